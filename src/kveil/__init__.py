@@ -1,0 +1,107 @@
+"""kveil makes microdata safe to publish: one policy in, one verified release out.
+
+    import kveil
+    policy = kveil.Policy.load("policy.yaml")
+    result = kveil.anonymize(frame, policy)
+
+Everything is imported on first use, so that the command line answers at once.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from kveil.errors import DataError, KveilError, NotVerified, PolicyError, Refused, Unmeetable
+from kveil.version import __version__
+
+if TYPE_CHECKING:
+    from kveil.pipeline import Result, anonymize, verify
+    from kveil.policy.dependencies import Dependency
+    from kveil.policy.model import (
+        AlgorithmChoice,
+        AlphaK,
+        Attribute,
+        Data,
+        Dates,
+        HierarchyFile,
+        Individual,
+        Intervals,
+        KAnonymity,
+        KKmAnonymity,
+        KLDiversity,
+        LDiversity,
+        Level,
+        Marked,
+        Mask,
+        MaxWidth,
+        Policy,
+        PSensitive,
+        Ranges,
+        ReleaseForm,
+        Suppression,
+        TCloseness,
+        Tree,
+    )
+    from kveil.report.owner import Owner
+    from kveil.verify import Verdict
+
+_HOMES = {
+    "Dependency": "kveil.policy.dependencies",
+    "Owner": "kveil.report.owner",
+    "Result": "kveil.pipeline",
+    "Verdict": "kveil.verify",
+    "anonymize": "kveil.pipeline",
+    "verify": "kveil.pipeline",
+}
+
+__all__ = [
+    "AlgorithmChoice",
+    "AlphaK",
+    "Attribute",
+    "Data",
+    "DataError",
+    "Dates",
+    "Dependency",
+    "HierarchyFile",
+    "Individual",
+    "Intervals",
+    "KAnonymity",
+    "KKmAnonymity",
+    "KLDiversity",
+    "KveilError",
+    "LDiversity",
+    "Level",
+    "Marked",
+    "Mask",
+    "MaxWidth",
+    "NotVerified",
+    "Owner",
+    "PSensitive",
+    "Policy",
+    "PolicyError",
+    "Ranges",
+    "Refused",
+    "ReleaseForm",
+    "Result",
+    "Suppression",
+    "TCloseness",
+    "Tree",
+    "Unmeetable",
+    "Verdict",
+    "__version__",
+    "anonymize",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'kveil' has no attribute {name!r}")
+    found = getattr(import_module(_HOMES.get(name, "kveil.policy.model")), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,1 @@
+"""7 SEARCH: one file a family, and the registry that lists them."""

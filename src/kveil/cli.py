@@ -1,0 +1,335 @@
+"""The command line. Nothing heavy is imported before a command needs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from kveil.errors import KveilError
+from kveil.version import __version__
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from kveil.policy.model import Policy
+
+app = typer.Typer(
+    name="kveil",
+    help="Make microdata safe to publish: one policy in, one verified release out.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+hierarchy_app = typer.Typer(help="Look at, check and build hierarchy files.", no_args_is_help=True)
+app.add_typer(hierarchy_app, name="hierarchy")
+
+PolicyArgument = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file (YAML).", show_default=False)]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on standard output.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+OwnerOption = Annotated[
+    Path | None, typer.Option("--owner", metavar="F", help="The owner's file that the release was made with.")
+]
+ReleaseOption = Annotated[Path, typer.Option("--release", metavar="F", help="The released file.", show_default=False)]
+
+
+def console(stderr: bool = False) -> Console:
+    """Return a console for people; it wraps no tables of data and marks nothing up by itself."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def stages(quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Show on a terminal what is being done and since when; say nothing in a pipe."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda stage: None
+        return
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=None)
+        yield lambda stage: bar.update(task, description=stage)
+
+
+def _version(show: bool) -> None:
+    if show:
+        typer.echo(f"kveil {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Make microdata safe to publish: one policy in, one verified release out."""
+
+
+def _load(policy: Path) -> Policy:
+    from kveil.policy.model import Policy
+
+    return Policy.load(policy)
+
+
+@app.command(epilog="Example: kveil anonymize policy.yaml --output release.csv --receipt receipt.json")
+def anonymize(
+    policy: PolicyArgument,
+    input_: Annotated[
+        Path | None,
+        typer.Option("--input", metavar="F", help="The table; by default the policy's data.path."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="F", help="The release; by default NAME-release beside the input."),
+    ] = None,
+    algorithm: Annotated[
+        str | None,
+        typer.Option("--algorithm", metavar="A", help="Use this algorithm instead of the policy's."),
+    ] = None,
+    receipt: Annotated[Path | None, typer.Option("--receipt", metavar="F.json", help="Write the receipt.")] = None,
+    owner: Annotated[
+        Path | None,
+        typer.Option("--owner", metavar="F", help="Write the owner's private file: released row to input row."),
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Make a release: solve, verify, and only then write it."""
+    from kveil.pipeline import anonymize_file, input_path, with_algorithm
+
+    loaded = with_algorithm(_load(policy), algorithm)
+    source = input_path(loaded, input_)
+    target = output or source.with_name(f"{source.stem}-release{source.suffix}")
+    with stages(quiet) as progress:
+        content = anonymize_file(loaded, source, target, receipt, owner, progress)
+    if as_json:
+        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+    elif not quiet:
+        from kveil.report.terminal import show_receipt
+
+        show_receipt(console(), content, target)
+
+
+@app.command(
+    epilog="Example: kveil verify policy.yaml --release release.csv --original patients.csv --owner owner.json"
+)
+def verify(
+    policy: PolicyArgument,
+    release: ReleaseOption,
+    original: Annotated[
+        Path | None,
+        typer.Option("--original", metavar="F", help="The original, to check truth and boundaries too."),
+    ] = None,
+    owner: OwnerOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Check a release made by anyone. Exit 0 if everything holds, 1 if not."""
+    from kveil.pipeline import read, verify_sources
+    from kveil.report.owner import Owner
+
+    loaded = _load(policy)
+    if owner is not None and original is None:
+        raise typer.BadParameter("--owner aligns a release with its original; give --original too.")
+    verdict = verify_sources(
+        read(loaded, release),
+        loaded,
+        None if original is None else read(loaded, original),
+        None if owner is None else Owner.load(owner),
+    )
+    if as_json:
+        typer.echo(json.dumps(verdict.as_json(), indent=2, ensure_ascii=False))
+    elif not quiet:
+        from kveil.report.terminal import show_verdict
+
+        show_verdict(console(), verdict, compared=original is not None)
+    raise typer.Exit(0 if verdict else 1)
+
+
+@app.command(
+    epilog="Example: kveil measure policy.yaml --original patients.csv --release release.csv --owner owner.json"
+)
+def measure(
+    policy: PolicyArgument,
+    original: Annotated[Path, typer.Option("--original", metavar="F", help="The original.", show_default=False)],
+    release: ReleaseOption,
+    owner: OwnerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure what a release lost, by every measure."""
+    from kveil.pipeline import measure_sources, read
+    from kveil.report.owner import Owner
+
+    loaded = _load(policy)
+    losses, records, warnings = measure_sources(
+        read(loaded, release), loaded, read(loaded, original), None if owner is None else Owner.load(owner)
+    )
+    content = {
+        "records": records,
+        "loss": losses.as_json(),
+        "loss_by_attribute": {
+            name: {"precision": loss.precision, "il_per_cell": loss.il_per_cell, "ncp": loss.ncp}
+            for name, loss in losses.attributes.items()
+        },
+        "warnings": warnings,
+    }
+    if as_json:
+        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+        return
+    from kveil.report.terminal import show_losses
+
+    show_losses(console(), content)
+
+
+@app.command(epilog="Example: kveil algorithms --json")
+def algorithms(as_json: JsonOption = False) -> None:
+    """List the algorithms and what each honours."""
+    from kveil.algorithms.registry import ALGORITHMS
+
+    content = [
+        {
+            "name": algorithm.name,
+            "honours": sorted(algorithm.honours),
+            "options": sorted(algorithm.options.model_fields),
+            "summary": algorithm.summary,
+            "paper": algorithm.paper,
+        }
+        for algorithm in ALGORITHMS
+    ]
+    if as_json:
+        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+        return
+    from kveil.report.terminal import show_algorithms
+
+    show_algorithms(console(), content)
+
+
+@app.command(epilog="Example: kveil schema > kveil.schema.json")
+def schema() -> None:
+    """Print the JSON Schema of a policy file, for editors that complete and check it."""
+    from kveil.policy.model import json_schema
+
+    typer.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+
+
+@app.command(epilog="Example: kveil warmup")
+def warmup(quiet: QuietOption = False) -> None:
+    """Compile the kernels now, so that the first run need not."""
+    with stages(quiet) as progress:
+        progress("compiling the kernels (once for each version of kveil)")
+        from kveil.kernels import compile_all
+
+        compiled = compile_all()
+    if not quiet:
+        typer.echo(f"{compiled} kernels are ready.")
+
+
+@app.command(epilog="Example: kveil demo")
+def demo(
+    folder: Annotated[
+        Path | None,
+        typer.Option("--folder", metavar="DIR", help="Keep the demo's files and results in this folder."),
+    ] = None,
+) -> None:
+    """Run the main job on data that ships inside the package: a small made-up hospital."""
+    from kveil.demo import run_demo
+
+    run_demo(console(), folder)
+
+
+@hierarchy_app.command("show", epilog="Example: kveil hierarchy show policy.yaml --attribute zip")
+def hierarchy_show(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE|POLICY", help="A hierarchy file, or a policy.", show_default=False)
+    ],
+    attribute: Annotated[
+        str | None, typer.Option("--attribute", metavar="A", help="The attribute, where FILE is a policy.")
+    ] = None,
+    most: Annotated[int, typer.Option("--most", min=1, help="Children of a node to show.")] = 8,
+) -> None:
+    """Draw a hierarchy as a tree."""
+    from kveil.report.hierarchies import hierarchy_of, show_tree
+
+    show_tree(console(), hierarchy_of(file, attribute), most)
+
+
+@hierarchy_app.command("check", epilog="Example: kveil hierarchy check zip.csv --data patients.csv --column zip")
+def hierarchy_check(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A hierarchy file.", show_default=False)],
+    data: Annotated[Path | None, typer.Option("--data", metavar="F", help="A table whose values it must know.")] = None,
+    column: Annotated[str | None, typer.Option("--column", metavar="C", help="The column of the table.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check a hierarchy file, and whether it knows every value of a column. Exit 1 if it does not."""
+    from kveil.report.hierarchies import check_hierarchy
+
+    content = check_hierarchy(file, data, column)
+    if as_json:
+        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+    else:
+        for line in content["sentences"]:
+            typer.echo(line)
+    raise typer.Exit(0 if content["holds"] else 1)
+
+
+@hierarchy_app.command(
+    "build",
+    epilog="Example: kveil hierarchy build patients.csv --column zip --as '{mask: {keep: [4, 3]}}' -o zip.csv",
+)
+def hierarchy_build(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A table.", show_default=False)],
+    column: Annotated[str, typer.Option("--column", metavar="C", help="The column.", show_default=False)],
+    builder: Annotated[
+        str,
+        typer.Option("--as", metavar="BUILDER", help="A builder as a policy writes it, or `balanced` or `balanced:N`."),
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="F", help="The file; by default standard output.")
+    ] = None,
+) -> None:
+    """Write a column's hierarchy as a file in ARX's form, to be edited by hand."""
+    from kveil.report.hierarchies import build_hierarchy
+
+    text = build_hierarchy(data, column, builder)
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    from kveil.files import Outputs
+
+    with Outputs() as outputs:
+        outputs.open(output).write(text.encode())
+        outputs.commit()
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    sys.stderr.write(f"kveil: {message}\n")
+    sys.stderr.flush()
+    raise SystemExit(code)
+
+
+def main() -> None:
+    """Run the command line; every error is one sentence on standard error, never a traceback."""
+    try:
+        app()
+    except KveilError as error:
+        _fail(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        _fail("stopped; nothing was written.", 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
+    except MemoryError:
+        _fail("there is not enough memory for this table; nothing was written.", 2)
+    except OSError as error:
+        _fail(f"the system refused ({error.strerror or type(error).__name__}); nothing was written.", 2)

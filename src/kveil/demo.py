@@ -1,0 +1,62 @@
+"""The demonstration: what was asked, rows before and after, what holds, what was lost."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import polars as pl
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from kveil.datasets import hospital
+from kveil.pipeline import anonymize_file
+from kveil.policy.model import Policy
+from kveil.report.terminal import describe, show_receipt
+from kveil.verify.guarantees import parameters
+
+
+def _rows(out: Console, title: str, frame: pl.DataFrame, rows: list[int]) -> None:
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, header_style="bold")
+    for name in frame.columns:
+        table.add_column(escape(name))
+    for row in rows:
+        table.add_row(*(escape(str(value)) for value in frame.row(row)))
+    out.print(table)
+
+
+def run_demo(out: Console, folder: Path | None) -> None:
+    """Anonymize the demo hospital's patients and print the whole story."""
+    with tempfile.TemporaryDirectory() as temporary:
+        place = Path(temporary) if folder is None else folder
+        if folder is not None:
+            shutil.copytree(hospital(), place, dirs_exist_ok=True)
+        policy = Policy.load(hospital() / "policy.yaml")
+        target = place / "patients-release.csv"
+        out.print("[bold]A made-up hospital wants to publish its patients, one row each.[/] Its policy asks:")
+        for model in policy.privacy:
+            out.print(f"  - {describe(parameters(model, policy.attributes_of(model)))}")
+        out.print(
+            f"  - never released: {', '.join(policy.with_role('identifier'))}; "
+            f"at most {float(policy.suppression.limit):.0%} of the records suppressed"
+        )
+        out.print()
+        source = hospital() / str(policy.data.path)
+        receipt = anonymize_file(policy, source, target, place / "receipt.json", place / "owner.json")
+        before = pl.read_csv(source, infer_schema=False, empty_string_is_null=False)
+        after = pl.read_csv(target, infer_schema=False, empty_string_is_null=False)
+        _rows(out, "Before, three of its rows", before, [0, 1, 2])
+        out.print()
+        step = max(after.height // 3, 1)
+        _rows(
+            out,
+            "After, three rows of the release (sorted, so not the same three)",
+            after,
+            [0, step, 2 * step],
+        )
+        out.print()
+        show_receipt(out, receipt, Path(target.name) if folder is None else target)
+        if folder is not None:
+            out.print(f"Policy, data, release, receipt and owner's file are in {escape(str(folder))}.")

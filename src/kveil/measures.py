@@ -1,0 +1,126 @@
+"""6 LOSSES: every measure, on every run, of any release that has been read back into codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kveil.kernels.groups import group_rows
+from kveil.policy.constraints import largest_k
+from kveil.table.encode import Table
+from kveil.table.solution import Shown, Solution
+from kveil.table.tree import Bools, Floats, Ints, Tree
+
+
+@dataclass(frozen=True)
+class AttributeLoss:
+    """The mean loss of one attribute's cells, as shares."""
+
+    precision: float
+    il_per_cell: float
+    ncp: float
+
+
+@dataclass(frozen=True)
+class Losses:
+    """All measures of one release. Shares, never rounded; ``il`` is a total.
+
+    precision: Sweeney 2002; il: seed 004, definitions 10–11; ncp: seed 002, equations 1–3; discernibility:
+    Bayardo and Agrawal 2005; average_group: LeFevre et al. 2006, over the largest k.
+    """
+
+    precision: float
+    il: float
+    il_per_cell: float
+    ncp: float
+    sa_ncp: float | None
+    discernibility: int
+    average_group: float
+    attributes: dict[str, AttributeLoss]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the receipt's ``loss``: the measures of the whole release."""
+        return {
+            "precision": self.precision,
+            "il": self.il,
+            "il_per_cell": self.il_per_cell,
+            "ncp": self.ncp,
+            "sa_ncp": self.sa_ncp,
+            "discernibility": self.discernibility,
+            "average_group": self.average_group,
+        }
+
+    def of(self, name: str) -> float:
+        """Return the loss a policy minimizes, the smaller the better."""
+        return 1 - self.precision if name == "precision" else self.il if name == "il" else self.ncp
+
+
+def _mean(cost: Floats, shown: Shown, suppressed: Bools) -> float:
+    """Return the mean over records of a cost a code, 1 where suppressed."""
+    kept = np.bincount(shown.codes[~suppressed], minlength=len(cost))
+    return float((kept @ cost + int(suppressed.sum())) / max(len(suppressed), 1))
+
+
+def _precision_loss(table: Table, position: int, shown: Shown, suppressed: Bools) -> float:
+    tree = table.trees[position]
+    if not isinstance(tree, Tree):
+        return _mean(shown.il, shown, suppressed)
+    kept = ~suppressed
+    leaf, code = table.leaves[position][kept], shown.codes[kept]
+    known = code < len(tree.labels)
+    pairs, counts = np.unique(leaf[known].astype(np.int64) * len(tree.labels) + code[known], return_counts=True)
+    leaf_of, node_of = np.divmod(pairs, len(tree.labels))
+    total = float(tree.precision_loss(leaf_of, node_of) @ counts) + int((~known).sum())
+    return (total + int(suppressed.sum())) / max(len(suppressed), 1)
+
+
+def _groups(table: Table, solution: Solution, starred: list[Bools]) -> tuple[Ints, int]:
+    """Return the sizes of the groups of equal released rows, and how many records are in none."""
+    codes = np.empty_like(table.leaves)
+    all_star = np.ones(table.records, dtype=bool)
+    for position, shown in enumerate(solution.shown):
+        star = np.flatnonzero(shown.is_star)
+        code = int(star[0]) if len(star) else len(shown.labels)
+        codes[position] = np.where(starred[position], code, shown.codes)
+        all_star &= codes[position] == code
+    kept = ~all_star
+    group, first = group_rows(np.ascontiguousarray(codes[:, kept]))
+    return np.bincount(group, minlength=len(first)).astype(np.int32), int(all_star.sum())
+
+
+def measure(table: Table, solution: Solution) -> Losses:
+    """Return all losses of a solution; suppressed cells cost the maximum.
+
+    O(records · attributes).
+    """
+    component_of = {name: c for c, component in enumerate(table.components) for name in component.attributes}
+    starred = [solution.suppressed[component_of[name]] for name in table.names]
+    attributes: dict[str, AttributeLoss] = {}
+    for position, name in enumerate(table.names):
+        shown = solution.shown[position]
+        attributes[name] = AttributeLoss(
+            precision=1 - _precision_loss(table, position, shown, starred[position]),
+            il_per_cell=_mean(shown.il, shown, starred[position]),
+            ncp=_mean(shown.ncp, shown, starred[position]),
+        )
+    weights = [float(table.policy.attributes[name].weight) for name in table.names]
+    total = sum(weights)
+
+    def mean(field: str) -> float:
+        values = (getattr(attributes[name], field) for name in table.names)
+        return float(sum(w * value for w, value in zip(weights, values, strict=True)) / total)
+
+    sizes, outside = _groups(table, solution, starred)
+    squares = int((sizes.astype(np.int64) ** 2).sum())
+    return Losses(
+        precision=mean("precision"),
+        il=sum(loss.il_per_cell for loss in attributes.values()) * table.records,
+        il_per_cell=mean("il_per_cell"),
+        ncp=mean("ncp"),
+        sa_ncp=None,
+        discernibility=squares + outside * table.records,
+        average_group=float(sizes.sum() / len(sizes) / largest_k(table.policy)) if len(sizes) else 0.0,
+        attributes=attributes,
+    )

@@ -1,0 +1,37 @@
+"""The maximal anonymous subset (seed 001, definition 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kveil.models.counts import Bools, GroupModel, Ints, Weights
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A model on a grouping of tuples; ``taking_part`` are the tuples it counts, None for all."""
+
+    model: GroupModel
+    group: Ints
+    groups: int
+    taking_part: Bools | None = None
+
+
+def maximal_anonymous_subset(requirements: Sequence[Requirement], weights: Weights, alive: Bools) -> Bools:
+    """Return the tuples that are left when every tuple of a failing group is dropped, until none fails.
+
+    Unique for models with ``unique_subset``; for others one set that satisfies everything. A tuple that takes
+    no part in a requirement is never dropped by it. O(tuples · requirements) a round.
+    """
+    alive = alive.copy()
+    while True:
+        before = int(alive.sum())
+        for requirement in requirements:
+            counted = alive if requirement.taking_part is None else alive & requirement.taking_part
+            good = requirement.model.good(requirement.group, requirement.groups, np.where(counted, weights, 0))
+            alive &= good[requirement.group] | ~counted
+        if int(alive.sum()) == before:
+            return alive

@@ -1,0 +1,216 @@
+"""The flow, one call a room: read, encode, solve, decode, verify, measure, report, write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import polars as pl
+
+from kveil.choose import attempt
+from kveil.engines.local import Attempt
+from kveil.errors import DataError, NotVerified, Unmeetable, count
+from kveil.files import Outputs, Source, from_frame, kind_of, read_table, to_frame, write_table
+from kveil.measures import Losses, measure
+from kveil.policy.constraints import largest_k
+from kveil.policy.model import AlgorithmChoice, Policy
+from kveil.report.owner import Owner, align
+from kveil.report.receipt import make_receipt
+from kveil.report.warn import release_warnings
+from kveil.table.encode import Table, encode
+from kveil.table.release import Release, decode, read_release
+from kveil.verify import Verdict, verify_release
+from kveil.verify.guarantees import check_dependency
+from kveil.verify.texts import released_texts
+
+Progress = Callable[[str], None]
+
+
+def _silent(stage: str) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """A verified release in memory: the data, its receipt, and the owner's way back."""
+
+    data: Any
+    receipt: dict[str, Any]
+    owner: Owner
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Everything that one run made, before anything is written."""
+
+    source: Source
+    attempt: Attempt
+    release: Release
+    frame: pl.DataFrame
+    verdict: Verdict
+    warnings: list[str]
+    seconds: dict[str, float]
+
+
+def input_path(policy: Policy, given: Path | None) -> Path:
+    """Return the file to read: what the command line gives, else what the policy names."""
+    if given is not None:
+        return given
+    if policy.data.path is None:
+        raise DataError("the policy names no data.path; add it, or give --input.")
+    return policy.folder / policy.data.path
+
+
+def read(policy: Policy, path: Path, hashed: bool = False) -> Source:
+    """Read a table that a policy speaks about."""
+    return read_table(path, policy.data.separator, policy.attributes, hashed)
+
+
+def _check_input(source: Source, table: Table) -> None:
+    policy = table.policy
+    k = largest_k(policy)
+    if table.records < k:
+        raise Unmeetable(
+            f"{source.name} has {count(table.records, 'record')}, fewer than k = {k}: no group can have {k} members; "
+            "lower k or add records."
+        )
+    if policy.dependencies:
+        texts = pl.DataFrame({name: released_texts(source, policy, name) for name in policy.released})
+        for rule in policy.dependencies:
+            checked = check_dependency(rule, texts, policy.quasi_identifiers)
+            if not checked["holds"]:
+                raise DataError(
+                    f"{source.name} itself breaks the dependency {rule.rule} for "
+                    f"{count(checked['broken'], 'left side')}; correct the data or take the rule out."
+                )
+
+
+def _run(source: Source, policy: Policy, started: float, progress: Progress) -> _Run:
+    seconds: dict[str, float] = {}
+
+    def lap(stage: str) -> None:
+        nonlocal started
+        now = perf_counter()
+        seconds[stage] = now - started
+        started = now
+
+    progress("encoding")
+    table = encode(source, policy)
+    _check_input(source, table)
+    lap("read")
+    found = attempt(table, policy.algorithm, progress)
+    release = decode(source, table, found.solution)
+    lap("solve")
+    progress("verifying")
+    frame = release.frame(source)
+    released = Source("the release", frame, source.kind, source.separator)
+    verdict = verify_release(released, policy, source, release.rows)
+    if not verdict:
+        raise NotVerified(
+            f"kveil made a release that its own verifier refuses ({verdict.findings[0].rstrip('.')}); nothing was "
+            "written. This is a defect of kveil: please report the policy."
+        )
+    lap("verify")
+    return _Run(source, found, release, frame, verdict, verdict.warnings + release_warnings(frame, policy), seconds)
+
+
+def _records(run: _Run) -> dict[str, int]:
+    suppressed = int(run.attempt.solution.suppressed_anywhere.sum())
+    return {"input": run.source.rows, "released": run.source.rows - suppressed, "suppressed": suppressed}
+
+
+def _owner(run: _Run, release_sha256: str | None) -> Owner:
+    return Owner(run.release.rows, run.source.rows, run.attempt.solution.reasons, run.source.sha256, release_sha256)
+
+
+def anonymize(frame: Any, policy: Policy, algorithm: str | None = None) -> Result:
+    """Return a verified release of a pandas, Polars or PyArrow table, in the same kind of frame.
+
+    Raises PolicyError, DataError, or Unmeetable where the policy cannot be met within its limit.
+    """
+    started = perf_counter()
+    policy = with_algorithm(policy, algorithm)
+    run = _run(from_frame(frame), policy, started, _silent)
+    started = perf_counter()
+    data = to_frame(run.source, run.release.columns, run.release.rows)
+    seconds = run.seconds | {"write": perf_counter() - started}
+    receipt = make_receipt(policy, run.attempt, run.verdict, _records(run), run.warnings, seconds, None)
+    return Result(data, receipt, _owner(run, None))
+
+
+def with_algorithm(policy: Policy, name: str | None) -> Policy:
+    """Return the policy with another algorithm, if one is named; options of the policy's own stay with it."""
+    if name is None or name == policy.algorithm.name:
+        return policy
+    return policy.model_copy(update={"algorithm": AlgorithmChoice(name=name)})
+
+
+def anonymize_file(
+    policy: Policy,
+    source_path: Path,
+    output: Path,
+    receipt: Path | None = None,
+    owner: Path | None = None,
+    progress: Progress = _silent,
+) -> dict[str, Any]:
+    """Make a release from a file and write it, with its receipt and owner's file; return the receipt.
+
+    The files appear together after verification, the release last; whatever fails before leaves nothing.
+    """
+    started = perf_counter()
+    kind_of(output)
+    targets = [path.resolve() for path in (source_path, output, receipt, owner) if path is not None]
+    if len(set(targets)) < len(targets):
+        raise DataError("input, output, receipt and owner must be different files; change one of the names.")
+    progress("reading")
+    run = _run(read(policy, source_path, hashed=owner is not None), policy, started, progress)
+    started = perf_counter()
+    progress("writing")
+    with Outputs() as outputs:
+        receipt_file = outputs.open(receipt) if receipt is not None else None
+        owner_file = outputs.open(owner, mode=0o600) if owner is not None else None
+        digest = write_table(run.frame, outputs.open(output), output, run.source.separator)
+        if owner_file is not None:
+            outputs.write_json(owner_file, _owner(run, digest).as_json(), indent=None)
+        seconds = run.seconds | {"write": perf_counter() - started}
+        content = make_receipt(policy, run.attempt, run.verdict, _records(run), run.warnings, seconds, digest)
+        if receipt_file is not None:
+            outputs.write_json(receipt_file, content)
+        outputs.commit()
+    return content
+
+
+def verify(release: Any, policy: Policy, original: Any = None, owner: Owner | None = None) -> Verdict:
+    """Check a release made by anyone; with the original also truth, boundaries and unchanged cells.
+
+    Rows are aligned by ``owner``, or by position where the policy says `order: keep` and none is missing.
+    """
+    return verify_sources(from_frame(release), policy, None if original is None else from_frame(original), owner)
+
+
+def verify_sources(release: Source, policy: Policy, original: Source | None, owner: Owner | None) -> Verdict:
+    """Check a release that has been read."""
+    if original is None:
+        return verify_release(release, policy)
+    rows = align(owner, policy.release.order == "keep", release.rows, original.rows)
+    return verify_release(release, policy, original, rows)
+
+
+def measure_sources(
+    release: Source, policy: Policy, original: Source, owner: Owner | None
+) -> tuple[Losses, dict[str, int], list[str]]:
+    """Return all losses of a release made by anyone, its record counts, and warnings."""
+    table = encode(original, policy)
+    rows = align(owner, policy.release.order == "keep", release.rows, original.rows)
+    absent = [name for name in policy.quasi_identifiers if name not in release.frame.columns]
+    if absent:
+        raise DataError(f"{release.name} lacks {', '.join(absent)}, which a release of this policy has.")
+    texts = {name: released_texts(release, policy, name) for name in policy.quasi_identifiers}
+    solution, unknown = read_release(table, texts, rows)
+    suppressed = int(solution.suppressed_anywhere.sum())
+    warnings = [f"{count(unknown, 'label')} unknown to their hierarchies, counted as fully general."] if unknown else []
+    records = {"input": table.records, "released": table.records - suppressed, "suppressed": suppressed}
+    return measure(table, solution), records, warnings

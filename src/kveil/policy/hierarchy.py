@@ -1,0 +1,325 @@
+"""Hierarchies as lines of texts: every leaf's way to the root, however the policy writes it.
+
+This is what a hierarchy *means*; `table.tree` turns it into arrays for the algorithms, and the verifier
+reads it on its own.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+from kveil.errors import PolicyError, did_you_mean
+from kveil.policy.model import (
+    STAR,
+    Attribute,
+    Dates,
+    Hierarchy,
+    HierarchyFile,
+    Intervals,
+    Mask,
+    Policy,
+    Ranges,
+    Tree,
+)
+from kveil.policy.numbers import is_whole, parse_number, show_number, show_span
+
+Line = tuple[str, ...]  # leaf first, root last
+
+_ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ]\d{2}:\d{2}.*)?", re.ASCII | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The leaves of one hierarchy with their ways up, in leaf order as written or built."""
+
+    lines: tuple[Line, ...]
+    root: str
+    built: bool  # from the values of a table, so that other values have no leaf
+
+
+def collapse(line: Sequence[str]) -> Line:
+    """Return a line in which a label repeated next to itself stands once."""
+    return tuple(label for i, label in enumerate(line) if i == 0 or label != line[i - 1])
+
+
+def check_lines(lines: Iterable[Line], where: str, remedy: str = "correct the hierarchy") -> tuple[Line, ...]:
+    """Return the lines, each leaf once, if they form one tree; raise PolicyError otherwise.
+
+    O(total length of the lines).
+    """
+    parent: dict[str, str | None] = {}
+    leaves: dict[str, Line] = {}
+    for line in lines:
+        leaf = line[0]
+        if leaf in leaves:
+            if leaves[leaf] != line:
+                raise PolicyError(f"{where}: the leaf {leaf!r} is listed twice with different parents; {remedy}.")
+            continue
+        leaves[leaf] = line
+        for child, above in zip(line, (*line[1:], None), strict=True):
+            known = parent.setdefault(child, above)
+            if known != above:
+                raise PolicyError(f"{where}: the label {child!r} has two parents, {known!r} and {above!r}; {remedy}.")
+    for line in leaves.values():
+        for label in line[1:]:
+            if label in leaves:
+                raise PolicyError(f"{where}: the label {label!r} is both a leaf and an inner node; {remedy}.")
+        if len(set(line)) != len(line):
+            raise PolicyError(f"{where}: the way up from {line[0]!r} passes a label twice; {remedy}.")
+    roots = [label for label, above in parent.items() if above is None]
+    if not roots:
+        raise PolicyError(f"{where}: it has no leaf; {remedy}.")
+    if len(roots) > 1:
+        raise PolicyError(f"{where}: it has two roots, {roots[0]!r} and {roots[1]!r}; end every line with one root.")
+    return tuple(leaves.values())
+
+
+def read_hierarchy_file(path: Path) -> Lines:
+    """Read ARX's form: one line a leaf, ``leaf;parent;…;root``, separated by ``;`` or ``,``, no header."""
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise PolicyError(
+            f"the hierarchy file {path.name} cannot be read ({error.strerror}); check its path."
+        ) from None
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise PolicyError(f"{path.name}: line {line} is not UTF-8; save the hierarchy as UTF-8.") from None
+    separator = ";" if ";" in re.sub(r'"[^"]*"', "", text) else ","
+    found: list[Line] = []
+    try:
+        for fields in csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True):
+            while len(fields) > 1 and fields[-1] == "":
+                fields.pop()
+            if fields:
+                found.append(collapse(fields))
+    except csv.Error:
+        raise PolicyError(f"{path.name}: a quote is opened and not closed rightly; correct the file.") from None
+    lines = check_lines(found, path.name)
+    return Lines(lines, lines[0][-1], built=False)
+
+
+# ---------------------------------------------------------------------------------------------- builders
+
+
+class IntervalScale:
+    """The intervals of one attribute: nested, starting at `from`, the last cut at `to`.
+
+    Inclusive for whole numbers (``11-20``), half-open for others (``[1.5,2.5)``). A column is of whole
+    numbers if the policy's numbers and all its values are.
+    """
+
+    def __init__(self, spec: Intervals, real: bool) -> None:
+        self.spec = spec
+        self.real = real or not all(is_whole(n) for n in (spec.from_, spec.to, *spec.widths))
+
+    def bounds(self, number: Decimal, width: Decimal) -> tuple[Decimal, Decimal]:
+        """Return the interval of a width that holds a number, as its label names the bounds."""
+        low = self.spec.from_ + ((number - self.spec.from_) // width) * width
+        high = low + width if self.real else low + width - 1
+        return low, min(high, self.spec.to)
+
+    def label(self, low: Decimal, high: Decimal) -> str:
+        """Return the text of an interval; an interval of one whole number is that number."""
+        return f"[{show_number(low)},{show_number(high)})" if self.real else show_span(low, high)
+
+    def holds(self, number: Decimal) -> bool:
+        """Tell whether a number lies on the scale; half-open intervals leave `to` itself out."""
+        if self.real:
+            return self.spec.from_ <= number < self.spec.to
+        return self.spec.from_ <= number <= self.spec.to and is_whole(number)
+
+    def line(self, value: str) -> Line | None:
+        """Return a value's way up, None where the scale does not know it."""
+        number = parse_number(value)
+        if number is None or not self.holds(number):
+            return None
+        labels = [self.label(*self.bounds(number, width)) for width in self.spec.widths]
+        if labels[0] == show_number(number):
+            labels = [value if label == labels[0] else label for label in labels]
+        return collapse([value, *labels, STAR])
+
+    def height(self, low: Decimal, level: int) -> int:
+        """Return how many edges a leaf may lie below the interval of ``widths[level]`` that starts at low.
+
+        The first interval inside is the widest, so it decides.
+        """
+        if level < 0:
+            return 0
+        here = self.label(*self.bounds(low, self.spec.widths[level]))
+        if level:
+            below = self.label(*self.bounds(low, self.spec.widths[level - 1]))
+        else:
+            below = "" if self.real else show_number(low)
+        return self.height(low, level - 1) + (here != below)
+
+
+def _mask_line(spec: Mask, value: str) -> Line:
+    cut = [value[:kept] + STAR * (len(value) - kept) if kept < len(value) else value for kept in spec.keep]
+    return collapse([value, *cut, STAR])
+
+
+def _date_labels(year: int, month: int) -> dict[str, str]:
+    return {
+        "month": f"{year:04}-{month:02}",
+        "quarter": f"{year:04}-Q{(month + 2) // 3}",
+        "year": f"{year:04}",
+        "decade": f"{year:04}"[:3] + STAR,
+        "century": f"{year:04}"[:2] + STAR * 2,
+    }
+
+
+def _date_line(spec: Dates, value: str) -> Line | None:
+    match = _ISO_DATE.fullmatch(value)
+    if not match:
+        return None
+    try:
+        date = datetime.date(*(int(part) for part in match.groups()))
+    except ValueError:
+        return None
+    labels = _date_labels(date.year, date.month)
+    return collapse([value, *(labels[level] for level in spec.levels), STAR])
+
+
+def is_real(values: Iterable[str]) -> bool:
+    """Tell whether any of the values is a number with a fraction."""
+    return any(n is not None and not is_whole(n) for n in map(parse_number, values))
+
+
+def climber(spec: Hierarchy | None, values: Iterable[str]) -> Callable[[str], Line | None]:
+    """Return the function from a value to its way up, for builders and for no hierarchy.
+
+    ``values`` are a column's distinct values: they decide whether `intervals` are of whole numbers.
+    """
+    if spec is None:
+        return lambda value: (value, STAR)
+    if isinstance(spec, Intervals):
+        return IntervalScale(spec, is_real(values)).line
+    if isinstance(spec, Mask):
+        return lambda value: _mask_line(spec, value)
+    if isinstance(spec, Dates):
+        return lambda value: _date_line(spec, value)
+    raise TypeError(f"{type(spec).__name__} is no builder")
+
+
+def _sort_key(spec: Hierarchy | None) -> Callable[[str], tuple[Decimal, str]]:
+    if isinstance(spec, Intervals):
+        return lambda value: (parse_number(value) or Decimal(0), value)
+    return lambda value: (Decimal(0), value)
+
+
+def build_lines(spec: Hierarchy | None, values: Iterable[str], where: str) -> tuple[Lines, list[str]]:
+    """Return a builder's hierarchy over a column's distinct values, and the values it does not know.
+
+    Leaves stand in their natural order: numbers by size, other texts by code point.
+    """
+    distinct = sorted(values, key=_sort_key(spec))
+    climb = climber(spec, distinct)
+    found: list[Line] = []
+    unknown: list[str] = []
+    for value in distinct:
+        line = climb(value)
+        if line is None:
+            unknown.append(value)
+        else:
+            found.append(line)
+    lines = check_lines(found, where, "change the builder or use a hierarchy file") if found else ()
+    return Lines(lines, STAR, built=True), unknown
+
+
+# ---------------------------------------------------------------------------------------------- of a policy
+
+
+def fixed_lines(policy: Policy, name: str) -> Lines | None:
+    """Return the hierarchy of an attribute that does not depend on data: a file or a `tree`; else None."""
+    cache: dict[str, Lines | None] = policy._lines
+    if name not in cache:
+        spec = policy.attributes[name].hierarchy
+        if isinstance(spec, HierarchyFile):
+            cache[name] = read_hierarchy_file(policy.folder / spec.path)
+        elif isinstance(spec, Tree):
+            lines = check_lines(map(collapse, spec.paths()), f"attributes.{name}.hierarchy")
+            cache[name] = Lines(lines, lines[0][-1], built=False)
+        else:
+            cache[name] = None
+    return cache[name]
+
+
+def read_hierarchies(policy: Policy) -> None:
+    """Read every hierarchy file of a policy and check the boundaries marked in fixed hierarchies."""
+    for name, attribute in policy.attributes.items():
+        lines = fixed_lines(policy, name)
+        if lines is None:
+            continue
+        labels = {label for line in lines.lines for label in line}
+        inner = {label for line in lines.lines for label in line[1:]}
+        for text in policy.data.missing:
+            if text in inner:
+                raise PolicyError(
+                    f"data.missing lists {text!r}, which is an inner node of the hierarchy of {name}; "
+                    "rename one of the two."
+                )
+        for node in marked_nodes(attribute):
+            if node not in labels and node not in policy.data.missing:
+                raise PolicyError(
+                    f"attributes.{name}.boundary marks {node!r}, which its hierarchy does not have"
+                    f"{did_you_mean(node, labels) or '; mark one of its nodes.'}"
+                )
+
+
+def marked_nodes(attribute: Attribute) -> tuple[str, ...]:
+    """Return the nodes an attribute's boundary marks by name."""
+    boundary = attribute.boundary
+    return boundary.nodes if boundary is not None and boundary.form == "marked" else ()
+
+
+def is_tree(attribute: Attribute) -> bool:
+    """Tell whether an attribute generalizes along a tree (`ranges` does not)."""
+    return not isinstance(attribute.hierarchy, Ranges)
+
+
+def label_test(spec: Hierarchy | None, lines: Lines | None) -> Callable[[str], bool]:
+    """Return a test whether a text can be a node of a hierarchy at all, without the data it is built over.
+
+    Certain for files and trees; for builders it rejects what no value could give.
+    """
+    if lines is not None:
+        labels = {label for line in lines.lines for label in line}
+        return labels.__contains__
+    if isinstance(spec, Dates):
+        return lambda text: text == STAR or _is_date_label(spec, text)
+    if isinstance(spec, Intervals):
+        scales = (IntervalScale(spec, real=False), IntervalScale(spec, real=True))
+        return lambda text: text == STAR or any(_is_interval_label(scale, text) for scale in scales)
+    return lambda text: True
+
+
+def _is_date_label(spec: Dates, text: str) -> bool:
+    if _date_line(spec, text) is not None:
+        return True
+    patterns = {
+        "month": r"\d{4}-(0[1-9]|1[0-2])",
+        "quarter": r"\d{4}-Q[1-4]",
+        "year": r"\d{4}",
+        "decade": r"\d{3}\*",
+        "century": r"\d{2}\*\*",
+    }
+    return any(re.fullmatch(patterns[level], text, re.ASCII) for level in spec.levels)
+
+
+def _is_interval_label(scale: IntervalScale, text: str) -> bool:
+    if scale.line(text) is not None:
+        return True
+    low = parse_number(text[1:].split(",")[0] if text.startswith("[") else text.split("-")[0])
+    if low is None or not scale.holds(low):
+        return False
+    return any(scale.label(*scale.bounds(low, width)) == text for width in scale.spec.widths)

@@ -1,0 +1,50 @@
+"""Numbers as texts say them: exact decimals, never floats."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+
+
+def parse_number(text: str) -> Decimal | None:
+    """Return the number a text writes, exactly, or None where it writes none (``NaN`` and ``inf`` are none)."""
+    return Decimal(text) if len(text) <= 400 and _NUMBER.fullmatch(text) else None
+
+
+def is_whole(number: Decimal) -> bool:
+    """Tell whether a number has no fraction."""
+    return number == number.to_integral_value()
+
+
+def show_number(number: Decimal) -> str:
+    """Return a number as people write it: no exponent, no trailing zeros."""
+    text = format(number, "f")
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return "0" if text in {"-0", ""} else text
+
+
+def show_span(low: Decimal, high: Decimal) -> str:
+    """Return an inclusive range: ``11-20``, in brackets where a bound is negative, one value as itself."""
+    if low == high:
+        return show_number(low)
+    if low < 0:
+        return f"[{show_number(low)},{show_number(high)}]"
+    return f"{show_number(low)}-{show_number(high)}"
+
+
+_SPAN = re.compile(r"(\d[\d.]*)-(\d[\d.]*)|\[(-?[\d.]+),(-?[\d.]+)\]", re.ASCII)
+
+
+def parse_span(text: str) -> tuple[Decimal, Decimal] | None:
+    """Return the bounds of a text that :func:`show_span` could have written, else None."""
+    single = parse_number(text)
+    if single is not None:
+        return single, single
+    match = _SPAN.fullmatch(text)
+    if not match:
+        return None
+    low, high = (parse_number(part) for part in match.groups() if part is not None)
+    return (low, high) if low is not None and high is not None and low <= high else None

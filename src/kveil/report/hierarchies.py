@@ -1,0 +1,181 @@
+"""Hierarchy files for people: draw them, check them, build them from a column."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import yaml
+from pydantic import ValidationError
+from rich.console import Console
+from rich.markup import escape
+from rich.tree import Tree as Drawing
+
+from kveil.errors import DataError, PolicyError, count, did_you_mean, listing
+from kveil.files import read_table
+from kveil.policy.hierarchy import Line, Lines, build_lines, fixed_lines, read_hierarchy_file
+from kveil.policy.model import STAR, Attribute, Policy, Ranges
+from kveil.policy.wording import policy_error
+
+
+def _column(data: Path, column: str) -> pl.Series:
+    source = read_table(data, columns=[column])
+    if column not in source.frame.columns:
+        hint = did_you_mean(column, source.frame.columns)
+        raise DataError(f"{data.name} has no column {column!r}{hint or '; check --column.'}")
+    return source.texts(column)
+
+
+def hierarchy_of(file: Path, attribute: str | None) -> Lines:
+    """Return the hierarchy in a file, or of an attribute of a policy."""
+    if file.suffix.lower() not in {".yaml", ".yml"}:
+        return read_hierarchy_file(file)
+    policy = Policy.load(file)
+    if attribute is None or attribute not in policy.attributes:
+        hint = did_you_mean(attribute or "", policy.attributes)
+        raise PolicyError(f"name an attribute of {file.name} with --attribute{hint or '.'}")
+    fixed = fixed_lines(policy, attribute)
+    if fixed is not None:
+        return fixed
+    spec = policy.attributes[attribute].hierarchy
+    if isinstance(spec, Ranges):
+        raise PolicyError(f"{attribute} has `ranges`, which has no tree to show.")
+    if policy.data.path is None:
+        raise PolicyError(f"the hierarchy of {attribute} is built from data, and the policy names no data.path.")
+    source = read_table(policy.folder / policy.data.path, policy.data.separator, policy.attributes)
+    if attribute not in source.frame.columns:
+        raise DataError(f"{source.name} has no column {attribute!r}.")
+    values = [v for v in source.texts(attribute).drop_nulls().unique().to_list() if v not in policy.data.missing]
+    return build_lines(spec, values, attribute)[0]
+
+
+def show_tree(out: Console, lines: Lines, most: int) -> None:
+    """Draw a hierarchy, with the number of leaves under every inner node."""
+    children: dict[str, dict[str, None]] = {}
+    leaves: Counter[str] = Counter()
+    for line in lines.lines:
+        leaves.update(line[1:])
+        for child, parent in itertools.pairwise(line):
+            children.setdefault(parent, {})[child] = None
+    height = max(len(line) for line in lines.lines) - 1 if lines.lines else 0
+    out.print(f"{count(len(lines.lines), 'leaf', 'leaves')}, {count(len(children), 'inner node')}, height {height}")
+
+    def draw(label: str, at: Drawing) -> None:
+        below = list(children.get(label, ()))
+        for child in below[:most]:
+            inner = f" ({count(leaves[child], 'leaf', 'leaves')})" if child in children else ""
+            draw(child, at.add(f"{escape(child)}{inner}"))
+        if len(below) > most:
+            at.add(f"… {len(below) - most:,} more")
+
+    drawing = Drawing(escape(lines.root))
+    draw(lines.root, drawing)
+    out.print(drawing)
+
+
+def check_hierarchy(file: Path, data: Path | None, column: str | None) -> dict[str, Any]:
+    """Check a hierarchy file and, if a column is given, whether it knows its values."""
+    if (data is None) != (column is None):
+        raise DataError("--data and --column go together; give both or neither.")
+    lines = read_hierarchy_file(file)
+    leaves = {line[0] for line in lines.lines}
+    heights = sorted({len(line) - 1 for line in lines.lines})
+    content: dict[str, Any] = {
+        "holds": True,
+        "leaves": len(leaves),
+        "inner": len({label for line in lines.lines for label in line[1:]}),
+        "root": lines.root,
+        "height": heights[-1],
+        "balanced": len(heights) == 1,
+    }
+    sentences = [
+        f"{file.name} is a tree of {count(len(leaves), 'leaf', 'leaves')} under {lines.root!r}, height {heights[-1]}"
+        f"{'' if len(heights) == 1 else ', unbalanced'}."
+    ]
+    if lines.root != STAR:
+        sentences.append(
+            f"Its root is {lines.root!r}, not `*`: suppressed records will show `*`, which it does not know."
+        )
+    if data is not None and column is not None:
+        texts = _column(data, column).drop_nulls()
+        unknown = sorted(set(texts.unique()) - leaves)
+        content |= {"unknown": len(unknown), "holds": not unknown}
+        if unknown:
+            records = int(texts.is_in(unknown).sum())
+            shown = listing([repr(value) for value in unknown], 5)
+            sentences.append(
+                f"It does not know {count(len(unknown), 'value')} of {column} ({shown}) in {records:,} records."
+            )
+        else:
+            sentences.append(f"It knows every value of {column}.")
+    return content | {"sentences": sentences}
+
+
+def build_hierarchy(data: Path, column: str, builder: str) -> str:
+    """Return a hierarchy file over a column's values, made by a builder or balanced by frequency."""
+    values = _column(data, column).drop_nulls()
+    name, _, fan_out = builder.partition(":")
+    if name.strip() == "balanced":
+        lines = _balanced(values, int(fan_out) if fan_out.strip().isdigit() else 4)
+    else:
+        try:
+            content = yaml.load(builder, Loader=yaml.BaseLoader)
+            spec = Attribute.model_validate({"role": "quasi-identifier", "hierarchy": content}).hierarchy
+        except yaml.YAMLError:
+            raise PolicyError(
+                "--as must be a builder as a policy writes it, such as '{mask: {keep: [4, 3]}}'."
+            ) from None
+        except ValidationError as error:
+            raise policy_error(error, "--as") from None
+        if spec is None or spec.form in {"file", "ranges"}:
+            raise PolicyError("--as must be one of intervals, mask, dates, tree or balanced.")
+        if spec.form == "tree":
+            lines = tuple(spec.paths())
+        else:
+            distinct = [value for value in values.unique().to_list() if value != ""]
+            built, unknown = build_lines(spec, distinct, column)
+            if unknown:
+                shown = listing([repr(value) for value in unknown], 5)
+                raise DataError(f"the builder does not know {count(len(unknown), 'value')} of {column} ({shown}).")
+            lines = built.lines
+    out = io.StringIO()
+    csv.writer(out, delimiter=";", lineterminator="\n").writerows(lines)
+    return out.getvalue()
+
+
+def _balanced(values: pl.Series, fan_out: int) -> tuple[Line, ...]:
+    """Return a tree over values in their order whose siblings hold about equally many records.
+
+    Each level cuts its parent's run of values into at most ``fan_out`` parts of about equal weight; inner
+    nodes are called by their first and last value.
+    """
+    counts = values.filter(values != "").value_counts(sort=False)
+    pairs = sorted(counts.iter_rows())
+    found: list[Line] = []
+
+    def cut(run: list[tuple[str, int]], above: Line) -> None:
+        if len(run) <= fan_out:
+            found.extend((value, *above) for value, _ in run)
+            return
+        total, seen, parts = sum(weight for _, weight in run), 0, [[] for _ in range(fan_out)]  # type: ignore[var-annotated]
+        for value, weight in run:
+            parts[min(fan_out - 1, seen * fan_out // total)].append((value, weight))
+            seen += weight
+        filled = [part for part in parts if part]
+        for part in filled:
+            if len(part) == 1:
+                found.append((part[0][0], *above))
+            elif len(filled) == 1:
+                found.extend((value, *above) for value, _ in part)
+            else:
+                cut(part, (f"{part[0][0]} … {part[-1][0]}", *above))
+
+    if fan_out < 2:
+        raise PolicyError("balanced:N needs N of at least 2.")
+    cut(pairs, (STAR,))
+    return tuple(found)

@@ -1,0 +1,85 @@
+"""The owner's private file: which input row each released row is, and why records were suppressed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kveil.errors import DataError
+from kveil.version import __version__
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Owner:
+    """The way back from a release to its input; whoever has it and the input can identify everyone.
+
+    ``rows`` are input rows counted from 0, one a released row; the file counts them from 1.
+    """
+
+    rows: Rows
+    input_rows: int
+    suppressed: Mapping[str, NDArray[np.int32]]
+    input_sha256: str | None = None
+    release_sha256: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the file's content."""
+        return {
+            "kveil": __version__,
+            "private": "Whoever has this file and the input can identify everyone in the release. Keep it to yourself.",
+            "input": {"rows": self.input_rows, "sha256": self.input_sha256},
+            "release": {"rows": len(self.rows), "sha256": self.release_sha256},
+            "rows": (self.rows + 1).tolist(),
+            "suppressed": {reason: (rows + 1).tolist() for reason, rows in self.suppressed.items()},
+        }
+
+    @classmethod
+    def load(cls, path: str | Path) -> Owner:
+        """Read an owner's file."""
+        path = Path(path)
+        try:
+            content = json.loads(path.read_bytes())
+            return cls(
+                np.array(content["rows"], dtype=np.int64) - 1,
+                int(content["input"]["rows"]),
+                {reason: np.array(rows, dtype=np.int32) - 1 for reason, rows in content["suppressed"].items()},
+                content["input"]["sha256"],
+                content["release"]["sha256"],
+            )
+        except OSError as error:
+            raise DataError(
+                f"{path.name}: the owner's file cannot be read ({error.strerror}); check --owner."
+            ) from None
+        except (ValueError, KeyError, TypeError):
+            raise DataError(f"{path.name} is no owner's file of kveil; give the one --owner wrote.") from None
+
+
+def align(owner: Owner | None, keeps_order: bool, released: int, original: int) -> Rows:
+    """Return every released row's input row: by the owner's file, or by position where the order was kept."""
+    if owner is None:
+        if keeps_order and released == original:
+            return np.arange(released, dtype=np.int64)
+        why = (
+            f"the release has {released:,} rows and the original {original:,}"
+            if keeps_order
+            else "the policy does not keep the input's order"
+        )
+        raise DataError(f"rows cannot be aligned, since {why}; give the owner's file with --owner.")
+    if len(owner.rows) != released or owner.input_rows != original:
+        raise DataError(
+            f"the owner's file is about {len(owner.rows):,} released rows of {owner.input_rows:,}, not {released:,} of "
+            f"{original:,}; give the --owner file of this very release."
+        )
+    if len(owner.rows) and not (owner.rows.min() >= 0 and owner.rows.max() < original):
+        raise DataError("the owner's file names rows that the original does not have; check --owner.")
+    if len(np.unique(owner.rows)) != len(owner.rows):
+        raise DataError("the owner's file names an input row twice; check --owner.")
+    return owner.rows

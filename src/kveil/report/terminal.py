@@ -1,0 +1,96 @@
+"""What the command line tells people, as tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from kveil.errors import count
+from kveil.verify import Verdict
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, show_edge=False, header_style="bold")
+    for position, column in enumerate(columns):
+        table.add_column(column, justify="left" if position == 0 else "right")
+    return table
+
+
+def describe(guarantee: dict[str, Any]) -> str:
+    """Return a guarantee in words: ``k-anonymity (k 5) over zip, birth``."""
+    skip = {"model", "attributes", "holds", "worst", "groups"}
+    settings = ", ".join(f"{key} {value}" for key, value in guarantee.items() if key not in skip)
+    return f"{guarantee['model']} ({settings}) over {', '.join(guarantee['attributes'])}"
+
+
+def show_guarantees(out: Console, guarantees: list[dict[str, Any]]) -> None:
+    """Print a table of guarantees."""
+    table = _table("guarantee", "holds", "worst", "groups")
+    for guarantee in guarantees:
+        mark = "[green]yes[/]" if guarantee["holds"] else "[red]NO[/]"
+        worst = guarantee["worst"]
+        shown = "-" if worst is None else f"{worst:,}" if isinstance(worst, int) else f"{worst:.4f}"
+        table.add_row(escape(describe(guarantee)), mark, shown, f"{guarantee['groups']:,}")
+    out.print(table)
+
+
+def show_losses(out: Console, content: dict[str, Any]) -> None:
+    """Print the losses of a release, whole and by attribute."""
+    loss = content["loss"]
+    table = _table("loss", "precision", "IL a cell", "NCP")
+    rows = {"all quasi-identifiers": loss} | content["loss_by_attribute"]
+    for name, row in rows.items():
+        table.add_row(escape(name), *(f"{row[key] * 100:.2f} %" for key in ("precision", "il_per_cell", "ncp")))
+    out.print(table)
+    out.print(
+        f"IL {loss['il']:,.2f} in total; discernibility {loss['discernibility']:,}; "
+        f"average group {loss['average_group']:.2f} k"
+    )
+    for warning in content.get("warnings", []):
+        out.print(f"[yellow]note:[/] {escape(warning)}")
+
+
+def show_receipt(out: Console, content: dict[str, Any], target: Path) -> None:
+    """Print what a run did."""
+    records = content["records"]
+    share = records["suppressed"] / records["input"] if records["input"] else 0.0
+    out.print(
+        f"[bold]{escape(str(target))}[/]: {count(records['released'], 'record')} of {records['input']:,} released, "
+        f"{records['suppressed']:,} suppressed ({share:.2%}), by {content['algorithm']}"
+    )
+    show_guarantees(out, content["guarantees"])
+    show_losses(out, content)
+
+
+def show_verdict(out: Console, verdict: Verdict, compared: bool) -> None:
+    """Print what a verification found."""
+    show_guarantees(out, verdict.guarantees)
+    for rule in verdict.dependencies:
+        out.print(f"dependency {escape(rule['rule'])}: {'holds' if rule['holds'] else 'does not hold'}")
+    if not compared:
+        out.print("Truth, boundaries and unchanged cells were not checked: give --original for that.")
+    for warning in verdict.warnings:
+        out.print(f"[yellow]note:[/] {escape(warning)}")
+    for finding in verdict.findings:
+        out.print(f"[red]found:[/] {escape(finding)}")
+    out.print("[green]Everything that was checked holds.[/]" if verdict else "[red]The release does not hold.[/]")
+
+
+def show_algorithms(out: Console, algorithms: list[dict[str, Any]]) -> None:
+    """Print the algorithms there are."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("algorithm", "what it does", "honours beside k-anonymity", "paper"):
+        table.add_column(column)
+    for algorithm in algorithms:
+        table.add_row(
+            algorithm["name"],
+            algorithm["summary"],
+            ", ".join(algorithm["honours"]) or "-",
+            algorithm["paper"],
+        )
+    table.add_row("auto", "runs all that honour the policy and keeps the smallest loss", "", "")
+    out.print(table)

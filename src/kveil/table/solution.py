@@ -1,0 +1,80 @@
+"""What an algorithm found: the shown node of every record and attribute, and who is suppressed where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kveil.table.encode import Table
+from kveil.table.tree import Bools, Floats, Ints, Scale, Tree
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One attribute as released: a code a record, a text and the losses a code.
+
+    For trees the codes are nodes; for `ranges` they number the different spans.
+    """
+
+    codes: Ints
+    labels: tuple[str, ...]
+    ncp: Floats
+    il: Floats
+    is_star: Bools
+
+    @classmethod
+    def nodes(cls, tree: Tree, codes: Ints) -> Shown:
+        """Show the nodes of a tree."""
+        return cls(codes, tree.labels, tree.ncp, tree.il, tree.is_star)
+
+    @classmethod
+    def spans(cls, scale: Scale, low: Ints, high: Ints) -> Shown:
+        """Show spans of a scale, given by the leaves of their bounds; equal texts get equal codes."""
+        keys, codes = np.unique(low.astype(np.int64) * scale.leaves + high, return_inverse=True)
+        number_of: dict[str, int] = {}
+        losses: list[float] = []
+        renumber = np.empty(len(keys), dtype=np.int32)
+        for position, key in enumerate(keys.tolist()):
+            text, loss = scale.shown(*divmod(key, scale.leaves))
+            if text not in number_of:
+                number_of[text] = len(number_of)
+                losses.append(loss)
+            renumber[position] = number_of[text]
+        cost = np.array(losses)
+        return cls(
+            renumber[codes.reshape(-1)],
+            tuple(number_of),
+            cost,
+            cost,
+            np.array([text == "*" for text in number_of], dtype=bool),
+        )
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The shown value of every record and attribute, and the records suppressed in each component.
+
+    ``suppressed`` has a row a component and a column a record. ``reasons`` maps a reason to the records it
+    holds for; ``details`` goes into the receipt (rounds, levels).
+    """
+
+    shown: tuple[Shown, ...]
+    suppressed: Bools
+    reasons: Mapping[str, Ints] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def suppressed_anywhere(self) -> Bools:
+        """The records suppressed in at least one component."""
+        return np.asarray(self.suppressed.any(axis=0))
+
+
+def all_stars(table: Table, shown: tuple[Shown, ...], names: tuple[str, ...] | None = None) -> Bools:
+    """Return the records that show `*` in all the named quasi-identifiers (by default in every one)."""
+    found = np.ones(table.records, dtype=bool)
+    for position in table.positions(table.names if names is None else names):
+        found &= shown[position].is_star[shown[position].codes]
+    return found

@@ -1,0 +1,279 @@
+"""A hierarchy as arrays.
+
+Nodes are numbered in depth-first order, parents before children, and so are the leaves: the lowest common
+ancestor of a set of leaves is that of its smallest and its largest one.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kveil.policy.hierarchy import IntervalScale, Line, is_real, marked_nodes
+from kveil.policy.model import STAR, Attribute, Intervals, Ranges
+from kveil.policy.numbers import parse_number, parse_span, show_span
+
+Ints = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """One attribute's hierarchy; node 0 is the root and its own parent.
+
+    ``first`` and ``last`` are the leaves under a node, ``height`` the most edges down to one of them,
+    ``limit`` says that a value may not be generalized beyond this node.
+    """
+
+    labels: tuple[str, ...]
+    parent: Ints
+    depth: Ints
+    height: Ints
+    first: Ints
+    last: Ints
+    leaf_nodes: Ints
+    limit: Bools
+    ncp: Floats
+    missing: int | None  # the leaf that stands for missing, if the data has it
+
+    @cached_property
+    def node_of(self) -> dict[str, int]:
+        """Every label's node."""
+        return {label: node for node, label in enumerate(self.labels)}
+
+    @property
+    def leaves(self) -> int:
+        """The number of leaves."""
+        return len(self.leaf_nodes)
+
+    @property
+    def il(self) -> Floats:
+        """The information loss of a cell that shows a node: height of its subtree over that of the tree."""
+        return self.height / max(int(self.height[0]), 1)
+
+    @cached_property
+    def is_star(self) -> Bools:
+        """Which node shows `*`: the root, where it is called so."""
+        star = np.zeros(len(self.labels), dtype=bool)
+        star[0] = self.labels[0] == STAR
+        return star
+
+    @cached_property
+    def limit_of(self) -> Ints:
+        """Every leaf's limit: the first marked node on its way up, the root if there is none."""
+        node = self.leaf_nodes.copy()
+        while True:
+            free = ~self.limit[node]
+            if not free.any():
+                return node
+            node[free] = self.parent[node[free]]
+
+    def lca(self, low: Ints, high: Ints) -> Ints:
+        """Return the lowest node over the leaves low and high, for arrays of them. O(height) passes."""
+        node = self.leaf_nodes[low].copy()
+        while True:
+            below = self.last[node] < high
+            if not below.any():
+                return node
+            node[below] = self.parent[node[below]]
+
+    def precision_loss(self, leaf: NDArray[Any], node: NDArray[Any]) -> Floats:
+        """Return the steps climbed from leaf to node over the steps from leaf to root, for arrays."""
+        depth = self.depth[self.leaf_nodes[leaf]]
+        return np.asarray((depth - self.depth[node]) / np.maximum(depth, 1))
+
+
+def build_tree(
+    lines: Sequence[Line],
+    root: str,
+    attribute: Attribute,
+    missing: str | None,
+    missing_texts: Sequence[str] = (),
+) -> Tree:
+    """Return the tree of an attribute's lines; ``missing`` is the text shown for missing where it occurs.
+
+    Missing hangs directly under the root and comes last; a leaf of the hierarchy with one of the texts that
+    mean missing is that leaf, wherever the hierarchy had put it. O(nodes).
+    """
+    children: dict[str, dict[str, None]] = {root: {}}
+    listed = False
+    for line in lines:
+        if line[0] in missing_texts:
+            listed = True
+            continue
+        for child, upper in itertools.pairwise(line):
+            children.setdefault(upper, {})[child] = None
+    labels: list[str] = []
+    parent: list[int] = []
+    stack: list[tuple[str, int]] = [(root, 0)]
+    lone_root = len(lines) == 1 and len(lines[0]) == 1
+    while stack:
+        label, above = stack.pop()
+        node = len(labels)
+        labels.append(label)
+        parent.append(above)
+        stack.extend((child, node) for child in reversed(children.get(label, ())))
+    missing_leaf: int | None = None
+    if missing is not None or listed:
+        missing_leaf = len(labels)
+        labels.append(missing if missing is not None else missing_texts[0])
+        parent.append(0)
+    return _arrays(labels, parent, attribute, missing_leaf, lone_root)
+
+
+def _arrays(
+    labels: list[str],
+    above: list[int],
+    attribute: Attribute,
+    missing_node: int | None,
+    lone_root: bool,
+) -> Tree:
+    nodes = len(labels)
+    parent = np.array(above, dtype=np.int32)
+    depth = np.zeros(nodes, dtype=np.int32)
+    for node in range(1, nodes):
+        depth[node] = depth[above[node]] + 1
+    is_leaf = np.ones(nodes, dtype=bool)
+    is_leaf[parent[1:]] = False
+    is_leaf[0] = lone_root and nodes == 1
+    leaf_nodes = np.flatnonzero(is_leaf).astype(np.int32)
+    height = np.zeros(nodes, dtype=np.int32)
+    first = np.full(nodes, len(leaf_nodes), dtype=np.int32)
+    last = np.full(nodes, -1, dtype=np.int32)
+    first[leaf_nodes] = last[leaf_nodes] = np.arange(len(leaf_nodes), dtype=np.int32)
+    for node in range(nodes - 1, 0, -1):
+        up = above[node]
+        height[up] = max(height[up], height[node] + 1)
+        first[up] = min(first[up], first[node])
+        last[up] = max(last[up], last[node])
+    missing_leaf = None if missing_node is None else int(first[missing_node])
+    if isinstance(attribute.hierarchy, Intervals):
+        texts = [labels[node] for node in leaf_nodes if node != missing_node]
+        ncp, height = _interval_costs(attribute.hierarchy, is_real(texts), labels, texts, height)
+    else:
+        covered = last - first + 1
+        ncp = np.where(covered > 1, covered / max(len(leaf_nodes), 1), 0.0)
+    return Tree(
+        labels=tuple(labels),
+        parent=parent,
+        depth=depth,
+        height=height,
+        first=first,
+        last=last,
+        leaf_nodes=leaf_nodes,
+        limit=_limits(labels, parent, is_leaf, attribute),
+        ncp=ncp,
+        missing=missing_leaf,
+    )
+
+
+def _interval_costs(
+    spec: Intervals, real: bool, labels: list[str], texts: list[str], height: Ints
+) -> tuple[Floats, Ints]:
+    """Return NCP by extent and heights by the scale itself, whichever of its numbers occur."""
+    scale = IntervalScale(spec, real)
+    extra = 0 if scale.real else 1
+    whole = spec.to - spec.from_ + extra
+    node_of = {label: node for node, label in enumerate(labels)}
+    ncp = np.zeros(len(labels))
+    height = height.copy()
+    levels = len(spec.widths)
+    done: set[str] = set()
+    for text in texts:
+        number = parse_number(text)
+        assert number is not None
+        for level in range(levels):
+            low, high = scale.bounds(number, spec.widths[level])
+            label = scale.label(low, high)
+            if label in done or label not in node_of:
+                continue
+            done.add(label)
+            extent = high - low + extra
+            ncp[node_of[label]] = 0.0 if low == high else float(extent / whole)
+            height[node_of[label]] = scale.height(low, level)
+    ncp[0] = 1.0
+    height[0] = max(int(height[0]), 1 + scale.height(spec.from_, levels - 1))
+    return ncp, height
+
+
+def _limits(labels: list[str], parent: Ints, is_leaf: Bools, attribute: Attribute) -> Bools:
+    """Return which nodes are maximum allowed values: marked, at the policy's level, or the root."""
+    limit = np.zeros(len(labels), dtype=bool)
+    limit[0] = True
+    boundary = attribute.boundary
+    if boundary is None:
+        return limit
+    if boundary.form == "marked":
+        marked = set(marked_nodes(attribute))
+        limit |= np.array([label in marked for label in labels])
+    elif boundary.form == "level":
+        node = np.flatnonzero(is_leaf)
+        for _ in range(boundary.level):
+            node = np.unique(parent[node[node != 0]])
+        limit[node] = True
+    return limit
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The numbers of a `ranges` attribute: leaf numbers are ranks, groups show spans of them.
+
+    The leaf after the last number is missing, if the data has it.
+    """
+
+    numbers: tuple[Decimal, ...]
+    spec: Ranges
+    missing: int | None
+    missing_text: str
+
+    @property
+    def leaves(self) -> int:
+        """The number of different values, missing included."""
+        return len(self.numbers) + (self.missing is not None)
+
+    @property
+    def width(self) -> Decimal:
+        """The width of the domain."""
+        return self.spec.within[1] - self.spec.within[0]
+
+    def shown(self, low: int, high: int) -> tuple[str, float]:
+        """Return the text and the loss of a group whose leaves run from low to high.
+
+        A group of one value shows that value; others show their bounds, rounded outward; a group that mixes
+        missing and numbers shows `*`.
+        """
+        if self.missing is not None and high == self.missing:
+            return (self.missing_text, 0.0) if low == high else (STAR, 1.0)
+        bottom, top = self.numbers[low], self.numbers[high]
+        if bottom == top:
+            return show_span(bottom, bottom), 0.0
+        bottom, top = round_outward(bottom, top, self.spec)
+        return show_span(bottom, top), self.loss(bottom, top)
+
+    def loss(self, low: Decimal, high: Decimal) -> float:
+        """Return the share of the domain a span covers."""
+        return float((high - low) / self.width)
+
+    def loss_of_text(self, text: str) -> float:
+        """Return the loss of a released text; 1 for `*` and for what is no span."""
+        if text == self.missing_text:
+            return 0.0
+        span = parse_span(text)
+        return 1.0 if span is None else min(self.loss(*span), 1.0)
+
+
+def round_outward(low: Decimal, high: Decimal, spec: Ranges) -> tuple[Decimal, Decimal]:
+    """Return bounds moved outward to multiples of `round`."""
+    if spec.round is None:
+        return low, high
+    down = (low / spec.round).to_integral_value("ROUND_FLOOR") * spec.round
+    up = (high / spec.round).to_integral_value("ROUND_CEILING") * spec.round
+    return down, up
