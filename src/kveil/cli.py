@@ -106,8 +106,10 @@ def anonymize(
     quiet: QuietOption = False,
 ) -> None:
     """Make a release: solve, verify, and only then write it."""
+    from kveil.kernels import load_in_background
     from kveil.pipeline import anonymize_file, input_path, with_algorithm
 
+    load_in_background()
     loaded = with_algorithm(_load(policy), algorithm)
     source = input_path(loaded, input_)
     target = output or source.with_name(f"{source.stem}-release{source.suffix}")

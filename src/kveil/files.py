@@ -94,7 +94,9 @@ def read_table(path: Path, separator: str | None = None, columns: Iterable[str] 
     if kind == "csv":
         frame, separator = _read_csv(raw, path.name, separator, frozenset(columns))
         return Source(path.name, frame, kind, separator, digest)
-    read = pl.read_parquet if kind == "parquet" else pl.read_ipc
+    read: Callable[..., pl.DataFrame] = pl.read_parquet
+    if kind == "arrow":
+        read = pl.read_ipc if raw.startswith(b"ARROW1") else pl.read_ipc_stream
     try:
         frame = read(io.BytesIO(raw))
     except Exception:  # polars raises its own kinds, ArrowError texts quote bytes of the file
@@ -110,26 +112,13 @@ def _read_csv(raw: bytes, name: str, separator: str | None, columns: frozenset[s
     if not raw.strip():
         raise FileError(f"{name}: the file is empty; a CSV starts with a line of column names.")
     _check_utf8(raw, name)
-    separator = separator or _find_separator(raw, columns)
-    header = _header(raw, separator, name)
-    try:
-        frame = pl.read_csv(
-            raw,
-            separator=separator,
-            infer_schema=False,
-            empty_string_is_null=False,
-            glob=False,
-            n_rows=None,
-        )
-    except Exception:  # whatever polars found wrong, the slow reader says in which line
-        _explain(raw, separator, len(header), name)
-        raise FileError(f"{name}: the file cannot be read as CSV; check its quotes.") from None
-    if frame.width != len(header):
-        _explain(raw, separator, len(header), name)
-        raise FileError(f"{name}: the rows have another number of fields than the header.")
-    frame.columns = header
-    frame = frame.rechunk()
-    return _whole_rows(frame, raw, separator, name), separator
+    record = _first_record(raw)
+    separator = separator or _find_separator(record, columns)
+    header = _header(record, separator, name, columns)
+    frame = _read_fast(raw, separator, header)
+    if frame is None:
+        frame = _read_slowly(raw, separator, header, name)
+    return frame.rechunk(), separator
 
 
 def _check_utf8(raw: bytes, name: str) -> None:
@@ -144,75 +133,125 @@ def _check_utf8(raw: bytes, name: str) -> None:
 
 def _first_record(raw: bytes) -> str:
     """Return the text of the header record, which ends at the first line end outside quotes."""
-    end = 0
+    start = quotes = 0
     while True:
-        end = raw.find(b"\n", end)
+        end = raw.find(b"\n", start)
         if end < 0:
-            return raw.decode("utf-8").rstrip("\r\n")
-        if raw.count(b'"', 0, end) % 2 == 0:
-            return raw[:end].decode("utf-8").rstrip("\r")
-        end += 1
+            return raw.decode("utf-8")
+        quotes += raw.count(b'"', start, end)
+        if quotes % 2 == 0:
+            return raw[:end].decode("utf-8")
+        start = end + 1
 
 
-def _split(record: str, separator: str) -> list[str]:
-    return next(csv.reader(io.StringIO(record, newline=""), delimiter=separator), [])
+def _rows(text: str, separator: str, strict: bool = True) -> Any:
+    """Return Python's own CSV reader; a carriage return that ends no line is an error to it, not a line end."""
+    csv.field_size_limit(2**31 - 1)
+    return csv.reader(io.StringIO(text, newline="\n"), delimiter=separator, strict=strict)
 
 
-def _find_separator(raw: bytes, columns: frozenset[str]) -> str:
+def _find_separator(record: str, columns: frozenset[str]) -> str:
     """Return the separator whose header has most of the expected columns, then most columns."""
-    record = _first_record(raw)
-    fields = {separator: _split(record, separator) for separator in SEPARATORS}
-    return max(SEPARATORS, key=lambda s: (len(columns.intersection(fields[s])), len(fields[s])))
+
+    def fields(separator: str) -> list[str]:
+        try:
+            return next(_rows(record, separator, strict=False), [])
+        except csv.Error:
+            return []
+
+    found = {separator: fields(separator) for separator in SEPARATORS}
+    return max(SEPARATORS, key=lambda s: (len(columns.intersection(found[s])), len(found[s])))
 
 
-def _header(raw: bytes, separator: str, name: str) -> list[str]:
-    header = _split(_first_record(raw), separator)
+def _header(record: str, separator: str, name: str, columns: frozenset[str]) -> list[str]:
+    try:
+        header: list[str] = next(_rows(record, separator), [])
+    except csv.Error:
+        raise FileError(f"{name}: line 1 cannot be read as CSV; check its quotes and line ends.") from None
+    if not header:
+        raise FileError(f"{name}: line 1 is blank; a CSV starts with a line of column names.")
+    if columns:
+        _check_named(header, columns, name)
     twice = sorted({column for column in header if header.count(column) > 1})
     if twice:
-        raise DataError(f"{name}: the header names {listing(twice)} more than once; rename the columns.")
+        raise DataError(f"{name}: the header names {listing([repr(c) for c in twice])} more than once; rename them.")
     return header
 
 
-def _whole_rows(frame: pl.DataFrame, raw: bytes, separator: str, name: str) -> pl.DataFrame:
-    """Return the frame if every row has every field; polars fills short rows up without a word.
+def _read_fast(raw: bytes, separator: str, header: list[str]) -> pl.DataFrame | None:
+    """Return the rows as polars reads them, None where it may have read them by rules of its own.
 
-    Separators in the bytes, less those inside values, must be what whole rows need: one look at the counts
-    instead of a second parse. Blank lines are no records, unless there is one column only.
+    Polars fills short rows up without a word, and mends quotes. So quotes must stand where they belong, and
+    separators in the bytes, less those inside values, must be what whole rows need: one look at the counts
+    instead of a second parse.
     """
-    if frame.width == 1:
-        return frame
+    if not raw.endswith(b"\n"):
+        raw += b"\n"  # polars overlooks a separator that is the very last byte
+    if not _quotes_in_place(raw, separator):
+        return None
+    try:
+        frame = pl.read_csv(raw, separator=separator, infer_schema=False, empty_string_is_null=False, glob=False)
+    except Exception:  # whatever polars found wrong, the slow reader says in which line
+        return None
+    if frame.width != len(header):
+        return None
+    frame.columns = header
     seen = raw.count(separator.encode())
     if b'"' in raw:
-        seen -= sum(column.count(separator) for column in frame.columns)
+        seen -= sum(column.count(separator) for column in header)
         inside = frame.select(pl.all().str.count_matches(separator, literal=True).sum())
         seen -= sum(value or 0 for value in inside.row(0))
-    if seen == (frame.width - 1) * (frame.height + 1):
-        return frame
-    blank = _explain(raw, separator, frame.width, name)
-    keep = np.ones(frame.height, dtype=bool)
-    keep[[row for row in blank if row < frame.height]] = False
-    return frame.filter(pl.Series(keep))
+    return frame if seen == (frame.width - 1) * (frame.height + 1) else None
 
 
-def _explain(raw: bytes, separator: str, width: int, name: str) -> list[int]:
-    """Name the line of the first row of another width; return the records that are blank lines."""
-    csv.field_size_limit(2**31 - 1)
-    reader = csv.reader(io.StringIO(raw.decode("utf-8"), newline=""), delimiter=separator)
-    blank: list[int] = []
+def _quotes_in_place(raw: bytes, separator: str) -> bool:
+    """Tell whether every quote opens a field, closes one, or is doubled inside one. O(bytes), vectorized."""
+    if b'"' not in raw:
+        return True
+    text = np.frombuffer(raw + b"\n\n", dtype=np.uint8)
+    quotes = np.flatnonzero(text == ord('"'))
+    if len(quotes) % 2:
+        return False
+    opening, closing = quotes[::2], quotes[1::2]
+    before = text[opening - 1]  # before the first byte stands, by the index -1, the added line end
+    after = text[closing + 1]
+    ends_line = (after == ord("\n")) | ((after == ord("\r")) & (text[closing + 2] == ord("\n")))
+    opens = np.isin(before, [ord(separator), ord("\n"), ord('"')])
+    closes = ends_line | np.isin(after, [ord(separator), ord('"')])
+    return bool(opens.all() and closes.all())
+
+
+def _read_slowly(raw: bytes, separator: str, header: list[str], name: str) -> pl.DataFrame:
+    """Return the rows as Python reads them, or name the line of the first one that is not whole.
+
+    Blank lines are no records, unless there is one column only. A quote inside a field that does not start
+    with one is data.
+    """
+    reader = _rows(raw.decode("utf-8"), separator)
+    width = len(header)
+    schema = dict.fromkeys(header, pl.String)
+    parts: list[pl.DataFrame] = []
+    rows: list[list[str]] = []
     before = 0
     try:
-        for record, fields in enumerate(reader):
-            if not fields:
-                blank.append(record - 1)
-            elif len(fields) != width:
+        next(reader)
+        before = reader.line_num
+        for fields in reader:
+            row = fields or [""] * (width == 1)
+            if row and len(row) != width:
                 raise FileError(
-                    f"{name}: line {before + 1} has {count(len(fields), 'field')}, the header has {width}; "
+                    f"{name}: line {before + 1} has {count(len(row), 'field')}, the header has {width}; "
                     "check separators and quotes in that line."
                 )
+            if row:
+                rows.append(row)
+            if len(rows) == 100_000:
+                parts.append(pl.DataFrame(rows, schema=schema, orient="row"))
+                rows = []
             before = reader.line_num
     except csv.Error:
-        raise FileError(f"{name}: line {reader.line_num} cannot be read as CSV; check its quotes.") from None
-    return blank
+        raise FileError(f"{name}: line {before + 1} cannot be read as CSV; check its quotes and line ends.") from None
+    return pl.concat([*parts, pl.DataFrame(rows, schema=schema, orient="row")])
 
 
 # ---------------------------------------------------------------------------------------------- texts of types
@@ -237,12 +276,18 @@ def text_of(value: Any) -> str | None:
     if isinstance(value, datetime.datetime):
         if value != value:  # NaT
             return None
-        return value.isoformat()
+        # Frames without a type for dates hold midnights; value by value, so that rows left out change nothing.
+        midnight = value.time() == datetime.time() and not getattr(value, "nanosecond", 0)
+        return value.date().isoformat() if midnight else value.isoformat()
     if isinstance(value, (datetime.date, datetime.time)):
         return value.isoformat()
     if type(value).__name__ in {"NAType", "NaTType"}:
         return None
     raise TypeError(type(value).__name__)
+
+
+# Their shortest texts are found in their own precision: 0.1 is 0.10000000149011612 only once it is widened.
+_NARROW: dict[str, Callable[[float], Any]] = {"Float32": np.float32, "Float16": np.float16}
 
 
 def as_texts(column: pl.Series) -> pl.Series:
@@ -252,21 +297,15 @@ def as_texts(column: pl.Series) -> pl.Series:
         return column
     if kind == pl.Null or kind.is_integer() or kind in (pl.Boolean, pl.Categorical, pl.Enum):
         return column.cast(pl.String)
-    if kind == pl.Datetime and _only_dates(column):
-        return column.dt.date().cast(pl.String)
     if kind.is_float() or kind.is_decimal() or (kind.is_temporal() and kind != pl.Duration):
         distinct = column.unique()
-        texts = pl.Series([text_of(value) for value in distinct], dtype=pl.String)
+        narrow = _NARROW.get(str(kind))
+        values = [narrow(v) if narrow and v is not None else v for v in distinct]
+        texts = pl.Series([text_of(value) for value in values], dtype=pl.String)
         table = pl.DataFrame({"value": distinct, "text": texts})
         joined = column.to_frame("value").join(table, on="value", how="left", nulls_equal=True, maintain_order="left")
         return joined["text"].alias(column.name)
     raise DataError(f"the column {column.name!r} is of type {kind}, which kveil cannot read as text; convert it first.")
-
-
-def _only_dates(column: pl.Series) -> bool:
-    """Tell whether every moment is a midnight: a date that its frame had no type for."""
-    moments = column.drop_nulls()
-    return bool((moments.dt.truncate("1d") == moments).all())
 
 
 # ---------------------------------------------------------------------------------------------- frames
@@ -276,36 +315,41 @@ def from_frame(frame: Any) -> Source:
     """Return a pandas, Polars or PyArrow table as a source; row labels are never looked at."""
     try:
         wrapped = nw.from_native(frame, eager_only=True)
+        labels = list(wrapped.columns)
     except TypeError:
         raise DataError(
             f"kveil reads pandas, Polars and PyArrow tables, not {type(frame).__name__}; convert it first."
         ) from None
-    names = [str(name) for name in wrapped.columns]
-    columns = {str(name): _polars_column(wrapped, name) for name in wrapped.columns}
-    if len(columns) != len(names):
+    except nw.exceptions.DuplicateError:
+        raise DataError("the frame has two columns of one name; rename them.") from None
+    strange = [type(label).__name__ for label in labels if not isinstance(label, (str, int))]
+    if strange:
+        raise DataError(f"the frame has a column labelled by a {strange[0]}; label columns by texts.")
+    columns = {str(label): _polars_column(wrapped, position) for position, label in enumerate(labels)}
+    if len(columns) != len(labels):
         raise DataError("the frame has two columns of one name; rename them.")
     return Source("the frame", pl.DataFrame(columns), "frame", native=frame)
 
 
-def _polars_column(frame: nw.DataFrame[Any], name: str) -> pl.Series:
-    column = frame[name]
-    native: Any = column.to_native()
-    if isinstance(native, pl.Series):
-        return native.rechunk()
+def _polars_column(frame: nw.DataFrame[Any], position: int) -> pl.Series:
+    name = str(frame.columns[position])
+    native: Any = frame.to_native()
+    if isinstance(native, pl.DataFrame):
+        return native.to_series(position).rechunk()
     if frame.implementation.is_pyarrow():
-        found = pl.from_arrow(native)
-        assert isinstance(found, pl.Series)
-        return found.alias(str(name))
-    if column.dtype.is_numeric() and str(getattr(native, "dtype", "")).islower():
-        return pl.Series(str(name), native.to_numpy())
-    values = native.astype(object).tolist()
-    kinds = {type(value) for value in values}
-    if kinds <= {str, type(None)}:
-        return pl.Series(str(name), values, dtype=pl.String)
-    if column.dtype == nw.Datetime:
-        return pl.Series(str(name), [None if value != value else value.to_pydatetime() for value in values])
+        column = native.column(position)
+        if not str(column.type).startswith("decimal256"):  # which polars does not have
+            found = pl.from_arrow(column)
+            assert isinstance(found, pl.Series)
+            return found.alias(name)
+        values = column.to_pylist()
+    else:
+        column = native.iloc[:, position]
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf" and column.dtype.itemsize <= 8:
+            return pl.Series(name, column.to_numpy())
+        values = column.astype(object).tolist()
     try:
-        return pl.Series(str(name), [text_of(value) for value in values], dtype=pl.String)
+        return pl.Series(name, [text_of(value) for value in values], dtype=pl.String)
     except TypeError as error:
         raise DataError(f"the column {name!r} holds values of type {error}; convert them to texts first.") from None
 
@@ -313,60 +357,111 @@ def _polars_column(frame: nw.DataFrame[Any], name: str) -> pl.Series:
 def to_frame(source: Source, columns: dict[str, pl.Series | None], rows: np.ndarray[Any, Any]) -> Any:
     """Return a release in the kind of frame the source was.
 
-    A column given as None is taken from the source's own frame at ``rows``, unchanged and with its type; the
-    categories of a categorical column shrink to those that are left.
+    A column given as None is taken from the source's own frame at ``rows``, unchanged and with its type. No
+    column shares memory or categories with rows or labels that are left out.
     """
     native = source.native
     if native is None or isinstance(native, pl.DataFrame):
         return pl.DataFrame(
             {
-                name: _fresh(source.frame[name].gather(rows)) if column is None else column
+                name: _fresh(source.frame[name].gather(rows) if column is None else column)
                 for name, column in columns.items()
             }
         )
+    position = {name: i for i, name in enumerate(source.frame.columns)}
     wrapped = nw.from_native(native, eager_only=True)
     if wrapped.implementation.is_pyarrow():
         import pyarrow as pa
 
-        taken = {
-            name: _fresh_arrow(native.column(name).take(pa.array(rows))) if column is None else column.to_arrow()
-            for name, column in columns.items()
-        }
-        return pa.table({name: c.cast(pa.string()) if columns[name] is not None else c for name, c in taken.items()})
+        return pa.table(
+            {
+                name: _taken(native.column(position[name]), rows)
+                if column is None
+                else _fresh(column).to_arrow().cast(pa.string())
+                for name, column in columns.items()
+            }
+        )
     import pandas as pd
 
     def pandas_column(name: str) -> Any:
         column = columns[name]
         if column is not None:
             return pd.Series(column.to_list(), dtype=object)
-        found = native[name].iloc[rows].reset_index(drop=True)
-        return found.cat.remove_unused_categories() if found.dtype == "category" else found
+        found = native.iloc[:, position[name]].iloc[rows].reset_index(drop=True)
+        if isinstance(found.dtype, pd.CategoricalDtype):
+            return found.cat.remove_unused_categories()
+        if str(found.dtype).startswith("dictionary<"):  # PyArrow's own categories
+            fresh = _fresh_dictionary(found.array.__arrow_array__())
+            return pd.Series(pd.arrays.ArrowExtensionArray(fresh))
+        return found
 
-    return pd.DataFrame({name: pandas_column(name) for name in columns})
+    return pd.DataFrame({native.columns[position[name]]: pandas_column(name) for name in columns})
 
 
 def _fresh(column: pl.Series) -> pl.Series:
-    """Return a column that carries nothing but its own values: no categories of rows left out."""
+    """Return a column that carries nothing but its own values.
+
+    Texts that polars gathers still point into the memory of all they were gathered from, and Arrow files and
+    pickles take that memory along; categories name every value the column once had.
+    """
     if column.dtype == pl.Categorical:
         return column.cast(pl.String).cast(pl.Categorical)
     if column.dtype == pl.Enum:
         used = set(column.unique().cast(pl.String).drop_nulls())
         kept = [text for text in column.dtype.categories if text in used]  # type: ignore[attr-defined]
         return column.cast(pl.String).cast(pl.Enum(kept))
+    if column.dtype == pl.String:
+        copied = io.BytesIO()
+        column.to_frame().write_ipc(copied, compat_level=pl.CompatLevel.oldest())
+        return pl.read_ipc(copied.getvalue()).to_series()
     return column
 
 
-def _fresh_arrow(column: Any) -> Any:
+def _taken(column: Any, rows: np.ndarray[Any, Any]) -> Any:
+    """Return rows of a PyArrow column with its type, and nothing of the others."""
     import pyarrow as pa
 
-    if pa.types.is_dictionary(column.type):
-        return column.cast(column.type.value_type).dictionary_encode()
-    return column
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return _fresh_dictionary(column.take(pa.array(rows)))
+    if str(kind) in {"string_view", "binary_view"}:  # which PyArrow cannot take from
+        plain = pa.string() if str(kind) == "string_view" else pa.binary()
+        return column.cast(plain).take(pa.array(rows)).cast(kind)
+    return column.take(pa.array(rows))
+
+
+def _fresh_dictionary(column: Any) -> Any:
+    """Return a dictionary column whose dictionary holds only what its rows show; an ordered one keeps its order."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    column = pa.chunked_array(column if isinstance(column, pa.ChunkedArray) else [column], type=kind)
+    values = column.cast(kind.value_type)
+    used = pc.unique(values).drop_null()
+    if kind.ordered:
+        whole = pa.chunked_array(column.chunks, type=kind).unify_dictionaries()
+        listed = whole.chunk(0).dictionary if whole.num_chunks else used
+        used = listed.filter(pc.is_in(listed, value_set=used))
+    indices = pc.index_in(values, value_set=used).cast(kind.index_type)
+    return pa.chunked_array(
+        [pa.DictionaryArray.from_arrays(chunk, used, ordered=kind.ordered) for chunk in indices.chunks], type=kind
+    )
+
+
+def _check_named(found: Sequence[str], expected: Iterable[str], name: str) -> None:
+    """Raise DataError where not one column is known: the first line may be a record, and is not repeated."""
+    if found and not set(expected).intersection(found):
+        raise DataError(
+            f"{name} has none of the columns that the policy lists under attributes; check that it is the right "
+            "table, and a CSV that its first line has the names."
+        )
 
 
 def check_columns(found: Sequence[str], expected: Iterable[str], name: str) -> None:
     """Raise DataError where a table and its policy do not have the same columns."""
     expected = list(expected)
+    _check_named(found, expected, name)
     unlisted = [column for column in found if column not in expected]
     if unlisted:
         raise DataError(
@@ -450,11 +545,17 @@ class Outputs:
                     os.fsync(staged.file.fileno())
             except OSError as error:
                 raise _write_error(staged.target, error) from None
+        named: list[Path] = []
         for staged in self.staged:
+            new = not staged.target.exists()
             try:
                 self._name(staged)
             except OSError as error:
+                for target in named:
+                    target.unlink(missing_ok=True)
                 raise _write_error(staged.target, error) from None
+            if new:
+                named.append(staged.target)
 
     @staticmethod
     def _name(staged: _Staged) -> None:
@@ -505,6 +606,8 @@ def write_table(frame: pl.DataFrame, file: IO[bytes], target: Path, separator: s
     No statistics, no metadata of other programs, no dictionaries of values that are not in the rows.
     """
     kind = kind_of(target)
+    # Texts are written by value here, so that only categories could carry something along.
+    frame = frame.select(column if column.dtype == pl.String else _fresh(column) for column in frame.get_columns())
     try:
         if kind == "csv":
             _write_csv(frame, file, separator)

@@ -57,9 +57,14 @@ class Losses:
         return 1 - self.precision if name == "precision" else self.il if name == "il" else self.ncp
 
 
+def _unless(values: Ints, suppressed: Bools) -> Ints:
+    """Return the values of records that are not suppressed, without a copy where none is."""
+    return values[~suppressed] if suppressed.any() else values
+
+
 def _mean(cost: Floats, shown: Shown, suppressed: Bools) -> float:
     """Return the mean over records of a cost a code, 1 where suppressed."""
-    kept = np.bincount(shown.codes[~suppressed], minlength=len(cost))
+    kept = np.bincount(_unless(shown.codes, suppressed), minlength=len(cost))
     return float((kept @ cost + int(suppressed.sum())) / max(len(suppressed), 1))
 
 
@@ -67,13 +72,15 @@ def _precision_loss(table: Table, position: int, shown: Shown, suppressed: Bools
     tree = table.trees[position]
     if not isinstance(tree, Tree):
         return _mean(shown.il, shown, suppressed)
-    kept = ~suppressed
-    leaf, code = table.leaves[position][kept], shown.codes[kept]
-    known = code < len(tree.labels)
-    pairs, counts = np.unique(leaf[known].astype(np.int64) * len(tree.labels) + code[known], return_counts=True)
-    leaf_of, node_of = np.divmod(pairs, len(tree.labels))
-    total = float(tree.precision_loss(leaf_of, node_of) @ counts) + int((~known).sum())
-    return (total + int(suppressed.sum())) / max(len(suppressed), 1)
+    # Counted by pairs of depths, so that the sum is exact in any order of records; codes past the tree's nodes
+    # are labels it does not know and cost everything.
+    depths = int(tree.depth.max()) + 2
+    depth = np.append(tree.depth, np.zeros(len(shown.labels) - len(tree.labels), dtype=np.int32))
+    key = (tree.depth[tree.leaf_nodes] * depths)[table.leaves[position]] + depth[shown.codes]
+    counts = np.bincount(_unless(key, suppressed), minlength=depths * depths)
+    leaf, node = np.divmod(np.arange(depths * depths), depths)
+    cost = (leaf - node) / np.maximum(leaf, 1)
+    return float((counts @ cost + int(suppressed.sum())) / max(len(suppressed), 1))
 
 
 def _groups(table: Table, solution: Solution, starred: list[Bools]) -> tuple[Ints, int]:
@@ -83,10 +90,10 @@ def _groups(table: Table, solution: Solution, starred: list[Bools]) -> tuple[Int
     for position, shown in enumerate(solution.shown):
         star = np.flatnonzero(shown.is_star)
         code = int(star[0]) if len(star) else len(shown.labels)
-        codes[position] = np.where(starred[position], code, shown.codes)
+        codes[position] = shown.codes
+        codes[position][starred[position]] = code
         all_star &= codes[position] == code
-    kept = ~all_star
-    group, first = group_rows(np.ascontiguousarray(codes[:, kept]))
+    group, first = group_rows(codes if not all_star.any() else codes[:, ~all_star])
     return np.bincount(group, minlength=len(first)).astype(np.int32), int(all_star.sum())
 
 

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 
+def load_in_background() -> None:
+    """Import Numba while the table is being read: both take their time, and reading leaves the interpreter free."""
+    import threading
+
+    threading.Thread(target=compile_all, daemon=True).start()
+
+
 def compile_all() -> int:
     """Compile every kernel for the types it is called with; return how many there are."""
     import numpy as np
 
-    from kveil.kernels.groups import group_rows
+    from kveil.kernels.groups import group_rows, sample_of_groups
 
-    group_rows(np.zeros((2, 3), dtype=np.int32))
-    return 1
+    rows = np.zeros((2, 3), dtype=np.int32)
+    group_rows(rows)
+    sample_of_groups(rows, 1)
+    return 3

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 
 from kveil.errors import PolicyError, did_you_mean
@@ -32,7 +33,7 @@ from kveil.policy.numbers import is_whole, parse_number, show_number, show_span
 
 Line = tuple[str, ...]  # leaf first, root last
 
-_ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ]\d{2}:\d{2}.*)?", re.ASCII | re.DOTALL)
+_TIME = re.compile(r"[T ]\d{2}:\d{2}.*", re.ASCII | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class Lines:
 
 def collapse(line: Sequence[str]) -> Line:
     """Return a line in which a label repeated next to itself stands once."""
+    if len(set(line)) == len(line):
+        return tuple(line)
     return tuple(label for i, label in enumerate(line) if i == 0 or label != line[i - 1])
 
 
@@ -54,30 +57,31 @@ def check_lines(lines: Iterable[Line], where: str, remedy: str = "correct the hi
 
     O(total length of the lines).
     """
-    parent: dict[str, str | None] = {}
     leaves: dict[str, Line] = {}
+    edges: set[tuple[str, str]] = set()
+    roots: dict[str, None] = {}
     for line in lines:
-        leaf = line[0]
-        if leaf in leaves:
-            if leaves[leaf] != line:
-                raise PolicyError(f"{where}: the leaf {leaf!r} is listed twice with different parents; {remedy}.")
-            continue
-        leaves[leaf] = line
-        for child, above in zip(line, (*line[1:], None), strict=True):
-            known = parent.setdefault(child, above)
-            if known != above:
-                raise PolicyError(f"{where}: the label {child!r} has two parents, {known!r} and {above!r}; {remedy}.")
-    for line in leaves.values():
-        for label in line[1:]:
-            if label in leaves:
-                raise PolicyError(f"{where}: the label {label!r} is both a leaf and an inner node; {remedy}.")
-        if len(set(line)) != len(line):
-            raise PolicyError(f"{where}: the way up from {line[0]!r} passes a label twice; {remedy}.")
-    roots = [label for label, above in parent.items() if above is None]
+        if leaves.setdefault(line[0], line) != line:
+            raise PolicyError(f"{where}: the leaf {line[0]!r} is listed twice with different parents; {remedy}.")
+        edges.update(pairwise(line))
+        roots[line[-1]] = None
     if not roots:
         raise PolicyError(f"{where}: it has no leaf; {remedy}.")
+    parent: dict[str, str] = {}
+    for child, above in sorted(edges) if len({child for child, _ in edges}) < len(edges) else edges:
+        if parent.setdefault(child, above) != above:
+            raise PolicyError(
+                f"{where}: the label {child!r} has two parents, {parent[child]!r} and {above!r}; {remedy}."
+            )
+    both = leaves.keys() & parent.values()
+    if both:
+        raise PolicyError(f"{where}: the label {min(both)!r} is both a leaf and an inner node; {remedy}.")
+    inner = [root for root in roots if root in parent]
+    if inner:
+        raise PolicyError(f"{where}: a line ends at {inner[0]!r}, others go on from there; {remedy}.")
     if len(roots) > 1:
-        raise PolicyError(f"{where}: it has two roots, {roots[0]!r} and {roots[1]!r}; end every line with one root.")
+        first, second = list(roots)[:2]
+        raise PolicyError(f"{where}: it has two roots, {first!r} and {second!r}; end every line with one root.")
     return tuple(leaves.values())
 
 
@@ -164,30 +168,29 @@ class IntervalScale:
 
 
 def _mask_line(spec: Mask, value: str) -> Line:
-    cut = [value[:kept] + STAR * (len(value) - kept) if kept < len(value) else value for kept in spec.keep]
-    return collapse([value, *cut, STAR])
+    length = len(value)
+    return collapse([value, *[value[:kept] + STAR * (length - kept) for kept in spec.keep], STAR])
 
 
-def _date_labels(year: int, month: int) -> dict[str, str]:
-    return {
-        "month": f"{year:04}-{month:02}",
-        "quarter": f"{year:04}-Q{(month + 2) // 3}",
-        "year": f"{year:04}",
-        "decade": f"{year:04}"[:3] + STAR,
-        "century": f"{year:04}"[:2] + STAR * 2,
-    }
+_DATE_LABELS: dict[str, Callable[[str], str]] = {
+    "month": lambda date: date[:7],
+    "quarter": lambda date: f"{date[:4]}-Q{(int(date[5:7]) + 2) // 3}",
+    "year": lambda date: date[:4],
+    "decade": lambda date: date[:3] + STAR,
+    "century": lambda date: date[:2] + STAR * 2,
+}
 
 
 def _date_line(spec: Dates, value: str) -> Line | None:
-    match = _ISO_DATE.fullmatch(value)
-    if not match:
+    """Return the way up of an ISO date, or of a moment that starts with one; None for anything else."""
+    date = value[:10]
+    if date[4:5] != "-" or date[7:8] != "-" or (len(value) > 10 and not _TIME.fullmatch(value, 10)):
         return None
     try:
-        date = datetime.date(*(int(part) for part in match.groups()))
+        datetime.date.fromisoformat(date)
     except ValueError:
         return None
-    labels = _date_labels(date.year, date.month)
-    return collapse([value, *(labels[level] for level in spec.levels), STAR])
+    return (value, *[_DATE_LABELS[level](date) for level in spec.levels], STAR)
 
 
 def is_real(values: Iterable[str]) -> bool:
@@ -211,10 +214,10 @@ def climber(spec: Hierarchy | None, values: Iterable[str]) -> Callable[[str], Li
     raise TypeError(f"{type(spec).__name__} is no builder")
 
 
-def _sort_key(spec: Hierarchy | None) -> Callable[[str], tuple[Decimal, str]]:
+def _in_order(spec: Hierarchy | None, values: Iterable[str]) -> list[str]:
     if isinstance(spec, Intervals):
-        return lambda value: (parse_number(value) or Decimal(0), value)
-    return lambda value: (Decimal(0), value)
+        return sorted(values, key=lambda value: (parse_number(value) or Decimal(0), value))
+    return sorted(values)
 
 
 def build_lines(spec: Hierarchy | None, values: Iterable[str], where: str) -> tuple[Lines, list[str]]:
@@ -222,7 +225,7 @@ def build_lines(spec: Hierarchy | None, values: Iterable[str], where: str) -> tu
 
     Leaves stand in their natural order: numbers by size, other texts by code point.
     """
-    distinct = sorted(values, key=_sort_key(spec))
+    distinct = _in_order(spec, values)
     climb = climber(spec, distinct)
     found: list[Line] = []
     unknown: list[str] = []
@@ -232,8 +235,10 @@ def build_lines(spec: Hierarchy | None, values: Iterable[str], where: str) -> tu
             unknown.append(value)
         else:
             found.append(line)
-    lines = check_lines(found, where, "change the builder or use a hierarchy file") if found else ()
-    return Lines(lines, STAR, built=True), unknown
+    if isinstance(spec, Mask) and any(STAR in value for value in distinct):
+        # Only a value that looks masked already can stand in another one's way.
+        check_lines(found, where, "rename the values that contain `*`, or use a hierarchy file")
+    return Lines(tuple(found), STAR, built=True), unknown
 
 
 # ---------------------------------------------------------------------------------------------- of a policy

@@ -8,6 +8,7 @@ from kveil.errors import count
 from kveil.files import as_texts
 from kveil.policy.model import Policy
 
+TEXTS = (pl.String, pl.Categorical, pl.Enum)
 _FORMULA = r"^[=+\-@]"
 _NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
 
@@ -24,11 +25,12 @@ def release_warnings(frame: pl.DataFrame, policy: Policy) -> list[str]:
                     f"{name} is released as is and nearly unique ({distinct:,} values in {frame.height:,} records): "
                     "it may identify people; give it role identifier if so."
                 )
+    texts = [as_texts(column).alias(str(i)) for i, column in enumerate(frame.get_columns()) if column.dtype in TEXTS]
+    risky = pl.DataFrame(texts).select(pl.all().str.head(1).is_in(["=", "+", "-", "@"]).any())
     formulas = 0
-    for column in frame.get_columns():
-        if column.dtype in (pl.String, pl.Categorical, pl.Enum):
-            texts = as_texts(column)
-            formulas += int((texts.str.contains(_FORMULA) & ~texts.str.contains(_NUMBER)).sum())
+    for column in texts:
+        if risky[column.name].item():
+            formulas += int((column.str.contains(_FORMULA) & ~column.str.contains(_NUMBER)).sum())
     if formulas:
         found.append(
             f"{count(formulas, 'cell')} of the release start with =, +, - or @: a spreadsheet may run them as formulas."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -49,6 +50,8 @@ class Table:
     def distinct(self) -> Distinct:
         """The distinct tuples of leaves and how many records have each."""
         member, first = group_rows(self.leaves)
+        if len(first) == self.records:
+            return Distinct(self.leaves, np.arange(self.records, dtype=np.int32), np.ones(self.records, dtype=np.int64))
         weights = np.bincount(member, minlength=len(first))
         return Distinct(np.ascontiguousarray(self.leaves[:, first]), member, weights)
 
@@ -62,22 +65,56 @@ class Distinct:
     weights: NDArray[np.int64]
 
 
-def read_column(source: Source, policy: Policy, name: str) -> pl.Series:
-    """Return a column as texts with null for missing; a literal `*` is an error."""
+@dataclass(frozen=True)
+class Coded:
+    """A column as its distinct texts and every record's position among them; -1 is missing."""
+
+    texts: list[str]
+    codes: Ints
+
+    def count(self, chosen: set[str]) -> int:
+        """Return how many records have one of the chosen texts."""
+        tally = np.bincount(self.codes + 1, minlength=len(self.texts) + 1)[1:]
+        return int(sum(tally[i] for i, text in enumerate(self.texts) if text in chosen))
+
+
+def code_columns(source: Source, policy: Policy, names: Sequence[str]) -> Iterator[Coded]:
+    """Return columns as distinct texts and codes, missing apart; a literal `*` is an error.
+
+    One pass over the records, all columns at once; everything else works on the distinct texts.
+    """
     try:
-        texts = source.texts(name)
+        texts = pl.DataFrame([source.texts(name) for name in names])
     except DataError as error:
         raise DataError(f"{source.name}: {error}") from None
-    texts = texts.to_frame(name).select(
-        pl.when(pl.col(name).is_in(list(policy.data.missing))).then(None).otherwise(pl.col(name)).alias(name)
-    )[name]
-    stars = int((texts == STAR).sum())
-    if stars:
-        raise DataError(
-            f"{source.name}: {name} is `*` in {count(stars, 'record')}, which is what a release shows for anything; "
-            "if it means missing, list it under data.missing, after another text."
-        )
-    return texts
+    columns = texts.select(pl.col(name).cast(pl.Categorical(pl.Categories.random())) for name in names)
+    for name in names:
+        coded = _code(columns[name], set(policy.data.missing))
+        if STAR in coded.texts:
+            raise _stars(source, name, coded.count({STAR}))
+        yield coded
+
+
+def _code(column: pl.Series, missing: set[str]) -> Coded:
+    present = column.unique().drop_nulls()
+    numbers = present.to_physical().cast(pl.Int64).to_numpy()
+    position = np.full(int(numbers.max(initial=-1)) + 2, -1, dtype=np.int32)  # the last place is for null
+    kept: list[str] = []
+    for text, number in zip(present.cast(pl.String).to_list(), numbers.tolist(), strict=True):
+        if text not in missing:
+            position[number] = len(kept)
+            kept.append(text)
+    physical = column.to_physical()
+    if physical.null_count():
+        physical = physical.cast(pl.Int64).fill_null(-1)
+    return Coded(kept, position[physical.to_numpy()])
+
+
+def _stars(source: Source, name: str, records: int) -> DataError:
+    return DataError(
+        f"{source.name}: {name} is `*` in {count(records, 'record')}, which is what a release shows for anything; "
+        "if it means missing, list it under data.missing, after another text."
+    )
 
 
 def encode(source: Source, policy: Policy) -> Table:
@@ -89,49 +126,45 @@ def encode(source: Source, policy: Policy) -> Table:
     names = tuple(policy.quasi_identifiers)
     leaves = np.empty((len(names), source.rows), dtype=np.int32)
     trees: list[Tree | Scale] = []
-    for position, name in enumerate(names):
-        tree, column = encode_column(read_column(source, policy, name), policy, name, source.name)
+    for position, (name, coded) in enumerate(zip(names, code_columns(source, policy, names), strict=True)):
+        tree, column = encode_column(coded, policy, name, source.name)
         trees.append(tree)
         leaves[position] = column
     return Table(policy, names, tuple(trees), leaves)
 
 
 def _no_stars(source: Source, policy: Policy, name: str) -> None:
-    if source.frame[name].dtype in (pl.String, pl.Categorical, pl.Enum):
-        read_column(source, policy, name)
+    if source.frame[name].dtype in (pl.String, pl.Categorical, pl.Enum) and STAR not in policy.data.missing:
+        stars = int((source.texts(name) == STAR).sum())
+        if stars:
+            raise _stars(source, name, stars)
 
 
-def encode_column(texts: pl.Series, policy: Policy, name: str, where: str) -> tuple[Tree | Scale, Ints]:
+def encode_column(column: Coded, policy: Policy, name: str, where: str) -> tuple[Tree | Scale, Ints]:
     """Return an attribute's tree and every record's leaf in it."""
     attribute = policy.attributes[name]
     spec = attribute.hierarchy
-    absent = texts.null_count()
-    missing = policy.data.missing[0] if absent else None
+    absent = bool((column.codes < 0).any())
     if isinstance(spec, Ranges):
-        return _encode_numbers(texts, spec, policy, name, where)
+        return _encode_numbers(column, spec, policy, name, where, absent)
     fixed = fixed_lines(policy, name)
     if fixed is None:
-        values = texts.drop_nulls().unique().to_list()
-        fixed, unknown = build_lines(spec, values, f"{where}: attributes.{name}")
+        fixed, unknown = build_lines(spec, column.texts, f"{where}: attributes.{name}")
         if unknown:
-            raise _unknown(texts, unknown, name, where)
+            raise _unknown(column, unknown, name, where)
+    missing = policy.data.missing[0] if absent else None
     tree = build_tree(fixed.lines, fixed.root, attribute, missing, policy.data.missing)
-    known = [tree.labels[node] for node in tree.leaf_nodes]
-    if tree.missing is not None:
-        known.pop(tree.missing)
-    codes = texts.cast(pl.Enum(known), strict=False)
-    if codes.null_count() != absent:
-        strangers = texts.filter(codes.is_null() & texts.is_not_null()).unique().to_list()
-        raise _unknown(texts, strangers, name, where)
-    physical = codes.to_physical()
-    if absent:
-        assert tree.missing is not None
-        physical = physical.cast(pl.Int64).fill_null(tree.missing)
-    return tree, physical.cast(pl.Int32).to_numpy()
+    leaf_of = {tree.labels[node]: leaf for leaf, node in enumerate(tree.leaf_nodes.tolist()) if leaf != tree.missing}
+    unknown = [text for text in column.texts if text not in leaf_of]
+    if unknown:
+        raise _unknown(column, unknown, name, where)
+    leaves = [leaf_of[text] for text in column.texts]
+    leaves.append(-1 if tree.missing is None else tree.missing)
+    return tree, np.array(leaves, dtype=np.int32)[column.codes]
 
 
-def _unknown(texts: pl.Series, unknown: list[str], name: str, where: str) -> DataError:
-    records = int(texts.is_in(unknown).sum())
+def _unknown(column: Coded, unknown: list[str], name: str, where: str) -> DataError:
+    records = column.count(set(unknown))
     shown = [repr(value if len(value) <= 40 else value[:37] + "...") for value in sorted(unknown)[:3]]
     more = f" and {len(unknown) - 3:,} more" if len(unknown) > 3 else ""
     return DataError(
@@ -141,19 +174,17 @@ def _unknown(texts: pl.Series, unknown: list[str], name: str, where: str) -> Dat
     )
 
 
-def _encode_numbers(texts: pl.Series, spec: Ranges, policy: Policy, name: str, where: str) -> tuple[Scale, Ints]:
+def _encode_numbers(
+    column: Coded, spec: Ranges, policy: Policy, name: str, where: str, absent: bool
+) -> tuple[Scale, Ints]:
     low, high = spec.within
-    numbers = {text: parse_number(text) for text in texts.drop_nulls().unique().to_list()}
-    unknown = [text for text, number in numbers.items() if number is None or not low <= number <= high]
+    numbers = [parse_number(text) for text in column.texts]
+    unknown = [t for t, n in zip(column.texts, numbers, strict=True) if n is None or not low <= n <= high]
     if unknown:
-        raise _unknown(texts, unknown, name, where)
-    ordered = tuple(sorted({number for number in numbers.values() if number is not None}))
+        raise _unknown(column, unknown, name, where)
+    ordered = tuple(sorted({number for number in numbers if number is not None}))
     rank = {number: position for position, number in enumerate(ordered)}
-    missing = len(ordered) if texts.null_count() else None
-    keys = list(numbers)
-    codes = pl.Series([rank[number] for number in numbers.values() if number is not None], dtype=pl.Int32)
-    physical = texts.cast(pl.Enum(keys)).to_physical().cast(pl.Int32)
-    column = np.full(len(texts), -1 if missing is None else missing, dtype=np.int32)
-    present = texts.is_not_null().to_numpy()
-    column[present] = codes.to_numpy()[physical.drop_nulls().to_numpy()] if keys else 0
-    return Scale(ordered, spec, missing, policy.data.missing[0]), column
+    missing = len(ordered) if absent else None
+    leaves = [rank[number] for number in numbers if number is not None]
+    leaves.append(-1 if missing is None else missing)
+    return Scale(ordered, spec, missing, policy.data.missing[0]), np.array(leaves, dtype=np.int32)[column.codes]

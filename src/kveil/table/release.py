@@ -52,9 +52,8 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
     labels: dict[str, list[str]] = {}
     for position, name in enumerate(table.names):
         shown = solution.shown[position]
-        labels[name] = [*shown.labels, STAR]
-        starred = solution.suppressed[component_of[name]][kept]
-        codes[name] = np.where(starred, len(shown.labels), shown.codes[kept]).astype(np.int32)
+        starred = solution.suppressed[component_of[name]]
+        codes[name], labels[name] = _used(shown, starred, kept)
     order = _order(source, policy, released, codes, labels, kept)
     columns: dict[str, pl.Series | None] = {}
     for name in released:
@@ -64,6 +63,21 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
         else:
             columns[name] = None
     return Release(columns, kept[order])
+
+
+def _used(shown: Shown, starred: Bools, kept: Rows) -> tuple[Ints, list[str]]:
+    """Return the kept records' codes among the labels that are used, and those labels in the order of texts."""
+    codes = shown.codes[kept]
+    if starred.any():
+        codes[starred[kept]] = len(shown.labels)
+    names = [*shown.labels, STAR]
+    used = [(names[code], code) for code in np.flatnonzero(np.bincount(codes, minlength=1)).tolist()]
+    labels = sorted({label for label, _ in used})
+    rank = {label: position for position, label in enumerate(labels)}
+    renumber = np.zeros(len(names), dtype=np.int32)
+    for label, code in used:
+        renumber[code] = rank[label]
+    return renumber[codes], labels
 
 
 def _order(
@@ -79,20 +93,18 @@ def _order(
     if policy.release.order == "shuffle":
         # Never the policy's seed: whoever reads the policy could undo the shuffle.
         return np.random.default_rng(secrets.randbits(128)).permutation(len(kept))
-    keys: list[tuple[NDArray[np.int64], int]] = []
+    keys: list[tuple[NDArray[Any], int]] = []
     for name in released:
         if name in codes:
-            distinct = sorted(set(labels[name]))
-            rank = {label: position for position, label in enumerate(distinct)}
-            keys.append((np.array([rank[label] for label in labels[name]])[codes[name]], len(distinct)))
+            keys.append((codes[name], len(labels[name])))
         else:
             texts = as_texts(source.frame[name].gather(kept)).fill_null("")
             distinct = texts.unique().sort().to_list()
-            keys.append((texts.cast(pl.Enum(distinct)).to_physical().cast(pl.Int64).to_numpy(), len(distinct)))
+            keys.append((texts.cast(pl.Enum(distinct)).to_physical().to_numpy(), len(distinct)))
     return sort_rows(keys, len(kept))
 
 
-def sort_rows(keys: list[tuple[NDArray[np.int64], int]], rows: int) -> Rows:
+def sort_rows(keys: list[tuple[NDArray[Any], int]], rows: int) -> Rows:
     """Return the stable order of rows by several rank columns, given with how many ranks each has.
 
     Columns are packed into 63-bit words, so that few sorts do.
@@ -100,6 +112,8 @@ def sort_rows(keys: list[tuple[NDArray[np.int64], int]], rows: int) -> Rows:
     words: list[NDArray[np.int64]] = []
     room = 0
     for column, cardinality in keys:
+        if cardinality < 2:
+            continue
         if words and room * cardinality < 2**62:
             words[-1] = words[-1] * cardinality + column
             room *= cardinality

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,11 +83,6 @@ class Tree:
             if not below.any():
                 return node
             node[below] = self.parent[node[below]]
-
-    def precision_loss(self, leaf: NDArray[Any], node: NDArray[Any]) -> Floats:
-        """Return the steps climbed from leaf to node over the steps from leaf to root, for arrays."""
-        depth = self.depth[self.leaf_nodes[leaf]]
-        return np.asarray((depth - self.depth[node]) / np.maximum(depth, 1))
 
 
 def build_tree(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from kveil.errors import count, listing
 from kveil.files import Source
 from kveil.policy.constraints import Component
-from kveil.policy.hierarchy import Line, Lines, build_lines, fixed_lines, label_test, marked_nodes
+from kveil.policy.hierarchy import Line, climber, fixed_lines, label_test, marked_nodes
 from kveil.policy.model import STAR, Attribute, MaxWidth, Policy, Ranges
 from kveil.policy.numbers import parse_number, parse_span
 from kveil.verify.texts import released_texts
@@ -84,11 +85,20 @@ def impossible_stars(policy: Policy, parts: tuple[Component, ...], starred: pl.D
             lines = fixed_lines(policy, name)
             if lines is None:
                 continue
-            judge = _judge_tree(policy.attributes[name], lines, policy, has_missing=False)
-            leaves = [line[0] for line in lines.lines if line[0] not in policy.data.missing]
-            if lines.root != STAR or not any(judge.within(leaf, STAR) for leaf in leaves):
+            ways = {line[0]: line for line in lines.lines if line[0] not in policy.data.missing}
+            attribute = policy.attributes[name]
+            judge = _judge_tree(attribute, ways.get, list(ways), lines.root, policy.data.missing, has_missing=False)
+            if lines.root != STAR or not any(judge.within(leaf, STAR) for leaf in ways):
                 found |= starred[str(c)]
     return found
+
+
+def _pairs(was: pl.Series, shown: pl.Series, star: pl.Series, rows: Rows) -> pl.LazyFrame:
+    """Return the distinct pairs (original, shown) of an attribute with how many cells have each."""
+    frame = pl.LazyFrame({"was": was}).select(pl.col("was").gather(pl.Series(rows)), shown.alias("shown"))
+    if star.any():
+        return frame.with_columns(star.alias("star")).group_by("was", "shown", "star").len()
+    return frame.group_by("was", "shown").len().select("was", "shown", pl.lit(False).alias("star"), "len")
 
 
 def compare(
@@ -107,38 +117,34 @@ def compare(
     findings: list[str] = []
     untrue = beyond = changed = 0
     impossible = np.zeros(release.rows, dtype=bool)
-    for c, part in enumerate(parts):
-        star = starred[str(c)]
-        for name in part.attributes:
-            whole = released_texts(original, policy, name)
-            judge = _judge(policy, name, whole)
-            pairs = (
-                pl.DataFrame({"was": whole.gather(rows), "shown": texts[name], "star": star})
-                .group_by("was", "shown", "star")
-                .len()
-            )
-            strange: dict[str, int] = {}
-            wrong = over = 0
-            cannot: set[str] = set()
-            for was, shown, is_star, cells in pairs.iter_rows():
-                if is_star:
-                    if not (judge.known(STAR) and judge.true(was, STAR) and judge.within(was, STAR)):
-                        cannot.add(was)
-                elif not judge.known(shown):
-                    strange[shown] = strange.get(shown, 0) + cells
-                elif not judge.true(was, shown):
+    originals = {name: released_texts(original, policy, name) for name in policy.quasi_identifiers}
+    owned = [(name, starred[str(c)]) for c, part in enumerate(parts) for name in part.attributes]
+    counted = pl.collect_all(_pairs(originals[name], texts[name], star, rows) for name, star in owned)
+    for (name, star), pairs in zip(owned, counted, strict=True):
+        judge = _judge(policy, name, originals[name])
+        strange: dict[str, int] = {}
+        wrong = over = 0
+        cannot: set[str] = set()
+        for was, shown, is_star, cells in pairs.iter_rows():
+            if is_star:
+                if not (judge.known(STAR) and judge.true(was, STAR) and judge.within(was, STAR)):
+                    cannot.add(was)
+            elif not judge.true(was, shown):
+                if judge.known(shown):
                     wrong += cells
-                elif not judge.within(was, shown):
-                    over += cells
-            if cannot:
-                impossible |= (star & whole.gather(rows).is_in(list(cannot))).to_numpy()
-            findings += _strangers(name, strange)
-            if wrong:
-                findings.append(f"{name} shows what is not true of the original in {count(wrong, 'cell')}.")
-            if over:
-                findings.append(f"{name} is generalized beyond its boundary in {count(over, 'cell')}.")
-            untrue += wrong + sum(strange.values())
-            beyond += over
+                else:
+                    strange[shown] = strange.get(shown, 0) + cells
+            elif not judge.within(was, shown):
+                over += cells
+        if cannot:
+            impossible |= (star & originals[name].gather(rows).is_in(list(cannot))).to_numpy()
+        findings += _strangers(name, strange)
+        if wrong:
+            findings.append(f"{name} shows what is not true of the original in {count(wrong, 'cell')}.")
+        if over:
+            findings.append(f"{name} is generalized beyond its boundary in {count(over, 'cell')}.")
+        untrue += wrong + sum(strange.values())
+        beyond += over
     for name in policy.released:
         if policy.attributes[name].role == "quasi-identifier":
             continue
@@ -151,30 +157,49 @@ def compare(
 
 
 def _judge(policy: Policy, name: str, values: pl.Series) -> Judgement:
+    """Return what may be shown for an attribute's values, given all of them as the original has them."""
     attribute = policy.attributes[name]
+    missing = policy.data.missing
     if isinstance(attribute.hierarchy, Ranges):
-        return _judge_ranges(attribute, policy.data.missing[0])
-    distinct = values.unique().to_list()
+        return _judge_ranges(attribute, missing[0])
     fixed = fixed_lines(policy, name)
-    if fixed is None:
-        known = [value for value in distinct if value not in policy.data.missing]
-        fixed, _ = build_lines(attribute.hierarchy, known, name)
-    return _judge_tree(attribute, fixed, policy, policy.data.missing[0] in distinct)
+    distinct = values.unique().to_list()
+    if fixed is not None:
+        lines = {line[0]: line for line in fixed.lines}
+        return _judge_tree(attribute, lines.get, list(lines), fixed.root, missing, missing[0] in distinct)
+    known = [value for value in distinct if value not in missing]
+    climb = climber(attribute.hierarchy, known)
+    return _judge_tree(attribute, climb, known, STAR, missing, missing[0] in distinct)
 
 
-def _judge_tree(attribute: Attribute, lines: Lines, policy: Policy, has_missing: bool) -> Judgement:
-    missing = policy.data.missing[0]
-    ways: dict[str, Line] = {line[0]: line for line in lines.lines if line[0] not in policy.data.missing}
-    if has_missing:
-        ways[missing] = (missing, lines.root)
-    labels = {label for line in ways.values() for label in line}
+def _judge_tree(
+    attribute: Attribute,
+    climb: Callable[[str], Line | None],
+    leaves: list[str],
+    root: str,
+    missing: tuple[str, ...],
+    has_missing: bool,
+) -> Judgement:
+    """Return what a tree allows; lines are climbed when they are asked for, all of them only where it must be."""
+    texts = set(missing)
+
+    def line(was: str) -> Line:
+        return (was, root) if was in texts else climb(was) or (was,)
+
+    @cache
+    def labels() -> frozenset[str]:
+        return frozenset().union((root,), *(line(leaf) for leaf in leaves if leaf not in texts))
+
     marked = set(marked_nodes(attribute))
     if attribute.boundary is not None and attribute.boundary.form == "level":
         level = attribute.boundary.level
-        marked = {line[level] for line in ways.values() if len(line) > level}
+        ways = [line(leaf) for leaf in leaves if leaf not in texts] + [line(missing[0])] * has_missing
+        marked = {way[level] for way in ways if len(way) > level}
 
     def within(was: str, shown: str) -> bool:
-        for label in ways[was]:
+        if not marked:
+            return True
+        for label in line(was):
             if label == shown:
                 return True
             if label in marked:
@@ -182,8 +207,8 @@ def _judge_tree(attribute: Attribute, lines: Lines, policy: Policy, has_missing:
         return False
 
     return Judgement(
-        known=labels.__contains__,
-        true=lambda was, shown: was in ways and shown in ways[was],
+        known=lambda text: text in labels() or (has_missing and text == missing[0]),
+        true=lambda was, shown: shown == was or shown in line(was),
         within=within,
     )
 
