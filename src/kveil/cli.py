@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -320,18 +319,52 @@ def _fail(message: str, code: int) -> NoReturn:
     raise SystemExit(code)
 
 
+def _misused(error: Any) -> NoReturn:
+    """Say a usage error of Typer's in one line; where there were no arguments at all, the help is out already."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        raise SystemExit(2)
+    message = " ".join(error.format_message().split()).rstrip(".")
+    command = error.ctx.command_path if error.ctx else "kveil"
+    _fail(f"{message}; see {command} --help.", 2)
+
+
+def _where(error: BaseException) -> str:
+    """Return the last line of kveil's own that an error passed through; its text may quote data and is not told."""
+    place = "kveil"
+    trace = error.__traceback__
+    while trace is not None:
+        file = Path(trace.tb_frame.f_code.co_filename)
+        if "kveil" in file.parts:
+            place = f"{file.name}, line {trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
+
+
 def main() -> None:
     """Run the command line; every error is one sentence on standard error, never a traceback."""
+    code = 0
     try:
-        app()
+        code = app(standalone_mode=False) or 0
     except KveilError as error:
         _fail(str(error), error.exit_code)
-    except KeyboardInterrupt:
-        _fail("stopped; nothing was written.", 130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(1) from None
     except MemoryError:
-        _fail("there is not enough memory for this table; nothing was written.", 2)
+        _fail("there is not enough memory for this table; take a larger machine or fewer columns.", 2)
     except OSError as error:
-        _fail(f"the system refused ({error.strerror or type(error).__name__}); nothing was written.", 2)
+        reason = error.strerror or type(error).__name__
+        _fail(f"the system refused ({reason}); check the disk and where standard output leads.", 2)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # polars' panics are no Exception
+        if isinstance(error, typer.BadParameter.__bases__):
+            _misused(error)
+        if sys.flags.dev_mode:
+            raise
+        kind = type(error).__name__
+        _fail(
+            f"this is a defect of kveil ({kind} in {_where(error)}); please report that. For the whole trace, "
+            "which may quote data, run python -X dev -m kveil.",
+            2,
+        )
+    if code == 130:
+        _fail("stopped before the end; run it again.", code)
+    raise SystemExit(code)

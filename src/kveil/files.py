@@ -13,6 +13,7 @@ import io
 import json
 import math
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
@@ -151,16 +152,16 @@ def _rows(text: str, separator: str, strict: bool = True) -> Any:
 
 
 def _find_separator(record: str, columns: frozenset[str]) -> str:
-    """Return the separator whose header has most of the expected columns, then most columns."""
+    """Return the separator whose header has most of the expected columns, then the one most frequent in it."""
+    outside = re.sub('"[^"]*"', "", record)  # whatever stands in quotes separates nothing
 
-    def fields(separator: str) -> list[str]:
+    def known(separator: str) -> int:
         try:
-            return next(_rows(record, separator, strict=False), [])
+            return len(columns.intersection(next(_rows(record, separator, strict=False), [])))
         except csv.Error:
-            return []
+            return 0
 
-    found = {separator: fields(separator) for separator in SEPARATORS}
-    return max(SEPARATORS, key=lambda s: (len(columns.intersection(found[s])), len(found[s])))
+    return max(SEPARATORS, key=lambda separator: (known(separator), outside.count(separator)))
 
 
 def _header(record: str, separator: str, name: str, columns: frozenset[str]) -> list[str]:
@@ -170,10 +171,10 @@ def _header(record: str, separator: str, name: str, columns: frozenset[str]) -> 
         raise FileError(f"{name}: line 1 cannot be read as CSV; check its quotes and line ends.") from None
     if not header:
         raise FileError(f"{name}: line 1 is blank; a CSV starts with a line of column names.")
-    if columns:
-        _check_named(header, columns, name)
     twice = sorted({column for column in header if header.count(column) > 1})
     if twice:
+        if columns:
+            _check_named(header, columns, name)
         raise DataError(f"{name}: the header names {listing([repr(c) for c in twice])} more than once; rename them.")
     return header
 
@@ -631,7 +632,7 @@ def write_table(frame: pl.DataFrame, file: IO[bytes], target: Path, separator: s
 def _write_csv(frame: pl.DataFrame, file: IO[bytes], separator: str) -> None:
     texts: list[pl.Series] = []
     for column in frame.get_columns():
-        text = as_texts(column) if column.dtype != pl.List else column
+        text = column.list.join("|") if column.dtype == pl.List else as_texts(column)
         # polars writes "" for an empty text and nothing for null; alone in its row, nothing would be no row.
         blank: Callable[[pl.Expr], pl.Expr] = (
             (lambda e: e.fill_null("")) if frame.width == 1 else (lambda e: e.replace({"": None}))

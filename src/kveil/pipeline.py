@@ -22,9 +22,11 @@ from kveil.report.receipt import make_receipt
 from kveil.report.warn import release_warnings
 from kveil.table.encode import Table, encode
 from kveil.table.release import Release, decode, read_release
+from kveil.table.tree import Bools
 from kveil.verify import Verdict, verify_release
+from kveil.verify.check import can_verify
 from kveil.verify.guarantees import check_dependency
-from kveil.verify.texts import released_texts
+from kveil.verify.rows import original_rows, release_rows, released_texts
 
 Progress = Callable[[str], None]
 
@@ -47,6 +49,7 @@ class _Run:
     """Everything that one run made, before anything is written."""
 
     source: Source
+    table: Table
     attempt: Attempt
     release: Release
     frame: pl.DataFrame
@@ -73,8 +76,9 @@ def _check_input(source: Source, table: Table) -> None:
     policy = table.policy
     k = largest_k(policy)
     if table.records < k:
+        noun = "record" if table.persons is None else "individual"
         raise Unmeetable(
-            f"{source.name} has {count(table.records, 'record')}, fewer than k = {k}: no group can have {k} members; "
+            f"{source.name} has {count(table.records, noun)}, fewer than k = {k}: no group can have {k} members; "
             "lower k or add records."
         )
     if policy.dependencies:
@@ -114,16 +118,26 @@ def _run(source: Source, policy: Policy, started: float, progress: Progress) -> 
             "written. This is a defect of kveil: please report the policy."
         )
     lap("verify")
-    return _Run(source, found, release, frame, verdict, verdict.warnings + release_warnings(frame, policy), seconds)
+    return _Run(
+        source, table, found, release, frame, verdict, verdict.warnings + release_warnings(frame, policy), seconds
+    )
 
 
-def _records(run: _Run) -> dict[str, int]:
-    suppressed = int(run.attempt.solution.suppressed_anywhere.sum())
-    return {"input": run.source.rows, "released": run.source.rows - suppressed, "suppressed": suppressed}
+def _counts(gone: Bools) -> dict[str, int]:
+    suppressed = int(gone.sum())
+    return {"input": len(gone), "released": len(gone) - suppressed, "suppressed": suppressed}
+
+
+def _records(run: _Run) -> tuple[dict[str, int], dict[str, int] | None]:
+    """Return how many records, and individuals if there are any, came in, were released, were suppressed."""
+    gone = run.attempt.solution.suppressed_anywhere
+    if run.table.persons is None:
+        return _counts(gone), None
+    return _counts(gone[run.table.persons.of_record]), _counts(gone)
 
 
 def _owner(run: _Run, release_sha256: str | None) -> Owner:
-    return Owner(run.release.rows, run.source.rows, run.attempt.solution.reasons, run.source.sha256, release_sha256)
+    return Owner(run.release.rows, run.table.records, run.attempt.solution.reasons, run.source.sha256, release_sha256)
 
 
 def anonymize(frame: Any, policy: Policy, algorithm: str | None = None) -> Result:
@@ -135,9 +149,9 @@ def anonymize(frame: Any, policy: Policy, algorithm: str | None = None) -> Resul
     policy = with_algorithm(policy, algorithm)
     run = _run(from_frame(frame), policy, started, _silent)
     started = perf_counter()
-    data = to_frame(run.source, run.release.columns, run.release.rows)
+    data = to_frame(run.source, run.release.columns, run.release.source_rows)
     seconds = run.seconds | {"write": perf_counter() - started}
-    receipt = make_receipt(policy, run.attempt, run.verdict, _records(run), run.warnings, seconds, None)
+    receipt = make_receipt(policy, run.attempt, run.verdict, *_records(run), run.warnings, seconds, None)
     return Result(data, receipt, _owner(run, None))
 
 
@@ -176,7 +190,7 @@ def anonymize_file(
         if owner_file is not None:
             outputs.write_json(owner_file, _owner(run, digest).as_json(), indent=None)
         seconds = run.seconds | {"write": perf_counter() - started}
-        content = make_receipt(policy, run.attempt, run.verdict, _records(run), run.warnings, seconds, digest)
+        content = make_receipt(policy, run.attempt, run.verdict, *_records(run), run.warnings, seconds, digest)
         if receipt_file is not None:
             outputs.write_json(receipt_file, content)
         outputs.commit()
@@ -193,9 +207,15 @@ def verify(release: Any, policy: Policy, original: Any = None, owner: Owner | No
 
 def verify_sources(release: Source, policy: Policy, original: Source | None, owner: Owner | None) -> Verdict:
     """Check a release that has been read."""
+    can_verify(policy)
     if original is None:
         return verify_release(release, policy)
-    rows = align(owner, policy.release.order == "keep", release.rows, original.rows)
+    rows = align(
+        owner,
+        policy.release.order == "keep",
+        release_rows(release, policy).height,
+        original_rows(original, policy)[0].height,
+    )
     return verify_release(release, policy, original, rows)
 
 
@@ -204,12 +224,13 @@ def measure_sources(
 ) -> tuple[Losses, dict[str, int], list[str]]:
     """Return all losses of a release made by anyone, its record counts, and warnings."""
     table = encode(original, policy)
-    rows = align(owner, policy.release.order == "keep", release.rows, original.rows)
     absent = [name for name in policy.quasi_identifiers if name not in release.frame.columns]
     if absent:
         raise DataError(f"{release.name} lacks {', '.join(absent)}, which a release of this policy has.")
-    texts = {name: released_texts(release, policy, name) for name in policy.quasi_identifiers}
-    solution, unknown = read_release(table, texts, rows)
+    shown = release_rows(release, policy)
+    rows = align(owner, policy.release.order == "keep", shown.height, table.records)
+    starred = shown.starred.to_numpy() if table.stars_take_part else None
+    solution, unknown = read_release(table, {n: shown.texts[n] for n in shown.texts.columns}, rows, starred)
     suppressed = int(solution.suppressed_anywhere.sum())
     warnings = [f"{count(unknown, 'label')} unknown to their hierarchies, counted as fully general."] if unknown else []
     records = {"input": table.records, "released": table.records - suppressed, "suppressed": suppressed}

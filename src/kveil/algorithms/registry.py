@@ -24,6 +24,7 @@ MAX_WIDTH = "max_width"
 RANGES = "ranges"
 DEPENDENCIES = "dependencies"
 INDIVIDUALS = "individuals"
+GROUP_MODELS = ("l-diversity", "p-sensitive", "alpha-k", "t-closeness")
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "datafly",
         fulldomain.datafly,
-        frozenset({MANY, BOUNDARIES}),
+        frozenset({MANY, BOUNDARIES, INDIVIDUALS, *GROUP_MODELS}),
         fulldomain.DataflyOptions,
         "one level for all records; generalizes the attribute with the most distinct values",
         "Sweeney 2002; many constraints as in Yang et al. 2006",

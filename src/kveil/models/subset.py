@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from kveil.models.counts import Bools, GroupModel, Ints, Weights
+from kveil.models.counts import Bools, GroupModel, Groups, Ints, Pairs, Weights
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,9 @@ class Requirement:
     taking_part: Bools | None = None
 
 
-def maximal_anonymous_subset(requirements: Sequence[Requirement], weights: Weights, alive: Bools) -> Bools:
+def maximal_anonymous_subset(
+    requirements: Sequence[Requirement], weights: Weights, pairs: Mapping[str, Pairs], alive: Bools
+) -> Bools:
     """Return the tuples that are left when every tuple of a failing group is dropped, until none fails.
 
     Unique for models with ``unique_subset``; for others one set that satisfies everything. A tuple that takes
@@ -31,7 +33,7 @@ def maximal_anonymous_subset(requirements: Sequence[Requirement], weights: Weigh
         before = int(alive.sum())
         for requirement in requirements:
             counted = alive if requirement.taking_part is None else alive & requirement.taking_part
-            good = requirement.model.good(requirement.group, requirement.groups, np.where(counted, weights, 0))
-            alive &= good[requirement.group] | ~counted
+            groups = Groups(requirement.group, requirement.groups, np.where(counted, weights, 0), pairs)
+            alive &= requirement.model.good(groups)[requirement.group] | ~counted
         if int(alive.sum()) == before:
             return alive

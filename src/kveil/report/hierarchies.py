@@ -18,7 +18,15 @@ from rich.tree import Tree as Drawing
 
 from kveil.errors import DataError, PolicyError, count, did_you_mean, listing
 from kveil.files import read_table
-from kveil.policy.hierarchy import Line, Lines, build_lines, fixed_lines, read_hierarchy_file
+from kveil.policy.hierarchy import (
+    Line,
+    Lines,
+    build_lines,
+    check_lines,
+    collapse,
+    fixed_lines,
+    read_hierarchy_file,
+)
 from kveil.policy.model import STAR, Attribute, Policy, Ranges
 from kveil.policy.wording import policy_error
 
@@ -39,6 +47,9 @@ def hierarchy_of(file: Path, attribute: str | None) -> Lines:
     if attribute is None or attribute not in policy.attributes:
         hint = did_you_mean(attribute or "", policy.attributes)
         raise PolicyError(f"name an attribute of {file.name} with --attribute{hint or '.'}")
+    role = policy.attributes[attribute].role
+    if role in {"identifier", "individual"}:
+        raise PolicyError(f"{attribute} has role {role}: it is never released, and its values are not shown.")
     fixed = fixed_lines(policy, attribute)
     if fixed is not None:
         return fixed
@@ -103,13 +114,14 @@ def check_hierarchy(file: Path, data: Path | None, column: str | None) -> dict[s
         )
     if data is not None and column is not None:
         texts = _column(data, column).drop_nulls()
+        texts = texts.filter(texts != "")
         unknown = sorted(set(texts.unique()) - leaves)
         content |= {"unknown": len(unknown), "holds": not unknown}
         if unknown:
             records = int(texts.is_in(unknown).sum())
             shown = listing([repr(value) for value in unknown], 5)
             sentences.append(
-                f"It does not know {count(len(unknown), 'value')} of {column} ({shown}) in {records:,} records."
+                f"It does not know {count(len(unknown), 'value')} of {column} ({shown}) in {count(records, 'record')}."
             )
         else:
             sentences.append(f"It knows every value of {column}.")
@@ -121,7 +133,9 @@ def build_hierarchy(data: Path, column: str, builder: str) -> str:
     values = _column(data, column).drop_nulls()
     name, _, fan_out = builder.partition(":")
     if name.strip() == "balanced":
-        lines = _balanced(values, int(fan_out) if fan_out.strip().isdigit() else 4)
+        if fan_out.strip() and not fan_out.strip().isdecimal():
+            raise PolicyError(f"--as balanced:N needs a whole number N, not {fan_out.strip()!r}.")
+        lines = _balanced(values, int(fan_out) if fan_out.strip() else 4)
     else:
         try:
             content = yaml.load(builder, Loader=yaml.BaseLoader)
@@ -135,7 +149,7 @@ def build_hierarchy(data: Path, column: str, builder: str) -> str:
         if spec is None or spec.form in {"file", "ranges"}:
             raise PolicyError("--as must be one of intervals, mask, dates, tree or balanced.")
         if spec.form == "tree":
-            lines = tuple(spec.paths())
+            lines = check_lines(map(collapse, spec.paths()), "--as")
         else:
             distinct = [value for value in values.unique().to_list() if value != ""]
             built, unknown = build_lines(spec, distinct, column)

@@ -17,7 +17,7 @@ def release_warnings(frame: pl.DataFrame, policy: Policy) -> list[str]:
     """Return warnings about a release's own cells: columns that name people, cells a spreadsheet would run."""
     found = []
     for name in frame.columns:
-        role = policy.attributes[name].role
+        role = policy.attributes[name].role if name in policy.attributes else None
         if role == "insensitive" and frame.height > 1:
             distinct = frame[name].n_unique()
             if distinct >= 0.9 * frame.height:

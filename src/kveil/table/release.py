@@ -10,59 +10,100 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from kveil.errors import DataError
 from kveil.files import Source, as_texts
 from kveil.policy.model import STAR, Policy
 from kveil.table.encode import Table
+from kveil.table.persons import item_sets
 from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Bools, Ints, Scale, Tree
 
 Rows = NDArray[np.int64]
+INDIVIDUAL = "individual"  # the column that numbers persons in a release of long shape
 
 
 @dataclass(frozen=True)
 class Release:
-    """The released texts in their order; ``rows`` gives every released row's input row, from 0.
+    """The released columns in their order.
 
-    ``columns`` holds the generalized columns; None stands for a column that is taken over unchanged.
+    ``columns`` holds what was made; None stands for a column that is taken over unchanged from the input's
+    ``source_rows``. ``rows`` gives the table's row (a record, or a person) of every released one.
     """
 
     columns: dict[str, pl.Series | None]
     rows: Rows
+    source_rows: Rows
 
     def frame(self, source: Source) -> pl.DataFrame:
         """Return the release as a Polars frame."""
         return pl.DataFrame(
             {
-                name: source.frame[name].gather(self.rows) if column is None else column
+                name: source.frame[name].gather(self.source_rows) if column is None else column
                 for name, column in self.columns.items()
             }
         )
 
 
 def decode(source: Source, table: Table, solution: Solution) -> Release:
-    """Return the texts of a solution, in the policy's order."""
+    """Return the texts of a solution, in the policy's order and shape."""
     policy = table.policy
-    if policy.suppression.show == "drop":
-        kept = np.flatnonzero(~solution.suppressed_anywhere)
-    else:
-        kept = np.arange(table.records)
+    gone = solution.suppressed_anywhere
+    kept = np.flatnonzero(~gone) if policy.suppression.show == "drop" else np.arange(table.records)
     component_of = {name: c for c, part in enumerate(table.components) for name in part.attributes}
     released = [name for name in source.frame.columns if name in set(policy.released)]
     codes: dict[str, Ints] = {}
     labels: dict[str, list[str]] = {}
     for position, name in enumerate(table.names):
-        shown = solution.shown[position]
-        starred = solution.suppressed[component_of[name]]
-        codes[name], labels[name] = _used(shown, starred, kept)
-    order = _order(source, policy, released, codes, labels, kept)
+        starred = solution.suppressed[component_of[name]] if table.persons is None else gone
+        codes[name], labels[name] = _used(solution.shown[position], starred, kept)
+    sets = _sets(source, table, gone, kept)
+    first = kept if table.persons is None else table.persons.first[kept]
+    order = _order(source, policy, released, codes, labels, sets, first)
     columns: dict[str, pl.Series | None] = {}
     for name in released:
         if name in codes:
             texts = pl.Series(name, labels[name], dtype=pl.String)
             columns[name] = texts.gather(codes[name][order])
         else:
-            columns[name] = None
-    return Release(columns, kept[order])
+            columns[name] = sets[name].gather(order) if name in sets else None
+    if policy.release.shape == "long" and table.persons is not None:
+        return _long(policy, columns, kept[order], first[order])
+    return Release(columns, kept[order], first[order])
+
+
+def _sets(source: Source, table: Table, gone: Bools, kept: Rows) -> dict[str, pl.Series]:
+    """Return the kept persons' sets of sensitive values; a starred person's show `*`."""
+    if table.persons is None:
+        return {}
+    found = {}
+    for name, sensitive in table.sensitive.items():
+        items = item_sets(source, table.policy, name, list(sensitive.values), table.persons).gather(kept)
+        if gone[kept].any():
+            star = pl.Series([[STAR]], dtype=pl.List(pl.String))
+            items = pl.select(pl.when(pl.Series(gone[kept])).then(star).otherwise(items).alias(name))[name]
+        found[name] = items
+    return found
+
+
+def _long(policy: Policy, columns: dict[str, pl.Series | None], rows: Rows, first: Rows) -> Release:
+    """Return one row an item: sets are laid out one under another, persons numbered in the order of the release."""
+    if INDIVIDUAL in columns:
+        raise DataError(f"a release in long shape has a column {INDIVIDUAL!r} of its own; rename that of the input.")
+    sets = [name for name, column in columns.items() if column is not None and column.dtype == pl.List]
+    lengths = [columns[name].list.len().cast(pl.Int64).to_numpy() for name in sets]  # type: ignore[union-attr]
+    rows_each = np.maximum(np.maximum.reduce([*lengths, np.ones(len(rows), dtype=np.int64)]), 1)
+    person = np.repeat(np.arange(len(rows)), rows_each)
+    place = np.arange(len(person)) - np.repeat(np.cumsum(rows_each) - rows_each, rows_each)
+    laid: dict[str, pl.Series | None] = {INDIVIDUAL: pl.Series(INDIVIDUAL, person + 1)}
+    for name, column in columns.items():
+        if column is None:
+            laid[name] = None
+        elif name in sets:
+            items = column.gather(person).list.get(pl.Series(place), null_on_oob=True)
+            laid[name] = items.fill_null(policy.data.missing[0]).alias(name)
+        else:
+            laid[name] = column.gather(person)
+    return Release(laid, rows, first[person])
 
 
 def _used(shown: Shown, starred: Bools, kept: Rows) -> tuple[Ints, list[str]]:
@@ -86,8 +127,10 @@ def _order(
     released: list[str],
     codes: dict[str, Ints],
     labels: dict[str, list[str]],
+    sets: dict[str, pl.Series],
     kept: Rows,
 ) -> Rows:
+    """Return the order of the release; ``kept`` are the input rows that unchanged columns are taken from."""
     if policy.release.order == "keep":
         return np.arange(len(kept))
     if policy.release.order == "shuffle":
@@ -98,7 +141,8 @@ def _order(
         if name in codes:
             keys.append((codes[name], len(labels[name])))
         else:
-            texts = as_texts(source.frame[name].gather(kept)).fill_null("")
+            texts = sets[name].list.join("|") if name in sets else as_texts(source.frame[name].gather(kept))
+            texts = texts.fill_null("")
             distinct = texts.unique().sort().to_list()
             keys.append((texts.cast(pl.Enum(distinct)).to_physical().to_numpy(), len(distinct)))
     return sort_rows(keys, len(kept))
@@ -126,11 +170,14 @@ def sort_rows(keys: list[tuple[NDArray[Any], int]], rows: int) -> Rows:
     return order
 
 
-def read_release(table: Table, texts: dict[str, pl.Series], rows: Rows) -> tuple[Solution, int]:
+def read_release(
+    table: Table, texts: dict[str, pl.Series], rows: Rows, starred: Bools | None = None
+) -> tuple[Solution, int]:
     """Return a release made anywhere as codes, and how many cells show what their hierarchy does not know.
 
-    ``texts`` are the released quasi-identifiers, ``rows`` every released row's input row. Input rows that are
+    ``texts`` are the released quasi-identifiers, ``rows`` every released row's row of the table. Rows that are
     not there are suppressed; so are rows of stars, and components whose stars no generalization can give.
+    Persons are suppressed where ``starred``, that is, where their items are stars.
     """
     absent = np.ones(table.records, dtype=bool)
     absent[rows] = False
@@ -144,6 +191,10 @@ def read_release(table: Table, texts: dict[str, pl.Series], rows: Rows) -> tuple
         shown.append(Shown(codes, column.labels, column.ncp, column.il, column.is_star))
         unknown += strangers
     suppressed = np.zeros((len(table.components), table.records), dtype=bool)
+    if starred is not None:
+        absent[rows[starred]] = True
+        suppressed |= absent
+        return Solution(tuple(shown), suppressed), unknown
     star = [s.is_star[s.codes] for s in shown]
     everything = np.logical_and.reduce(star)
     for c, component in enumerate(table.components):

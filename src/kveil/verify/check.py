@@ -13,11 +13,18 @@ from kveil.files import Source
 from kveil.policy.constraints import Component, components, largest_k
 from kveil.policy.model import STAR, Policy
 from kveil.verify.guarantees import can_check, check_dependency, check_model
-from kveil.verify.texts import released_texts
+from kveil.verify.rows import INDIVIDUAL, Rows, release_rows, released_texts
 from kveil.verify.truth import Comparison, compare, impossible_stars, unknown_labels
 from kveil.verify.verdict import Verdict
 
-Rows = NDArray[np.int64]
+Places = NDArray[np.int64]
+
+
+def can_verify(policy: Policy) -> None:
+    """Raise Refused where a policy asks for what this version cannot verify."""
+    cannot = sorted({model.model for model in policy.privacy if not can_check(model)})
+    if cannot:
+        raise Refused(f"this version of kveil cannot verify {listing(cannot)}; use a later version.")
 
 
 def _columns(release: Source, policy: Policy) -> list[str]:
@@ -26,9 +33,12 @@ def _columns(release: Source, policy: Policy) -> list[str]:
     absent = [name for name in policy.released if name not in found]
     if absent:
         raise DataError(f"{release.name} lacks {listing(absent)}, which a release of this policy has.")
+    numbered = policy.individual_column is not None and policy.release.shape == "long"
     wrong = []
     for name in found:
         role = policy.attributes[name].role if name in policy.attributes else None
+        if numbered and name == INDIVIDUAL:
+            continue
         if role in {"identifier", "individual"}:
             wrong.append(f"the column {name} has role {role} and must not be released.")
         elif role is None:
@@ -36,63 +46,67 @@ def _columns(release: Source, policy: Policy) -> list[str]:
     return wrong
 
 
-def verify_release(
-    release: Source, policy: Policy, original: Source | None = None, rows: Rows | None = None
-) -> Verdict:
-    """Check a release by its texts, against the original where ``rows`` says which input row each row is.
-
-    Without an original: the guarantees and the dependencies. With it also that every cell is an ancestor of
-    the original's, inside its boundary, that other cells are unchanged, and that the limit is kept.
-    """
-    if policy.individual_column is not None:
-        raise Refused("this version of kveil cannot verify releases about individuals; use a later version.")
-    cannot = sorted({model.model for model in policy.privacy if not can_check(model)})
-    if cannot:
-        raise Refused(f"this version of kveil cannot verify {listing(cannot)}; use a later version.")
-    findings = _columns(release, policy)
-    warnings: list[str] = []
-    names = policy.quasi_identifiers
-    texts = pl.DataFrame({name: released_texts(release, policy, name) for name in names})
-    parts = components(policy)
-    starred = pl.DataFrame(
+def _stars(rows: Rows, parts: tuple[Component, ...]) -> pl.DataFrame:
+    """Return for every component the rows that take no part in it: rows of stars, persons whose items are stars."""
+    if rows.persons and rows.items:
+        return pl.DataFrame({str(c): rows.starred for c in range(len(parts))})
+    return pl.DataFrame(
         {
-            str(c): texts.select(pl.all_horizontal(pl.col(part.attributes) == STAR).alias("star"))["star"]
+            str(c): rows.texts.select(pl.all_horizontal(pl.col(part.attributes) == STAR).alias("star"))["star"]
             for c, part in enumerate(parts)
         }
     )
+
+
+def verify_release(
+    release: Source, policy: Policy, original: Source | None = None, places: Places | None = None
+) -> Verdict:
+    """Check a release by its texts, against the original where ``places`` says which row of it each row is.
+
+    Without an original: the guarantees and the dependencies. With it also that every cell is an ancestor of
+    the original's, inside its boundary, that other cells are unchanged, and that the limit is kept. Rows are
+    records, or persons where the policy names individuals.
+    """
+    can_verify(policy)
+    findings = _columns(release, policy)
+    rows = release_rows(release, policy)
+    findings += rows.findings
+    parts = components(policy)
+    starred = _stars(rows, parts)
     all_star = starred.select(pl.all_horizontal(pl.all()).alias("star"))["star"]
     comparison: Comparison | None = None
     if original is not None:
-        assert rows is not None
-        comparison = compare(release, original, rows, policy, texts, parts, starred)
+        assert places is not None
+        comparison = compare(release, rows, original, places, policy, parts, starred)
         findings += comparison.findings
     else:
-        findings += unknown_labels(texts, policy, parts, starred)
+        findings += unknown_labels(rows.texts, policy, parts, starred)
 
     guarantees = []
     for c, part in enumerate(parts):
-        taking_part = texts.filter(~starred[str(c)]) if starred[str(c)].any() else texts
+        taking_part = ~starred[str(c)]
         for i in part.models:
-            guarantee, finding = check_model(policy.privacy[i], policy.attributes_of(policy.privacy[i]), taking_part)
+            guarantee, finding = check_model(policy.privacy[i], policy, rows, taking_part)
             guarantees.append((i, guarantee))
             findings += finding
     guarantees.sort(key=lambda pair: pair[0])
 
     dependencies = []
     if policy.dependencies:
-        shown = pl.DataFrame({n: released_texts(release, policy, n) for n in policy.released}).filter(~all_star)
+        shown = pl.DataFrame({n: released_texts(release, policy, n) for n in policy.released})
+        shown = shown.filter(~all_star) if not rows.persons else shown
         for rule in policy.dependencies:
-            checked = check_dependency(rule, shown, names)
+            checked = check_dependency(rule, shown, policy.quasi_identifiers)
             dependencies.append(checked)
             if not checked["holds"] and not rule.multivalued:
                 findings.append(
                     f"the dependency {rule.rule} does not hold: {count(checked['broken'], 'left side')} "
                     "shown with more than one right side."
                 )
-    suppression, finding = _suppression(release, policy, original, all_star, starred, parts, comparison)
+    suppression, finding = _suppression(rows, policy, comparison, all_star, starred, parts)
     findings += finding
-    warnings += _star_warnings(policy, suppression["starred"])
-    if not release.rows:
+    warnings = _star_warnings(policy, suppression["starred"])
+    if not rows.height:
         warnings.append("the release has no records.")
     return Verdict(
         guarantees=[guarantee for _, guarantee in guarantees],
@@ -107,42 +121,47 @@ def verify_release(
 
 
 def _suppression(
-    release: Source,
+    rows: Rows,
     policy: Policy,
-    original: Source | None,
+    comparison: Comparison | None,
     all_star: pl.Series,
     starred: pl.DataFrame,
     parts: tuple[Component, ...],
-    comparison: Comparison | None,
 ) -> tuple[dict[str, object], list[str]]:
     """Count what counts against the limit, as far as texts tell."""
-    forced = comparison.starred if comparison is not None else impossible_stars(policy, parts, starred)
+    if rows.persons and rows.items:
+        forced = all_star
+    elif comparison is not None:
+        forced = comparison.starred
+    else:
+        forced = impossible_stars(policy, parts, starred)
     stars = int((all_star | forced).sum())
-    records = release.rows if original is None else original.rows
-    absent = max(records - release.rows, 0)
-    suppressed = absent + stars
-    over = Fraction(suppressed) > Fraction(policy.suppression.limit) * records
+    total = rows.height if comparison is None else comparison.original_rows
+    suppressed = max(total - rows.height, 0) + stars
+    over = Fraction(suppressed) > Fraction(policy.suppression.limit) * total
     report: dict[str, object] = {
         "records": suppressed,
-        "starred": int(starred.select(pl.any_horizontal(pl.all()).alias("any"))["any"].sum()) if release.rows else 0,
-        "of": records,
+        "starred": int(starred.select(pl.any_horizontal(pl.all()).alias("any"))["any"].sum()) if rows.height else 0,
+        "of": total,
         "limit": float(policy.suppression.limit),
         "holds": not over,
     }
     if not over:
         return report, []
+    noun = "individual" if rows.persons else "record"
     return report, [
-        f"{count(suppressed, 'record')} of {records:,} suppressed, more than the limit of "
+        f"{count(suppressed, noun)} of {total:,} suppressed, more than the limit of "
         f"{float(policy.suppression.limit):g} allows."
     ]
 
 
 def _star_warnings(policy: Policy, starred: object) -> list[str]:
-    smallest = largest_k(policy)
-    if isinstance(starred, int) and starred > 0:
-        few = f", fewer than {smallest}" if starred < smallest else ""
-        return [
-            f"{count(starred, 'record')} shown as `*` in at least one component{few}: "
-            "they are outside its guarantees, their other cells are released."
-        ]
-    return []
+    """Warn of rows shown as stars: they are outside every guarantee, and few of them are as good as named."""
+    if not isinstance(starred, int) or not starred:
+        return []
+    k = largest_k(policy)
+    few = f", fewer than {k}" if starred < k else ""
+    return [
+        f"{count(starred, 'record')} shown as `*` in at least one component{few}: "
+        "they are outside its guarantees, their other cells are released."
+    ]

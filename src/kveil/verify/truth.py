@@ -16,9 +16,9 @@ from kveil.policy.constraints import Component
 from kveil.policy.hierarchy import Line, climber, fixed_lines, label_test, marked_nodes
 from kveil.policy.model import STAR, Attribute, MaxWidth, Policy, Ranges
 from kveil.policy.numbers import parse_number, parse_span
-from kveil.verify.texts import released_texts
+from kveil.verify.rows import ITEM, ROW, Rows, original_rows, released_texts
 
-Rows = NDArray[np.int64]
+Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Comparison:
     beyond: int
     changed: int
     starred: pl.Series
+    original_rows: int
     findings: list[str]
 
 
@@ -93,9 +94,11 @@ def impossible_stars(policy: Policy, parts: tuple[Component, ...], starred: pl.D
     return found
 
 
-def _pairs(was: pl.Series, shown: pl.Series, star: pl.Series, rows: Rows) -> pl.LazyFrame:
-    """Return the distinct pairs (original, shown) of an attribute with how many cells have each."""
-    frame = pl.LazyFrame({"was": was}).select(pl.col("was").gather(pl.Series(rows)), shown.alias("shown"))
+def _pairs(was: pl.Series, shown: pl.Series, star: pl.Series, records: Places, row_of: Places | None) -> pl.LazyFrame:
+    """Return the distinct pairs (original, shown) of an attribute with how many records have each."""
+    frame = pl.LazyFrame({"was": was}).select(pl.col("was").gather(pl.Series(records)))
+    shown, star = (shown, star) if row_of is None else (shown.gather(row_of), star.gather(row_of))
+    frame = frame.with_columns(shown.alias("shown"))
     if star.any():
         return frame.with_columns(star.alias("star")).group_by("was", "shown", "star").len()
     return frame.group_by("was", "shown").len().select("was", "shown", pl.lit(False).alias("star"), "len")
@@ -103,23 +106,26 @@ def _pairs(was: pl.Series, shown: pl.Series, star: pl.Series, rows: Rows) -> pl.
 
 def compare(
     release: Source,
-    original: Source,
     rows: Rows,
+    original: Source,
+    places: Places,
     policy: Policy,
-    texts: pl.DataFrame,
     parts: tuple[Component, ...],
     starred: pl.DataFrame,
 ) -> Comparison:
-    """Compare every cell of a release with the original's, row by row as ``rows`` aligns them.
+    """Compare every cell of a release with the original's; ``places`` gives each released row's original row.
 
-    Works on the distinct pairs (original, shown) of each attribute: O(rows) to find them, then O(pairs).
+    Works on the distinct pairs (original, shown) of each attribute: O(records) to find them, then O(pairs). A
+    person's cell must be true of every record the person has.
     """
     findings: list[str] = []
     untrue = beyond = changed = 0
-    impossible = np.zeros(release.rows, dtype=bool)
+    impossible = np.zeros(rows.height, dtype=bool)
+    before, of_record = original_rows(original, policy)
+    records, row_of = _record_alignment(before, of_record, places)
     originals = {name: released_texts(original, policy, name) for name in policy.quasi_identifiers}
     owned = [(name, starred[str(c)]) for c, part in enumerate(parts) for name in part.attributes]
-    counted = pl.collect_all(_pairs(originals[name], texts[name], star, rows) for name, star in owned)
+    counted = pl.collect_all(_pairs(originals[n], rows.texts[n], star, records, row_of) for n, star in owned)
     for (name, star), pairs in zip(owned, counted, strict=True):
         judge = _judge(policy, name, originals[name])
         strange: dict[str, int] = {}
@@ -136,8 +142,8 @@ def compare(
                     strange[shown] = strange.get(shown, 0) + cells
             elif not judge.within(was, shown):
                 over += cells
-        if cannot:
-            impossible |= (star & originals[name].gather(rows).is_in(list(cannot))).to_numpy()
+        if cannot and not before.persons:
+            impossible |= (star & originals[name].gather(places).is_in(list(cannot))).to_numpy()
         findings += _strangers(name, strange)
         if wrong:
             findings.append(f"{name} shows what is not true of the original in {count(wrong, 'cell')}.")
@@ -146,14 +152,37 @@ def compare(
         untrue += wrong + sum(strange.values())
         beyond += over
     for name in policy.released:
-        if policy.attributes[name].role == "quasi-identifier":
+        role = policy.attributes[name].role
+        if role == "quasi-identifier":
             continue
-        differing = int((release.texts(name).ne_missing(original.texts(name).gather(rows))).sum())
+        if role == "sensitive" and rows.persons:
+            differing = _differing_items(before.items[name], rows.items[name], places, rows.starred)
+        else:
+            shown_texts = release.texts(name).gather(rows.source)
+            differing = int(shown_texts.ne_missing(original.texts(name).gather(before.source[places])).sum())
         if differing:
-            role = policy.attributes[name].role
             findings.append(f"{name} ({role}) differs from the original in {count(differing, 'cell')}.")
             changed += differing
-    return Comparison(untrue, beyond, changed, pl.Series(impossible), findings)
+    return Comparison(untrue, beyond, changed, pl.Series(impossible), before.height, findings)
+
+
+def _record_alignment(before: Rows, of_record: Places, places: Places) -> tuple[Places, Places | None]:
+    """Return the records to compare and the released row of each, None where they are the rows in order."""
+    if not before.persons:
+        return places, None
+    row_of = np.full(before.height, -1, dtype=np.int64)
+    row_of[places] = np.arange(len(places))
+    records = np.flatnonzero(row_of[of_record] >= 0)
+    return records, row_of[of_record[records]]
+
+
+def _differing_items(before: pl.DataFrame, after: pl.DataFrame, places: Places, starred: pl.Series) -> int:
+    """Return how many items of released persons were added or left out; a starred person's are not compared."""
+    place = pl.DataFrame({ROW: np.arange(len(places)), "place": places}).filter(~starred)
+    shown = after.join(place, on=ROW).select(pl.col("place").alias(ROW), ITEM)
+    had = before.join(place.select(pl.col("place").alias(ROW)), on=ROW)
+    added = shown.join(had, on=[ROW, ITEM], how="anti", nulls_equal=True).height
+    return added + had.join(shown, on=[ROW, ITEM], how="anti", nulls_equal=True).height
 
 
 def _judge(policy: Policy, name: str, values: pl.Series) -> Judgement:

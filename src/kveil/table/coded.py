@@ -1,0 +1,67 @@
+"""Columns as their distinct texts and codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from kveil.errors import DataError, count
+from kveil.files import Source
+from kveil.policy.model import STAR, Policy
+from kveil.table.tree import Ints
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column as its distinct texts and every record's position among them; -1 is missing."""
+
+    texts: list[str]
+    codes: Ints
+
+    def count(self, chosen: set[str]) -> int:
+        """Return how many records have one of the chosen texts."""
+        tally = np.bincount(self.codes + 1, minlength=len(self.texts) + 1)[1:]
+        return int(sum(tally[i] for i, text in enumerate(self.texts) if text in chosen))
+
+
+def code_columns(source: Source, policy: Policy, names: Sequence[str]) -> Iterator[Coded]:
+    """Return columns as distinct texts and codes, missing apart; a literal `*` is an error.
+
+    One pass over the records, all columns at once; everything else works on the distinct texts.
+    """
+    try:
+        texts = pl.DataFrame([source.texts(name) for name in names])
+    except DataError as error:
+        raise DataError(f"{source.name}: {error}") from None
+    columns = texts.select(pl.col(name).cast(pl.Categorical(pl.Categories.random())) for name in names)
+    for name in names:
+        coded = _code(columns[name], set(policy.data.missing))
+        if STAR in coded.texts:
+            raise stars_in(source, name, coded.count({STAR}))
+        yield coded
+
+
+def _code(column: pl.Series, missing: set[str]) -> Coded:
+    present = column.unique().drop_nulls()
+    numbers = present.to_physical().cast(pl.Int64).to_numpy()
+    position = np.full(int(numbers.max(initial=-1)) + 2, -1, dtype=np.int32)  # the last place is for null
+    kept: list[str] = []
+    for text, number in zip(present.cast(pl.String).to_list(), numbers.tolist(), strict=True):
+        if text not in missing:
+            position[number] = len(kept)
+            kept.append(text)
+    physical = column.to_physical()
+    if physical.null_count():
+        physical = physical.cast(pl.Int64).fill_null(-1)
+    return Coded(kept, position[physical.to_numpy()])
+
+
+def stars_in(source: Source, name: str, records: int) -> DataError:
+    """Return the error about a literal `*` in the input."""
+    return DataError(
+        f"{source.name}: {name} is `*` in {count(records, 'record')}, which is what a release shows for anything; "
+        "if it means missing, list it under data.missing, after another text."
+    )

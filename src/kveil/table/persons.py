@@ -1,0 +1,109 @@
+"""One person, many records: who has which records, and the sets of what they have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kveil.errors import DataError, count, listing
+from kveil.files import Source
+from kveil.policy.model import Policy
+from kveil.table.tree import Ints
+
+ITEM_SEPARATOR = "|"
+
+
+@dataclass(frozen=True)
+class Persons:
+    """The individuals of a table, numbered in the order of their first record."""
+
+    of_record: Ints  # every record's person
+    first: NDArray[np.int64]  # every person's first record
+    order: NDArray[np.int64]  # the records sorted by person, stable
+    starts: NDArray[np.int64]  # where each person begins in that order
+
+    @property
+    def number(self) -> int:
+        """How many persons there are."""
+        return len(self.first)
+
+    def lowest(self, leaves: Ints) -> Ints:
+        """Return the smallest leaf of every person, per row of leaves."""
+        return np.minimum.reduceat(leaves[:, self.order], self.starts, axis=1) if self.number else leaves[:, :0]
+
+    def highest(self, leaves: Ints) -> Ints:
+        """Return the largest leaf of every person, per row of leaves."""
+        return np.maximum.reduceat(leaves[:, self.order], self.starts, axis=1) if self.number else leaves[:, :0]
+
+
+def find_persons(source: Source, policy: Policy) -> Persons | None:
+    """Return the individuals of a table, None where the policy names no column for them."""
+    column = policy.individual_column
+    if column is None:
+        return None
+    texts = source.texts(column)
+    absent = int((texts.is_null() | texts.is_in(list(policy.data.missing))).sum())
+    if absent:
+        raise DataError(
+            f"{source.name}: {column} says whose record it is, but is missing in {count(absent, 'record')}; "
+            "fill it in or take those records out."
+        )
+    numbered = texts.to_frame("id").with_row_index("row").group_by("id").agg(pl.col("row").min()).sort("row")
+    joined = texts.to_frame("id").join(
+        numbered.with_row_index("person"), on="id", how="left", maintain_order="left", nulls_equal=True
+    )
+    of_record = joined["person"].cast(pl.Int32).to_numpy()
+    order = np.argsort(of_record, kind="stable")
+    starts = np.searchsorted(of_record[order], np.arange(len(numbered)))
+    return Persons(of_record, numbered["row"].cast(pl.Int64).to_numpy(), order, starts)
+
+
+def check_conflicts(persons: Persons, names: tuple[str, ...], low: Ints, high: Ints, where: str) -> None:
+    """Raise DataError where records of one person disagree on a quasi-identifier."""
+    differs = low != high
+    if differs.any():
+        people = int(differs.any(axis=0).sum())
+        attributes = [name for name, row in zip(names, differs, strict=True) if row.any()]
+        raise DataError(
+            f"{where}: the records of {count(people, 'individual')} disagree on {listing(attributes)}; correct them, "
+            "or set individual: {conflicts: generalize}."
+        )
+
+
+def check_constant(source: Source, policy: Policy, persons: Persons) -> None:
+    """Raise DataError where an insensitive attribute varies within a person: a row a person cannot show it."""
+    for name in policy.with_role("insensitive"):
+        texts = source.texts(name)
+        varies = texts.ne_missing(texts.gather(persons.first[persons.of_record])).to_numpy()
+        if varies.any():
+            people = len(np.unique(persons.of_record[varies]))
+            raise DataError(
+                f"{source.name}: {name} is insensitive and varies within {count(people, 'individual')}; a release "
+                "about individuals can only show what each has one of. Give it role sensitive or identifier."
+            )
+
+
+def item_sets(source: Source, policy: Policy, name: str, values: list[str], persons: Persons) -> pl.Series:
+    """Return every person's set of values of a sensitive attribute, in the order of ``values``, missing left out."""
+    texts = source.texts(name)
+    barred = int(texts.str.contains(ITEM_SEPARATOR, literal=True).sum())
+    if barred and policy.release.shape == "sets":
+        raise DataError(
+            f"{source.name}: {name} has `|` in {count(barred, 'value')}, which joins the items of a set; replace it, "
+            "or set release: {shape: long}."
+        )
+    pairs = (
+        pl.DataFrame({"person": persons.of_record, "item": texts})
+        .filter(pl.col("item").is_not_null() & ~pl.col("item").is_in(list(policy.data.missing)))
+        .unique()
+        .with_columns(pl.col("item").cast(pl.Enum(values)))
+        .sort("person", "item")
+        .group_by("person", maintain_order=True)
+        .agg(pl.col("item").cast(pl.String))
+    )
+    everyone = pl.DataFrame({"person": np.arange(persons.number, dtype=np.int32)})
+    joined = everyone.join(pairs, on="person", how="left", maintain_order="left")
+    return joined["item"].fill_null([]).alias(name)

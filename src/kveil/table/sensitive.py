@@ -1,0 +1,136 @@
+"""Sensitive attributes as codes, in the order that distances need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kveil.errors import DataError, count, listing
+from kveil.policy.hierarchy import build_lines, fixed_lines
+from kveil.policy.model import Policy
+from kveil.policy.numbers import parse_number
+from kveil.table.coded import Coded
+from kveil.table.persons import Persons
+from kveil.table.tree import Floats, Ints, Tree, build_tree
+
+
+@dataclass(frozen=True)
+class Sensitive:
+    """The values of one sensitive attribute and who has which.
+
+    ``values`` stand in numeric order, else in leaf order, else in the order of texts; their code is their
+    position, missing is the code after the last. ``row`` and ``code`` are pairs of a row (a record, or a
+    person) and a value it has.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    row: Ints
+    code: Ints
+    tree: Tree | None
+
+    @property
+    def known(self) -> int:
+        """How many values there are; also the code of missing."""
+        return len(self.values)
+
+    @property
+    def ancestors(self) -> Ints:
+        """Every code's nodes from its leaf up, -1 past the root; missing hangs under the root."""
+        assert self.tree is not None
+        node = np.array([self.tree.node_of[value] for value in self.values] + [self._missing_node], dtype=np.int32)
+        parent = np.append(self.tree.parent, 0)
+        levels = []
+        while (node >= 0).any():
+            levels.append(node)
+            node = np.where(node > 0, parent[np.maximum(node, 0)], -1).astype(np.int32)
+        return np.array(levels).T
+
+    @property
+    def _missing_node(self) -> int:
+        assert self.tree is not None
+        return len(self.tree.labels) if self.tree.missing is None else int(self.tree.leaf_nodes[self.tree.missing])
+
+    @property
+    def weight(self) -> Floats:
+        """The weight of the edge above every node: half the fall in height, over the height of the tree."""
+        assert self.tree is not None
+        height = self.tree.height.astype(np.float64)
+        fall = height[self.tree.parent] - height
+        return np.append(fall, height[0]) / (2 * max(float(height[0]), 1.0))
+
+
+def encode_sensitive(column: Coded, policy: Policy, name: str, persons: Persons | None, where: str) -> Sensitive:
+    """Return a sensitive attribute's values and pairs; a value its hierarchy does not know is an error."""
+    tree = _tree(column, policy, name, where)
+    numbers = {text: parse_number(text) for text in column.texts}
+    if tree is not None:
+        leaf_of = {tree.labels[node]: leaf for leaf, node in enumerate(tree.leaf_nodes.tolist())}
+    if all(number is not None for number in numbers.values()):
+        values = sorted(column.texts, key=lambda text: (numbers[text], text))
+    elif tree is not None:
+        values = sorted(column.texts, key=leaf_of.__getitem__)
+    else:
+        values = sorted(column.texts)
+    rank = {value: position for position, value in enumerate(values)}
+    renumber = np.array([*(rank[text] for text in column.texts), len(values)], dtype=np.int32)
+    codes = renumber[column.codes]
+    if persons is None:
+        return Sensitive(name, tuple(values), np.arange(len(codes), dtype=np.int32), codes, tree)
+    row, code = _person_pairs(persons, codes, len(values))
+    return Sensitive(name, tuple(values), row, code, tree)
+
+
+def _person_pairs(persons: Persons, codes: Ints, known: int) -> tuple[Ints, Ints]:
+    """Return distinct (person, value); missing only for a person who has nothing else."""
+    key = np.unique(persons.of_record.astype(np.int64) * (known + 1) + codes)
+    person, code = np.divmod(key, known + 1)
+    has = np.zeros(persons.number, dtype=bool)
+    has[person[code < known]] = True
+    keep = (code < known) | ~has[person]
+    return person[keep].astype(np.int32), code[keep].astype(np.int32)
+
+
+def _tree(column: Coded, policy: Policy, name: str, where: str) -> Tree | None:
+    attribute = policy.attributes[name]
+    if attribute.hierarchy is None:
+        return None
+    lines = fixed_lines(policy, name)
+    unknown: list[str] = []
+    if lines is None:
+        lines, unknown = build_lines(attribute.hierarchy, column.texts, f"{where}: attributes.{name}")
+    absent = bool((column.codes < 0).any())
+    missing = policy.data.missing
+    tree = build_tree(lines.lines, lines.root, attribute, missing[0] if absent else None, missing)
+    leaves = {tree.labels[node] for node in tree.leaf_nodes.tolist()}
+    unknown = unknown or [text for text in column.texts if text not in leaves]
+    if unknown:
+        raise unknown_values(column, unknown, name, where)
+    return tree
+
+
+def unknown_values(column: Coded, unknown: list[str], name: str, where: str) -> DataError:
+    """Return the error about values a hierarchy does not know: how many, in how many records, the first few."""
+    records = column.count(set(unknown))
+    shown = [repr(value if len(value) <= 40 else value[:37] + "...") for value in sorted(unknown)[:3]]
+    more = f" and {len(unknown) - 3:,} more" if len(unknown) > 3 else ""
+    return DataError(
+        f"{where}: the hierarchy of {name} does not know {count(len(unknown), 'value')} "
+        f"({listing(shown)}{more}) in {count(records, 'record')}; add them to the hierarchy, or list texts that "
+        "mean missing under data.missing."
+    )
+
+
+def row_pairs(sensitive: Sensitive, member: Ints, tuples: int) -> tuple[Ints, Ints, NDArray[np.int64]]:
+    """Return the pairs of an attribute by tuple: tuple, code and how many rows of the tuple have it."""
+    key = member[sensitive.row].astype(np.int64) * (sensitive.known + 1) + sensitive.code
+    if tuples * (sensitive.known + 1) <= max(8 * len(key), 1 << 22):
+        total = np.bincount(key)
+        keys = np.flatnonzero(total)
+        counts = total[keys]
+    else:
+        keys, counts = np.unique(key, return_counts=True)
+    owner, code = np.divmod(keys, sensitive.known + 1)
+    return owner.astype(np.int32), code.astype(np.int32), counts.astype(np.int64)

@@ -1,0 +1,135 @@
+"""The rows of a release, or of an original, as the verifier compares them: texts, and sets of items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kveil.errors import DataError, count, listing
+from kveil.files import Source
+from kveil.policy.model import STAR, Policy
+
+ROW = "\0row"
+ITEM = "\0item"
+INDIVIDUAL = "individual"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """One row a record, or a person where the policy names individuals.
+
+    ``texts`` are the quasi-identifiers, with everything that means missing as the one text that is written for
+    it. ``items`` has a frame a sensitive attribute: the row, and a value it has (null for missing, which a person
+    has only if there is nothing else). ``source`` gives each row's first row in the file. ``starred`` are persons
+    whose items are all `*`.
+    """
+
+    texts: pl.DataFrame
+    items: dict[str, pl.DataFrame]
+    source: NDArray[np.int64]
+    starred: pl.Series
+    persons: bool
+    findings: tuple[str, ...] = ()
+
+    @property
+    def height(self) -> int:
+        """The number of rows."""
+        return len(self.source)
+
+
+def released_texts(source: Source, policy: Policy, name: str) -> pl.Series:
+    """Return a column as texts; everything that means missing becomes the one text that is written for it."""
+    shown = policy.data.missing[0]
+    texts = source.texts(name).fill_null(shown)
+    others = [text for text in policy.data.missing if text != shown]
+    return texts.replace(dict.fromkeys(others, shown)) if others else texts
+
+
+def _texts(source: Source, policy: Policy) -> pl.DataFrame:
+    return pl.DataFrame({name: released_texts(source, policy, name) for name in policy.quasi_identifiers})
+
+
+def _known(texts: pl.Series, policy: Policy) -> pl.Series:
+    """Return a sensitive column with null for missing."""
+    frame = texts.to_frame(ITEM)
+    missing = list(policy.data.missing)
+    return frame.select(pl.when(pl.col(ITEM).is_in(missing)).then(None).otherwise(pl.col(ITEM)).alias(ITEM))[ITEM]
+
+
+def _items(rows: pl.Series, texts: pl.Series, height: int) -> pl.DataFrame:
+    """Return distinct (row, item) with one null for every row that has no item."""
+    pairs = pl.DataFrame({ROW: rows.cast(pl.Int64), ITEM: texts}).filter(pl.col(ITEM).is_not_null()).unique()
+    everyone = pl.DataFrame({ROW: np.arange(height, dtype=np.int64)})
+    return everyone.join(pairs, on=ROW, how="left", maintain_order="left")
+
+
+def plain_rows(source: Source, policy: Policy) -> Rows:
+    """Return the rows of a table in which a row is a record."""
+    number = pl.Series(ROW, np.arange(source.rows, dtype=np.int64))
+    used = {str(model.sensitive) for model in policy.privacy if hasattr(model, "sensitive")}
+    items = {name: pl.DataFrame([number, _known(source.texts(name), policy)]) for name in sorted(used)}
+    nobody = pl.Series(np.zeros(source.rows, dtype=bool))
+    return Rows(_texts(source, policy), items, number.to_numpy(), nobody, persons=False)
+
+
+def original_rows(source: Source, policy: Policy) -> tuple[Rows, NDArray[np.int64]]:
+    """Return the rows of an original and every record's row; persons in the order of their first record."""
+    if policy.individual_column is None:
+        return plain_rows(source, policy), np.arange(source.rows, dtype=np.int64)
+    return _grouped(source, policy, source.texts(policy.individual_column))
+
+
+def _grouped(source: Source, policy: Policy, ids: pl.Series) -> tuple[Rows, NDArray[np.int64]]:
+    frame = pl.DataFrame({"id": ids}).with_row_index(ROW)
+    first = frame.group_by("id").agg(pl.col(ROW).min()).sort(ROW).with_row_index("person")
+    person = frame.join(first.select("id", "person"), on="id", how="left", maintain_order="left", nulls_equal=True)
+    of_record = person["person"].cast(pl.Int64)
+    at = first[ROW].cast(pl.Int64).to_numpy()
+    items = {
+        name: _items(of_record, _known(source.texts(name), policy), len(at)) for name in policy.with_role("sensitive")
+    }
+    texts = _texts(source, policy)[at]
+    return Rows(texts, items, at, _starred(items, len(at)), persons=True), of_record.to_numpy()
+
+
+def _starred(items: dict[str, pl.DataFrame], height: int) -> pl.Series:
+    if not items:
+        return pl.Series(np.zeros(height, dtype=bool))
+    found = np.ones(height, dtype=bool)
+    for pairs in items.values():
+        others = pairs.filter(pl.col(ITEM).ne_missing(pl.lit(STAR)))[ROW].to_numpy()
+        found[others] = False
+    return pl.Series(found)
+
+
+def release_rows(source: Source, policy: Policy) -> Rows:
+    """Return the rows of a release, in sets or long as the policy says where there are individuals."""
+    if policy.individual_column is None:
+        return plain_rows(source, policy)
+    if policy.release.shape == "long":
+        return _long_rows(source, policy)
+    items = {}
+    number = pl.Series(np.arange(source.rows, dtype=np.int64))
+    for name in policy.with_role("sensitive"):
+        column = source.frame[name]
+        sets = column if column.dtype == pl.List else _known(source.texts(name), policy).str.split("|")
+        pairs = pl.DataFrame({ROW: number, ITEM: sets}).explode(ITEM, empty_as_null=True)
+        items[name] = _items(pairs[ROW], _known(pairs[ITEM].cast(pl.String), policy), source.rows)
+    return Rows(_texts(source, policy), items, number.to_numpy(), _starred(items, source.rows), persons=True)
+
+
+def _long_rows(source: Source, policy: Policy) -> Rows:
+    if INDIVIDUAL not in source.frame.columns:
+        raise DataError(f"{source.name} lacks the column {INDIVIDUAL!r}, which numbers the persons of a long release.")
+    rows, of_record = _grouped(source, policy, source.texts(INDIVIDUAL))
+    record_texts = _texts(source, policy)
+    differing = [
+        name for name in record_texts.columns if (record_texts[name] != rows.texts[name].gather(of_record)).any()
+    ]
+    if not differing:
+        return rows
+    finding = f"{count(len(differing), 'quasi-identifier')} ({listing(differing)}) differ within one individual."
+    return Rows(rows.texts, rows.items, rows.source, rows.starred, persons=True, findings=(finding,))
