@@ -67,6 +67,8 @@ class Source:
 
     def texts(self, column: str) -> pl.Series:
         """Return a column as texts, null where the source has none."""
+        if column not in self.frame.columns:
+            raise DataError(f"{self.name} lacks the column {column}; check that it is the right table.")
         return as_texts(self.frame[column])
 
 
@@ -350,9 +352,17 @@ def _polars_column(frame: nw.DataFrame[Any], position: int) -> pl.Series:
             return pl.Series(name, column.to_numpy())
         values = column.astype(object).tolist()
     try:
+        if any(isinstance(value, (list, np.ndarray)) for value in values):  # the sets of a release about individuals
+            return pl.Series(name, [_items_of(value) for value in values], dtype=pl.List(pl.String))
         return pl.Series(name, [text_of(value) for value in values], dtype=pl.String)
     except TypeError as error:
         raise DataError(f"the column {name!r} holds values of type {error}; convert them to texts first.") from None
+
+
+def _items_of(value: Any) -> list[str | None] | None:
+    if value is None or isinstance(value, (list, np.ndarray)):
+        return None if value is None else [text_of(item) for item in value]
+    raise TypeError(f"list and {type(value).__name__}")
 
 
 def to_frame(source: Source, columns: dict[str, pl.Series | None], rows: np.ndarray[Any, Any]) -> Any:
@@ -374,11 +384,12 @@ def to_frame(source: Source, columns: dict[str, pl.Series | None], rows: np.ndar
     if wrapped.implementation.is_pyarrow():
         import pyarrow as pa
 
+        kinds = {pl.String: pa.string(), pl.List: pa.list_(pa.string()), pl.Int64: pa.int64()}
         return pa.table(
             {
                 name: _taken(native.column(position[name]), rows)
                 if column is None
-                else _fresh(column).to_arrow().cast(pa.string())
+                else _fresh(column).to_arrow().cast(kinds[column.dtype.base_type()])
                 for name, column in columns.items()
             }
         )
@@ -387,7 +398,7 @@ def to_frame(source: Source, columns: dict[str, pl.Series | None], rows: np.ndar
     def pandas_column(name: str) -> Any:
         column = columns[name]
         if column is not None:
-            return pd.Series(column.to_list(), dtype=object)
+            return pd.Series(column.to_list(), dtype="int64" if column.dtype == pl.Int64 else object)
         found = native.iloc[:, position[name]].iloc[rows].reset_index(drop=True)
         if isinstance(found.dtype, pd.CategoricalDtype):
             return found.cat.remove_unused_categories()
@@ -396,7 +407,8 @@ def to_frame(source: Source, columns: dict[str, pl.Series | None], rows: np.ndar
             return pd.Series(pd.arrays.ArrowExtensionArray(fresh))
         return found
 
-    return pd.DataFrame({native.columns[position[name]]: pandas_column(name) for name in columns})
+    labels = {name: native.columns[position[name]] if name in position else name for name in columns}
+    return pd.DataFrame({labels[name]: pandas_column(name) for name in columns})
 
 
 def _fresh(column: pl.Series) -> pl.Series:
@@ -411,7 +423,7 @@ def _fresh(column: pl.Series) -> pl.Series:
         used = set(column.unique().cast(pl.String).drop_nulls())
         kept = [text for text in column.dtype.categories if text in used]  # type: ignore[attr-defined]
         return column.cast(pl.String).cast(pl.Enum(kept))
-    if column.dtype == pl.String:
+    if column.dtype in (pl.String, pl.List):
         copied = io.BytesIO()
         column.to_frame().write_ipc(copied, compat_level=pl.CompatLevel.oldest())
         return pl.read_ipc(copied.getvalue()).to_series()

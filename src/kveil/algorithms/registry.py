@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kveil.algorithms import fulldomain
+from kveil.algorithms import fulldomain, mondrian
 from kveil.errors import Refused, listing
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
@@ -47,6 +47,14 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         fulldomain.DataflyOptions,
         "one level for all records; generalizes the attribute with the most distinct values",
         "Sweeney 2002; many constraints as in Yang et al. 2006",
+    ),
+    Algorithm(
+        "mondrian",
+        mondrian.mondrian,
+        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, *GROUP_MODELS}),
+        mondrian.MondrianOptions,
+        "splits the table top-down, one attribute at a time, while every part satisfies every model",
+        "LeFevre, DeWitt, Ramakrishnan 2006",
     ),
 )
 

@@ -62,12 +62,12 @@ class Tuples:
             self.pairs = {name: pairs.moved(group) for name, pairs in self.pairs.items()}
 
 
-def sensitive_pairs(table: Table) -> dict[str, Pairs]:
-    """Return what models count, by distinct tuple of leaves."""
+def sensitive_pairs(table: Table, kept: Bools | None = None) -> dict[str, Pairs]:
+    """Return what models count, by distinct tuple of leaves; only of the rows that are kept, if any are named."""
     used = {str(m.sensitive) for m in table.policy.privacy if hasattr(m, "sensitive")}
     distinct = table.distinct
     return {
-        name: Pairs(*table.pairs(name, distinct.member, len(distinct.weights)), table.sensitive[name].known)
+        name: Pairs(*table.pairs(name, distinct.member, len(distinct.weights), kept), table.sensitive[name].known)
         for name in sorted(used)
     }
 

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from kveil.errors import DataError, count
 from kveil.files import Source, check_columns
 from kveil.kernels.groups import group_rows
 from kveil.policy.constraints import Component, components
@@ -18,7 +19,7 @@ from kveil.policy.numbers import parse_number
 from kveil.table.coded import Coded, code_columns, stars_in
 from kveil.table.persons import Persons, check_conflicts, check_constant, find_persons
 from kveil.table.sensitive import Sensitive, encode_sensitive, row_pairs, unknown_values
-from kveil.table.tree import Ints, Scale, Tree, build_tree
+from kveil.table.tree import Bools, Ints, Scale, Tree, build_tree
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,11 @@ class Table:
         low = np.ascontiguousarray(self.low[:, first])
         return Distinct(low, low if same else np.ascontiguousarray(self.high[:, first]), member, weights)
 
-    def pairs(self, name: str, member: Ints, tuples: int) -> tuple[Ints, Ints, NDArray[np.int64]]:
+    def pairs(
+        self, name: str, member: Ints, tuples: int, kept: Bools | None = None
+    ) -> tuple[Ints, Ints, NDArray[np.int64]]:
         """Return how often each tuple has each value of a sensitive attribute: tuple, code, count."""
-        return row_pairs(self.sensitive[name], member, tuples)
+        return row_pairs(self.sensitive[name], member, tuples, kept)
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,23 @@ def encode(source: Source, policy: Policy) -> Table:
     first = np.ascontiguousarray(leaves[:, persons.first])
     if np.array_equal(low, high):
         low = high = first
+    else:
+        _within_boundaries(policy, names, trees, low, high, source.name)
     return Table(policy, names, tuple(trees), first, low, high, sensitive, persons)
+
+
+def _within_boundaries(
+    policy: Policy, names: tuple[str, ...], trees: list[Tree | Scale], low: Ints, high: Ints, where: str
+) -> None:
+    """Raise DataError where what covers all of a person's values lies beyond a boundary."""
+    for position, (name, tree) in enumerate(zip(names, trees, strict=True)):
+        if isinstance(tree, Tree):
+            beyond = int((tree.last[tree.limit_of[low[position]]] < high[position]).sum())
+            if beyond:
+                raise DataError(
+                    f"{where}: the records of {count(beyond, 'individual')} disagree on {name} so far that only a "
+                    "value beyond its boundary covers them; correct them, or move the boundary up."
+                )
 
 
 def _counted(policy: Policy, persons: bool) -> list[str]:

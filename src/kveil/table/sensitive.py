@@ -13,7 +13,7 @@ from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
 from kveil.table.coded import Coded
 from kveil.table.persons import Persons
-from kveil.table.tree import Floats, Ints, Tree, build_tree
+from kveil.table.tree import Bools, Floats, Ints, Tree, build_tree
 
 
 @dataclass(frozen=True)
@@ -123,14 +123,19 @@ def unknown_values(column: Coded, unknown: list[str], name: str, where: str) -> 
     )
 
 
-def row_pairs(sensitive: Sensitive, member: Ints, tuples: int) -> tuple[Ints, Ints, NDArray[np.int64]]:
+def row_pairs(
+    sensitive: Sensitive, member: Ints, tuples: int, kept: Bools | None = None
+) -> tuple[Ints, Ints, NDArray[np.int64]]:
     """Return the pairs of an attribute by tuple: tuple, code and how many rows of the tuple have it."""
-    key = member[sensitive.row].astype(np.int64) * (sensitive.known + 1) + sensitive.code
+    row, code = sensitive.row, sensitive.code
+    if kept is not None:
+        row, code = row[kept[row]], code[kept[row]]
+    key = member[row].astype(np.int64) * (sensitive.known + 1) + code
     if tuples * (sensitive.known + 1) <= max(8 * len(key), 1 << 22):
         total = np.bincount(key)
         keys = np.flatnonzero(total)
         counts = total[keys]
     else:
         keys, counts = np.unique(key, return_counts=True)
-    owner, code = np.divmod(keys, sensitive.known + 1)
-    return owner.astype(np.int32), code.astype(np.int32), counts.astype(np.int64)
+    owner, value = np.divmod(keys, sensitive.known + 1)
+    return owner.astype(np.int32), value.astype(np.int32), counts.astype(np.int64)

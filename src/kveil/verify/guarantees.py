@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -135,13 +136,13 @@ def _judge(
 
 def _recursive(
     known: pl.DataFrame,
-    l: int,
+    least: int,
     c: Fraction,
     number: int,
 ) -> tuple[NDArray[np.bool_], Any, dict[str, Any]]:
     ranked = known.sort(COUNT, descending=True).with_columns(pl.int_range(pl.len()).over(GROUP).alias("rank"))
     first = _per_group(ranked.filter(pl.col("rank") == 0), pl.col(COUNT).sum(), number, 0)
-    tail = _per_group(ranked.filter(pl.col("rank") >= l - 1), pl.col(COUNT).sum(), number, 0)
+    tail = _per_group(ranked.filter(pl.col("rank") >= least - 1), pl.col(COUNT).sum(), number, 0)
     bad = first * c.denominator >= tail * c.numerator
     if not number:
         return bad, None, {}
@@ -190,7 +191,7 @@ def _depth_first(lines: tuple[Line, ...]) -> list[str]:
     """Return the leaves of a tree in depth-first order, children in the order the lines first name them."""
     children: dict[str, dict[str, None]] = {}
     for line in lines:
-        for child, parent in zip(line, line[1:], strict=False):
+        for child, parent in pairwise(line):
             children.setdefault(parent, {})[child] = None
     found, stack = [], [lines[0][-1]]
     while stack:

@@ -1,0 +1,512 @@
+"""Mondrian: LeFevre, DeWitt, Ramakrishnan, "Mondrian multidimensional k-anonymity" (2006), strict.
+
+As seed 002 uses it, with any model as the condition of a split. Departures, each in docs/decisions: children that
+do not hold alone stay together as one rest part instead of forbidding the split; missing numbers are a child of
+their own; a component's parts satisfy all of its models by themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from kveil.errors import Unmeetable, count
+from kveil.kernels.groups import group_rows
+from kveil.kernels.mondrian import Needs, Rows, Trees, Values, split
+from kveil.models.counts import AtLeastK, GroupModel, Groups, Pairs, Weights
+from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL
+from kveil.models.standing import group_model, sensitive_pairs
+from kveil.models.subset import Requirement, maximal_anonymous_subset
+from kveil.policy.constraints import Component, implied, most_suppressed
+from kveil.policy.fields import PolicyPart
+from kveil.policy.model import Dates
+from kveil.policy.numbers import parse_number
+from kveil.table.encode import Table
+from kveil.table.solution import Shown, Solution, all_stars
+from kveil.table.tree import Bools, Floats, Ints, Scale, Tree
+
+
+class MondrianOptions(PolicyPart):
+    """Options of Mondrian.
+
+    choose: `widest` splits the attribute with the widest normalized range first, as in the paper; `gain` the one
+    whose split lowers the loss most.
+    """
+
+    choose: Literal["widest", "gain"] = "widest"
+
+
+def _numbers(table: Table, position: int) -> Floats | None:
+    """Return every leaf's number where an attribute is cut like a line, None where it is split like a tree."""
+    tree = table.trees[position]
+    spec = table.policy.attributes[table.names[position]].hierarchy
+    if isinstance(tree, Scale):
+        numbers = np.array([float(number) for number in tree.numbers])
+    elif spec is not None and spec.form in {"intervals", "dates"}:
+        texts = [tree.labels[node] for node in tree.leaf_nodes.tolist()]
+        if tree.missing is not None:
+            texts.pop(tree.missing)
+        if isinstance(spec, Dates):
+            days = np.array([text[:10] for text in texts], dtype="datetime64[D]")
+            numbers = days.astype(np.int64).astype(np.float64)
+        else:
+            numbers = np.array([float(parse_number(text) or 0) for text in texts])
+    else:
+        return None
+    return np.append(numbers, np.nan) if tree.missing is not None else numbers
+
+
+def _extent(table: Table, position: int, numbers: Floats) -> float:
+    tree = table.trees[position]
+    spec = table.policy.attributes[table.names[position]].hierarchy
+    if isinstance(tree, Scale):
+        extent = float(tree.width)
+    elif spec is not None and spec.form == "intervals":
+        extent = float(spec.to - spec.from_)
+    else:
+        extent = float(np.nanmax(numbers) - np.nanmin(numbers)) if np.isfinite(numbers).any() else 0.0
+    return extent or 1.0
+
+
+def _children(tree: Tree) -> tuple[Ints, Ints]:
+    """Return the nodes sorted by parent, and how many children every node has."""
+    child = np.argsort(tree.parent[1:], kind="stable").astype(np.int32) + 1
+    return child.astype(np.int32), np.bincount(tree.parent[1:], minlength=len(tree.labels)).astype(np.int32)
+
+
+def _trees(table: Table, positions: list[int]) -> Trees:
+    """Lay the trees of some attributes end to end, for the kernel."""
+    parts: dict[str, list[Any]] = {name: [] for name in ("parent", "first", "last", "leaf_node", "child", "cost")}
+    numeric, extents, importance, missing, numbers, fans = [], [], [], [], [], []
+    node_offset, leaf_offset = [0], [0]
+    for position in positions:
+        tree = table.trees[position]
+        found = _numbers(table, position)
+        numeric.append(found is not None)
+        leaves = tree.leaves
+        numbers.append(np.zeros(leaves) if found is None else found)
+        extents.append(1.0 if found is None else _extent(table, position, found))
+        importance.append(float(table.policy.attributes[table.names[position]].weight))
+        missing.append(-1 if tree.missing is None or found is None else tree.missing)
+        if isinstance(tree, Tree):
+            child, fan = _children(tree)
+            cost = tree.il if table.policy.loss == "il" else tree.ncp
+            for name, array in (
+                ("parent", tree.parent), ("first", tree.first), ("last", tree.last),
+                ("leaf_node", tree.leaf_nodes), ("child", child), ("cost", cost),
+            ):  # fmt: skip
+                parts[name].append(array)
+            fans.append(fan)
+            node_offset.append(node_offset[-1] + len(tree.labels))
+        else:
+            parts["leaf_node"].append(np.zeros(leaves, dtype=np.int32))
+            node_offset.append(node_offset[-1])
+        leaf_offset.append(leaf_offset[-1] + leaves)
+
+    def laid(arrays: list[Any], dtype: type) -> Any:
+        return np.concatenate(arrays).astype(dtype) if arrays else np.zeros(0, dtype=dtype)
+
+    return Trees(
+        numeric=np.array(numeric),
+        node_offset=np.array(node_offset, dtype=np.int64),
+        leaf_offset=np.array(leaf_offset, dtype=np.int64),
+        parent=laid(parts["parent"], np.int32),
+        first=laid(parts["first"], np.int32),
+        last=laid(parts["last"], np.int32),
+        leaf_node=laid(parts["leaf_node"], np.int32),
+        child_start=np.concatenate([[0], np.cumsum(laid(fans, np.int64))]).astype(np.int64),
+        child=laid(parts["child"], np.int32),
+        cost=laid(parts["cost"], np.float64),
+        number=laid(numbers, np.float64),
+        extent=np.array(extents, dtype=np.float64),
+        importance=np.array(importance, dtype=np.float64),
+        missing=np.array(missing, dtype=np.int32),
+    )
+
+
+def _needs(models: list[GroupModel], names: list[str]) -> Needs:
+    """Return the models as the kernel reads them: kind, attribute, k, a fraction, a bound."""
+    from kveil.kernels import mondrian_loops as kinds
+
+    found: list[tuple[int, int, int, int, int, float]] = []
+    for model in models:
+        at = -1 if model.sensitive is None else names.index(model.sensitive)
+        if isinstance(model, AtLeastK):
+            found.append((kinds.AT_LEAST_K, at, model.k, 0, 1, 0.0))
+        elif isinstance(model, DistinctValues):
+            found.append((kinds.DISTINCT, at, 1, model.least, 1, 0.0))
+        elif isinstance(model, EntropyL):
+            found.append((kinds.ENTROPY, at, 1, 0, 1, float(np.log(model.l))))
+        elif isinstance(model, RecursiveCL):
+            found.append((kinds.RECURSIVE, at, 1, model.c.numerator, model.c.denominator, float(model.l)))
+        elif isinstance(model, FrequencyL):
+            found.append((kinds.FREQUENCY, at, 1, model.l.numerator, model.l.denominator, 0.0))
+        elif isinstance(model, AlphaShare):
+            found.append((kinds.ALPHA, at, model.k, model.alpha.numerator, model.alpha.denominator, 0.0))
+        else:
+            assert isinstance(model, Close)
+            kind = {"equal": kinds.EQUAL, "ordered": kinds.ORDERED, "hierarchical": kinds.HIERARCHICAL}[model.distance]
+            found.append((kind, at, 1, 0, 1, model.t))
+    columns = list(zip(*found, strict=True))
+    return Needs(
+        np.array(columns[0], dtype=np.int32),
+        np.array(columns[1], dtype=np.int32),
+        np.array(columns[2], dtype=np.int64),
+        np.array(columns[3], dtype=np.int64),
+        np.array(columns[4], dtype=np.int64),
+        np.array(columns[5], dtype=np.float64),
+    )
+
+
+def _values(table: Table, pairs: dict[str, Pairs], names: list[str], alive: Weights, trees: set[str]) -> Values:
+    """Return sensitive values in CSR form, and the distribution of all that are alive.
+
+    ``trees`` are the attributes whose tree a distance is taken over.
+    """
+    tuples = len(alive)
+    codes = max((pairs[name].known + 1 for name in names), default=1)
+    start = np.zeros((len(names), tuples + 1), dtype=np.int64)
+    whole = np.zeros((len(names), codes))
+    known = np.array([pairs[name].known for name in names], dtype=np.int32)
+    all_codes, all_counts, above, edges, masses = [], [], [], [], []
+    offset = 0
+    for s, name in enumerate(names):
+        own = pairs[name]
+        by_tuple = np.argsort(own.tuples, kind="stable")
+        all_codes.append(own.codes[by_tuple])
+        all_counts.append(own.counts[by_tuple])
+        start[s] = offset + np.concatenate([[0], np.cumsum(np.bincount(own.tuples, minlength=tuples))])
+        offset += len(own.codes)
+        counted = np.where(alive[own.tuples] > 0, own.counts, 0)
+        share = np.bincount(own.codes, weights=counted, minlength=codes)
+        whole[s] = share / max(share.sum(), 1)
+        if name in trees:
+            sensitive = table.sensitive[name]
+            above.append(sensitive.ancestors)
+            edges.append(sensitive.weight)
+        else:
+            above.append(np.full((own.known + 1, 1), -1, dtype=np.int32))
+            edges.append(np.zeros(1))
+        mass = np.zeros(len(edges[-1]))
+        for level in above[-1].T:
+            has = level >= 0
+            mass += np.bincount(level[has], weights=whole[s][: len(level)][has], minlength=len(mass))
+        masses.append(mass)
+    depth = max((a.shape[1] for a in above), default=1)
+    nodes = max((len(e) for e in edges), default=1)
+    ancestor = np.full((len(names), codes, depth), -1, dtype=np.int32)
+    edge, mass_of = np.zeros((len(names), nodes)), np.zeros((len(names), nodes))
+    for s in range(len(names)):
+        ancestor[s, : above[s].shape[0], : above[s].shape[1]] = above[s]
+        edge[s, : len(edges[s])] = edges[s]
+        mass_of[s, : len(masses[s])] = masses[s]
+    return Values(
+        start,
+        np.concatenate(all_codes).astype(np.int32) if names else np.zeros(0, dtype=np.int32),
+        np.concatenate(all_counts).astype(np.int64) if names else np.zeros(0, dtype=np.int64),
+        known,
+        whole,
+        ancestor,
+        edge,
+        mass_of,
+    )
+
+
+@dataclass
+class _Parts:
+    """The parts of one component: every tuple's part (-1: suppressed), and the span each part shows."""
+
+    part: Ints
+    low: Ints  # attribute of the component × part
+    high: Ints
+
+
+class _Component:
+    """One component of a table, to be partitioned on its own columns."""
+
+    def __init__(self, table: Table, component: Component, pairs: dict[str, Pairs], weights: Weights) -> None:
+        policy = table.policy
+        skip = implied(policy)
+        self.table = table
+        self.positions = table.positions(component.attributes)
+        self.models = [group_model(policy.privacy[i], table) for i in component.models if i not in skip]
+        self.over = [
+            [component.attributes.index(name) for name in policy.attributes_of(policy.privacy[i])]
+            for i in component.models
+            if i not in skip
+        ]
+        self.sensitive = sorted({model.sensitive for model in self.models if model.sensitive is not None})
+        self.pairs = {name: pairs[name] for name in self.sensitive}
+        self.low = np.ascontiguousarray(table.distinct.low[self.positions])
+        same = table.distinct.low is table.distinct.high
+        self.high = self.low if same else np.ascontiguousarray(table.distinct.high[self.positions])
+        self.weights = weights
+
+    def good(self, group: Ints, groups: int, weights: Weights) -> Bools:
+        """Tell which groups of tuples satisfy every model by themselves."""
+        counted = Groups(group, groups, weights, self.pairs)
+        found = np.ones(groups, dtype=bool)
+        for model in self.models:
+            found &= model.good(counted)
+        return found
+
+    def start(self) -> tuple[Ints, int]:
+        """Group the tuples that share all their maximum allowed values (MAM groups)."""
+        limits = [
+            tree.limit_of[self.low[a]]
+            for a, p in enumerate(self.positions)
+            if isinstance(tree := self.table.trees[p], Tree) and tree.limit_of.any()
+        ]
+        if not limits:
+            return np.zeros(len(self.weights), dtype=np.int32), 1
+        group, first = group_rows(np.array(limits, dtype=np.int32))
+        return group, len(first)
+
+    def outside(self, alive: Bools) -> tuple[Bools, bool]:
+        """Return the tuples whose MAM group can never hold, and whether the others may be split.
+
+        Dropping some moves the reference of t-closeness, so until none fails. Where a model is over fewer
+        attributes than the component, groups that fail alone may hold together; then exactly those outside the
+        maximal anonymous subset are out, and what is left stays at its limits, where it holds.
+        """
+        group, groups = self.start()
+        kept = alive.copy()
+        while True:
+            bad = ~self.good(group, groups, np.where(kept, self.weights, 0))[group] & kept & (self.weights > 0)
+            if not bad.any():
+                return alive & ~kept, True
+            if any(len(over) < len(self.positions) for over in self.over):
+                requirements = []
+                for model, over in zip(self.models, self.over, strict=True):
+                    shown = [self._limits(a) for a in over]
+                    of_tuple, first = group_rows(np.array(shown, dtype=np.int32))
+                    requirements.append(Requirement(model, of_tuple, len(first)))
+                inside = maximal_anonymous_subset(requirements, np.where(alive, self.weights, 0), self.pairs, alive)
+                return alive & ~inside, False
+            kept &= ~bad
+
+    def _limits(self, attribute: int) -> Ints:
+        tree = self.table.trees[self.positions[attribute]]
+        if isinstance(tree, Tree):
+            return np.asarray(tree.limit_of[self.low[attribute]])
+        return np.zeros(len(self.weights), dtype=np.int32)
+
+    def unsplit(self, alive: Bools) -> _Parts:
+        """Show every tuple at its limits."""
+        group, groups = self.start()
+        part = np.where(alive, group, -1).astype(np.int32)
+        low = np.zeros((len(self.positions), groups), dtype=np.int32)
+        high = np.zeros((len(self.positions), groups), dtype=np.int32)
+        for a, position in enumerate(self.positions):
+            tree = self.table.trees[position]
+            if isinstance(tree, Tree):
+                low[a, group] = tree.first[self._limits(a)]
+                high[a, group] = tree.last[self._limits(a)]
+            else:
+                low[a], high[a] = self.low[a].min(), self.high[a].max()
+        return _Parts(part, low, high)
+
+    def partition(self, alive: Bools, by_gain: bool) -> _Parts:
+        """Split the tuples that are in, MAM group by MAM group."""
+        group, groups = self.start()
+        chosen = np.flatnonzero(alive)
+        part = np.full(len(alive), -1, dtype=np.int32)
+        if not len(chosen):
+            empty = np.zeros((len(self.positions), 0), dtype=np.int32)
+            return _Parts(part, empty, empty)
+        order = chosen[np.argsort(group[chosen], kind="stable")].astype(np.int32)
+        sizes = np.bincount(group[chosen], minlength=groups)
+        starts = np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.int64)
+        alive_weights = np.where(alive, self.weights, 0)
+        trees_used = {str(m.sensitive) for m in self.models if isinstance(m, Close) and m.distance == "hierarchical"}
+        order, ends = split(
+            Rows(self.low, self.high, self.weights),
+            _trees(self.table, self.positions),
+            _needs(self.models, self.sensitive),
+            _values(self.table, self.pairs, self.sensitive, alive_weights, trees_used),
+            order,
+            starts,
+            by_gain,
+        )
+        part[order] = np.repeat(np.arange(len(ends) - 1, dtype=np.int32), np.diff(ends))
+        low = np.minimum.reduceat(self.low[:, order], ends[:-1], axis=1)
+        high = np.maximum.reduceat(self.high[:, order], ends[:-1], axis=1)
+        return _Parts(part, low, high)
+
+    def shown(self, parts: _Parts, member: Ints) -> list[Shown]:
+        """Return what every row shows in the component's attributes; suppressed rows show anything."""
+        found = []
+        part = np.maximum(parts.part, 0)[member]
+        for a, position in enumerate(self.positions):
+            tree = self.table.trees[position]
+            if not parts.low.shape[1]:
+                low = high = np.zeros(1, dtype=np.int32)
+            else:
+                low, high = parts.low[a], parts.high[a]
+            if isinstance(tree, Tree):
+                found.append(Shown.nodes(tree, tree.lca(low, high)[part]))
+            else:
+                spans = Shown.spans(tree, low, high)
+                found.append(Shown(spans.codes[part], spans.labels, spans.ncp, spans.il, spans.is_star))
+        return found
+
+
+def mondrian(table: Table, options: MondrianOptions, rng: np.random.Generator) -> Solution:
+    """Split top-down while every part satisfies every model; a part shows the LCA of its values.
+
+    Records that no release can keep (their group of equal limits fails) are suppressed, from the most frequent
+    value where leaving out a few is enough. Cost: O(tuples · attributes) a level of the recursion.
+    """
+    allowed = most_suppressed(table.policy, table.records)
+    kept = np.ones(table.records, dtype=bool)
+    trimmed = _trim(table, allowed)
+    kept[trimmed] = False
+    reasons = {"one of too many with the same sensitive value": trimmed} if len(trimmed) else {}
+    while True:
+        found, hidden = _attempt(table, kept, options.choose == "gain")
+        lost = int((found.suppressed_anywhere | hidden).sum())
+        if lost > allowed:
+            raise _unmeetable(table, lost, allowed)
+        if not hidden.any() or not table.whole_rows:
+            break
+        kept &= ~hidden  # dropping rows shrinks the groups of other components: split again without them
+        reasons["nothing but * would be left to show"] = np.flatnonzero(hidden).astype(np.int32)
+    if hidden.any():
+        reasons["nothing but * would be left to show"] = np.flatnonzero(hidden).astype(np.int32)
+    return Solution(found.shown, found.suppressed | hidden, {**found.reasons, **reasons}, found.details)
+
+
+def _attempt(table: Table, kept: Bools, by_gain: bool) -> tuple[Solution, Bools]:
+    """Return a solution over the kept rows, and the rows that would show nothing but stars."""
+    distinct = table.distinct
+    member = distinct.member
+    everyone = bool(kept.all())
+    weights = distinct.weights if everyone else np.bincount(member[kept], minlength=len(distinct.weights))
+    pairs = sensitive_pairs(table, None if everyone else kept)
+    parts_of = [_Component(table, part, pairs, weights) for part in table.components]
+    alive = [weights > 0 for _ in parts_of]
+    may_split = [True for _ in parts_of]
+    changed = True
+    while changed:
+        changed = False
+        for c, part in enumerate(parts_of):
+            out, may_split[c] = part.outside(alive[c])
+            if out.any():
+                changed = table.whole_rows and len(parts_of) > 1
+                for other in range(len(parts_of)) if table.whole_rows else [c]:
+                    alive[other] = alive[other] & ~out
+    suppressed = np.zeros((len(parts_of), table.records), dtype=bool)
+    shown: list[Shown | None] = [None] * len(table.names)
+    reasons = {}
+    number = 0
+    for c, part in enumerate(parts_of):
+        parts = part.partition(alive[c], by_gain) if may_split[c] else part.unsplit(alive[c])
+        if len(parts_of) == 1 and not table.stars_take_part:
+            _dissolve(part, parts)
+        for position, column in zip(part.positions, part.shown(parts, member), strict=True):
+            shown[position] = column
+        suppressed[c] = (parts.part < 0)[member] | ~kept
+        number += parts.low.shape[1]
+        gone = np.flatnonzero(suppressed[c] & kept).astype(np.int32)
+        if len(gone):
+            reasons[f"too rare over {', '.join(table.components[c].attributes)} within its boundaries"] = gone
+    columns = tuple(column for column in shown if column is not None)
+    solution = Solution(columns, suppressed, reasons, {"parts": number})
+    if table.stars_take_part:
+        return solution, np.zeros(table.records, dtype=bool)
+    return solution, all_stars(table, columns) & ~solution.suppressed_anywhere
+
+
+def _trim(table: Table, allowed: int) -> Ints:
+    """Return rows to suppress so that the whole table satisfies models that forbid too frequent values.
+
+    Of the most frequent value of the failing model, the last in canonical order first; empty where the table holds
+    or where leaving out so many is not allowed. Only for a table without boundaries, of one value a row.
+    """
+    nothing = np.zeros(0, dtype=np.int32)
+    bounded = any(isinstance(tree, Tree) and tree.limit_of.any() for tree in table.trees)
+    if not allowed or bounded or table.persons is not None or not table.sensitive:
+        return nothing
+    models = [group_model(model, table) for model in table.policy.privacy]
+    order = canonical_order(table)
+    gone = np.zeros(table.records, dtype=bool)
+    for _ in range(allowed + 1):
+        weights = (~gone).astype(np.int64)
+        pairs = {
+            name: Pairs(s.row, s.code, np.ones(len(s.row), dtype=np.int64), s.known)
+            for name, s in table.sensitive.items()
+        }
+        counted = Groups(np.zeros(table.records, dtype=np.int32), 1, weights, pairs)
+        failing = [model for model in models if not model.good(counted)[0]]
+        if not failing:
+            return np.flatnonzero(gone).astype(np.int32)
+        frequent = next((m for m in failing if not isinstance(m, (AtLeastK, DistinctValues, Close))), None)
+        if frequent is None or frequent.sensitive is None:
+            return nothing
+        codes = table.sensitive[frequent.sensitive].code
+        known = table.sensitive[frequent.sensitive].known
+        tally = np.bincount(codes[~gone], minlength=known + 1)
+        value = int(np.argmax(tally if isinstance(frequent, AlphaShare) else tally[:known]))
+        gone[next(row for row in order[::-1] if codes[row] == value and not gone[row])] = True
+    return nothing
+
+
+def canonical_order(table: Table) -> Ints:
+    """Return the rows by their leaf numbers in policy order, then by sensitive values."""
+    keys = [s.code for s in reversed(list(table.sensitive.values())) if len(s.code) == table.records]
+    return np.asarray(np.lexsort((*keys, *reversed(list(table.leaves)))), dtype=np.int32)
+
+
+def _dissolve(component: _Component, parts: _Parts) -> None:
+    """Give the tuples of parts that would show nothing but stars to the parts where that costs least.
+
+    A row of stars counts as suppressed, so a wider neighbour is better than a part of its own. A part takes a tuple
+    only if it goes on satisfying every model and shows something still. Tuples in canonical order; ties to the
+    first part.
+    """
+    trees = [component.table.trees[p] for p in component.positions]
+    if not all(isinstance(tree, Tree) and tree.labels[0] == "*" for tree in trees) or parts.low.shape[1] < 2:
+        return
+    nodes = _nodes(trees, parts.low, parts.high)
+    lost = (nodes == 0).all(axis=0)
+    if not lost.any() or lost.all():
+        return
+    moving = np.flatnonzero(lost[np.maximum(parts.part, 0)] & (parts.part >= 0))
+    moving = moving[np.lexsort(tuple(reversed(list(component.low[:, moving]))))]
+    weight = np.bincount(parts.part[parts.part >= 0], component.weights[parts.part >= 0], parts.low.shape[1])
+    table = component.table
+    importance = [float(table.policy.attributes[table.names[p]].weight) for p in component.positions]
+    for at in moving.tolist():
+        low = np.minimum(parts.low, component.low[:, at : at + 1])
+        high = np.maximum(parts.high, component.high[:, at : at + 1])
+        wider = _nodes(trees, low, high)
+        more = np.zeros(parts.low.shape[1])
+        for a, tree in enumerate(trees):
+            assert isinstance(tree, Tree)
+            own = tree.il if table.policy.loss == "il" else tree.ncp
+            more += importance[a] * (own[wider[a]] * (weight + component.weights[at]) - own[nodes[a]] * weight)
+        more[lost | (wider == 0).all(axis=0) | (weight == 0)] = np.inf
+        for target in np.argsort(more, kind="stable").tolist():
+            if not np.isfinite(more[target]):
+                break
+            joined = np.where((parts.part == target) | (np.arange(len(parts.part)) == at), component.weights, 0)
+            if component.good(np.zeros(len(joined), dtype=np.int32), 1, joined)[0]:
+                parts.part[at] = target
+                parts.low[:, target], parts.high[:, target] = low[:, target], high[:, target]
+                nodes[:, target] = wider[:, target]
+                weight[target] += component.weights[at]
+                break
+
+
+def _nodes(trees: list[Tree | Scale], low: Ints, high: Ints) -> Ints:
+    return np.array([tree.lca(low[a], high[a]) for a, tree in enumerate(trees) if isinstance(tree, Tree)])
+
+
+def _unmeetable(table: Table, lost: int, allowed: int) -> Unmeetable:
+    noun = "record" if table.persons is None else "individual"
+    return Unmeetable(
+        f"mondrian cannot meet the policy: {count(lost, noun)} of {table.records:,} would have to be suppressed and "
+        f"the limit allows {allowed:,}; raise suppression.limit, ask for less, or move boundaries up."
+    )
