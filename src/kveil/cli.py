@@ -302,6 +302,8 @@ def hierarchy_build(
     """Write a column's hierarchy as a file in ARX's form, to be edited by hand."""
     from kveil.report.hierarchies import build_hierarchy
 
+    if output is not None and output.resolve() == data.resolve():
+        raise typer.BadParameter("--output is the table itself; name another file.")
     text = build_hierarchy(data, column, builder)
     if output is None:
         typer.echo(text, nl=False)

@@ -606,8 +606,9 @@ class Outputs:
                     Path(staged.name).unlink(missing_ok=True)
 
 
-def _write_error(target: Path, error: OSError) -> FileError:
-    reason = error.strerror or "the system refused"
+def _write_error(target: Path, error: Exception) -> FileError:
+    told = re.search(r"os error (\d+)", str(error))  # all that polars keeps of the system's reason
+    reason = getattr(error, "strerror", None) or (os.strerror(int(told[1])) if told else "the system refused")
     return FileError(
         f"{target.name} cannot be written ({reason}); nothing was written. Check the folder and its space."
     )
@@ -633,12 +634,8 @@ def write_table(frame: pl.DataFrame, file: IO[bytes], target: Path, separator: s
             return ""
         file.seek(0)
         return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
-    except OSError as error:
+    except (OSError, pl.exceptions.PolarsError) as error:
         raise _write_error(target, error) from None
-    except pl.exceptions.PolarsError:
-        raise FileError(
-            f"{target.name} cannot be written; nothing was written. Check the folder and its space."
-        ) from None
 
 
 def _write_csv(frame: pl.DataFrame, file: IO[bytes], separator: str) -> None:

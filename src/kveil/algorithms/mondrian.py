@@ -448,7 +448,11 @@ def _trim(table: Table, allowed: int) -> Ints:
         codes = table.sensitive[frequent.sensitive].code
         known = table.sensitive[frequent.sensitive].known
         tally = np.bincount(codes[~gone], minlength=known + 1)
-        value = int(np.argmax(tally if isinstance(frequent, AlphaShare) else tally[:known]))
+        if not isinstance(frequent, AlphaShare):
+            tally[known] = 0  # only (α,k) takes missing for a value
+        if not tally.any():
+            return nothing
+        value = int(np.argmax(tally))
         gone[next(row for row in order[::-1] if codes[row] == value and not gone[row])] = True
     return nothing
 

@@ -212,6 +212,7 @@ def _judge_tree(
     """Return what a tree allows; lines are climbed when they are asked for, all of them only where it must be."""
     texts = set(missing)
 
+    @cache
     def line(was: str) -> Line:
         return (was, root) if was in texts else climb(was) or (was,)
 
