@@ -9,31 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.errors import Unmeetable, count
-from kveil.models.standing import Judge, Standing, Tuples
+from kveil.models.standing import Judge, Tuples
 from kveil.policy.constraints import most_suppressed
 from kveil.policy.fields import PolicyPart
 from kveil.table.encode import Table
-from kveil.table.solution import Shown, Solution
-from kveil.table.tree import Ints, Tree
+from kveil.table.solution import Solution
 
 
 class DataflyOptions(PolicyPart):
     """Datafly has no options."""
-
-
-def one_step(tree: Tree, shown: Ints) -> Ints | None:
-    """Return the map node → node of one generalization step, None where nothing may still move.
-
-    The deepest shown nodes that are not at their limit move to their parents.
-    """
-    free = shown[~tree.limit[shown]]
-    if not len(free):
-        return None
-    depth = tree.depth[free]
-    deepest = free[depth == depth.max()]
-    step = np.arange(len(tree.labels), dtype=np.int32)
-    step[deepest] = tree.parent[deepest]
-    return step
 
 
 def datafly(table: Table, options: DataflyOptions, rng: np.random.Generator) -> Solution:
@@ -56,38 +40,14 @@ def datafly(table: Table, options: DataflyOptions, rng: np.random.Generator) -> 
                 break
             violators = {c for c, out in enumerate(standing.outside) if out.any()}
         violating = {a for c in violators for a in judge.components[c][0]} or set(range(len(trees)))
-        moves = {a: step for a in sorted(violating) if (step := one_step(trees[a], shown[a])) is not None}
+        moves = {a: step for a in sorted(violating) if (step := trees[a].one_step(shown[a])) is not None}
         if not moves:
             raise _unmeetable(table, int(state.weights[judge.standing(state).lost].sum()), allowed)
         chosen = max(moves, key=lambda a: len(shown[a]))
         state.nodes[chosen] = moves[chosen][state.nodes[chosen]]
         shown[chosen] = np.flatnonzero(np.bincount(moves[chosen][shown[chosen]])).astype(np.int32)
         steps[chosen] += 1
-    return _solution(table, judge, state, standing, dict(zip(table.names, steps, strict=True)))
-
-
-def _solution(table: Table, judge: Judge, state: Tuples, standing: Standing, steps: dict[str, int]) -> Solution:
-    member = state.member[table.distinct.member]
-    all_star = judge.stars(state.nodes, list(range(len(judge.trees))))
-    suppressed = standing.outside | all_star
-    if table.whole_rows:
-        suppressed |= standing.lost
-    reasons = {
-        f"too rare over {', '.join(component.attributes)}": out
-        for component, out in zip(table.components, standing.outside, strict=True)
-    }
-    reasons["nothing but * would be left to show"] = all_star
-    reasons["too rare once other records were dropped"] = standing.lost & ~standing.outside.any(axis=0) & ~all_star
-    return Solution(
-        shown=tuple(Shown.nodes(tree, state.nodes[a][member]) for a, tree in enumerate(judge.trees)),
-        suppressed=suppressed[:, member],
-        reasons={
-            reason: np.flatnonzero(tuples[member]).astype(np.int32)
-            for reason, tuples in reasons.items()
-            if tuples.any()
-        },
-        details={"steps": steps},
-    )
+    return judge.solution(state, standing, {"steps": dict(zip(table.names, steps, strict=True))})
 
 
 def _unmeetable(table: Table, lost: int, allowed: int) -> Unmeetable:

@@ -467,8 +467,8 @@ def _dissolve(component: _Component, parts: _Parts) -> None:
     """Give the tuples of parts that would show nothing but stars to the parts where that costs least.
 
     A row of stars counts as suppressed, so a wider neighbour is better than a part of its own. A part takes a tuple
-    only if it goes on satisfying every model and shows something still. Tuples in canonical order; ties to the
-    first part.
+    only if they share all maximum allowed values and it goes on satisfying every model and shows something still.
+    Tuples in canonical order; ties to the first part.
     """
     trees = [component.table.trees[p] for p in component.positions]
     if not all(isinstance(tree, Tree) and tree.labels[0] == "*" for tree in trees) or parts.low.shape[1] < 2:
@@ -480,6 +480,9 @@ def _dissolve(component: _Component, parts: _Parts) -> None:
     moving = np.flatnonzero(lost[np.maximum(parts.part, 0)] & (parts.part >= 0))
     moving = moving[np.lexsort(tuple(reversed(list(component.low[:, moving]))))]
     weight = np.bincount(parts.part[parts.part >= 0], component.weights[parts.part >= 0], parts.low.shape[1])
+    group, _ = component.start()
+    group_of = np.full(parts.low.shape[1], -1, dtype=np.int32)
+    group_of[parts.part[parts.part >= 0]] = group[parts.part >= 0]
     table = component.table
     importance = [float(table.policy.attributes[table.names[p]].weight) for p in component.positions]
     for at in moving.tolist():
@@ -491,7 +494,7 @@ def _dissolve(component: _Component, parts: _Parts) -> None:
             assert isinstance(tree, Tree)
             own = tree.il if table.policy.loss == "il" else tree.ncp
             more += importance[a] * (own[wider[a]] * (weight + component.weights[at]) - own[nodes[a]] * weight)
-        more[lost | (wider == 0).all(axis=0) | (weight == 0)] = np.inf
+        more[lost | (wider == 0).all(axis=0) | (weight == 0) | (group_of != group[at])] = np.inf
         for target in np.argsort(more, kind="stable").tolist():
             if not np.isfinite(more[target]):
                 break

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kveil.algorithms import fulldomain, mondrian
+from kveil.algorithms import classfly, fulldomain, mondrian
 from kveil.errors import Refused, listing
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
@@ -25,6 +25,9 @@ RANGES = "ranges"
 DEPENDENCIES = "dependencies"
 INDIVIDUALS = "individuals"
 GROUP_MODELS = ("l-diversity", "p-sensitive", "alpha-k", "t-closeness")
+
+
+CLASSFLY_PAPER = "Yang, Liu, Wang, Yu 2006"
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,38 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         fulldomain.DataflyOptions,
         "one level for all records; generalizes the attribute with the most distinct values",
         "Sweeney 2002; many constraints as in Yang et al. 2006",
+    ),
+    Algorithm(
+        "classfly",
+        classfly.classfly,
+        frozenset({BOUNDARIES, INDIVIDUALS, *GROUP_MODELS}),
+        classfly.ClassflyOptions,
+        "sets aside the records that satisfy the constraint, generalizes only the rest",
+        CLASSFLY_PAPER,
+    ),
+    Algorithm(
+        "classfly+naive",
+        classfly.classfly_naive,
+        frozenset({MANY, BOUNDARIES, INDIVIDUALS, *GROUP_MODELS}),
+        classfly.ClassflyOptions,
+        "classfly on the union of each component's constraints",
+        CLASSFLY_PAPER,
+    ),
+    Algorithm(
+        "classfly+complete",
+        classfly.classfly_complete,
+        frozenset({MANY, BOUNDARIES, INDIVIDUALS, *GROUP_MODELS}),
+        classfly.ClassflyOptions,
+        "sets aside the maximal anonymous subset under all constraints of a component",
+        CLASSFLY_PAPER,
+    ),
+    Algorithm(
+        "classfly+partial",
+        classfly.classfly_partial,
+        frozenset({MANY, BOUNDARIES, INDIVIDUALS, *GROUP_MODELS}),
+        classfly.ClassflyOptions,
+        "the same subset, found by adding constraints in order of growing k",
+        CLASSFLY_PAPER,
     ),
     Algorithm(
         "mondrian",

@@ -151,6 +151,7 @@ class Close:
     t: float
     distance: str
     tree: SensitiveTree | None = None
+    reference: NDArray[np.float64] | None = None  # shares of the whole, where it is not that of the groups at hand
 
     def good(self, groups: Groups) -> Bools:
         """Tell which groups have no member or lie within t of all that are in."""
@@ -159,8 +160,10 @@ class Close:
     def distances(self, groups: Groups) -> NDArray[np.float64]:
         """Return each group's distance to the distribution of all groups together."""
         histogram = groups.histogram(self.sensitive)
-        whole = np.bincount(histogram.code, weights=histogram.count, minlength=histogram.known + 1)
-        whole = whole / max(whole.sum(), 1)
+        whole = self.reference
+        if whole is None:
+            tally = np.bincount(histogram.code, weights=histogram.count, minlength=histogram.known + 1)
+            whole = tally / max(tally.sum(), 1)
         total = np.maximum(np.bincount(histogram.group, weights=histogram.count, minlength=groups.number), 1)
         share = histogram.count / total[histogram.group]
         return self.distances_to(histogram.group, histogram.code, share, whole, groups.number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.constraints import implied
 from kveil.policy.model import PrivacyModel
 from kveil.table.encode import Table
+from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Tree
 
 SMALL = 50_000  # tuples below which a look at a part of the groups saves nothing
@@ -147,7 +149,11 @@ class Judge:
         return most
 
     def _outside(
-        self, state: Tuples, attributes: list[int], models: list[tuple[list[int], GroupModel]]
+        self,
+        state: Tuples,
+        attributes: list[int],
+        models: list[tuple[list[int], GroupModel]],
+        dead: Bools | None = None,
     ) -> tuple[Bools, list[Requirement]]:
         free = self.stars(state.nodes, attributes)
         taking_part = ~free if free.any() else None
@@ -155,20 +161,46 @@ class Judge:
         for positions, model in models:
             group, first = group_rows(state.over(positions))
             found.append(Requirement(model, group, len(first), taking_part))
-        everyone = np.ones(state.nodes.shape[1], dtype=bool)
+        everyone = np.ones(state.nodes.shape[1], dtype=bool) if dead is None else ~dead
         return ~maximal_anonymous_subset(found, state.weights, state.pairs, everyone), found
 
-    def standing(self, state: Tuples) -> Standing:
-        """Find who lies outside.
+    def standing(self, state: Tuples, dead: Bools | None = None) -> Standing:
+        """Find who lies outside; ``dead`` (component × tuple) are those an algorithm has given up already.
 
         Where a row outside one component is gone from all, the subset is taken under all constraints together.
         """
         outside = np.zeros((len(self.components), state.nodes.shape[1]), dtype=bool)
         together: list[Requirement] = []
         for c, (attributes, models) in enumerate(self.components):
-            outside[c], found = self._outside(state, attributes, models)
+            gone = None if dead is None else dead[c]
+            outside[c], found = self._outside(state, attributes, models, gone)
             together += found
         lost = outside.any(axis=0) | self.stars(state.nodes, list(range(len(self.trees))))
         if self.table.whole_rows and lost.any():
             lost = ~maximal_anonymous_subset(together, state.weights, state.pairs, ~lost)
         return Standing(outside, lost)
+
+    def solution(self, state: Tuples, standing: Standing, details: dict[str, Any]) -> Solution:
+        """Return what a state shows as a solution, with the reason of everyone who is suppressed."""
+        table = self.table
+        member = state.member[table.distinct.member]
+        all_star = self.stars(state.nodes, list(range(len(self.trees))))
+        suppressed = standing.outside | all_star
+        if table.whole_rows:
+            suppressed |= standing.lost
+        reasons = {
+            f"too rare over {', '.join(component.attributes)}": out
+            for component, out in zip(table.components, standing.outside, strict=True)
+        }
+        reasons["nothing but * would be left to show"] = all_star
+        reasons["too rare once other records were dropped"] = standing.lost & ~standing.outside.any(axis=0) & ~all_star
+        return Solution(
+            shown=tuple(Shown.nodes(tree, state.nodes[a][member]) for a, tree in enumerate(self.trees)),
+            suppressed=suppressed[:, member],
+            reasons={
+                reason: np.flatnonzero(tuples[member]).astype(np.int32)
+                for reason, tuples in reasons.items()
+                if tuples.any()
+            },
+            details=details,
+        )

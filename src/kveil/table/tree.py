@@ -75,6 +75,20 @@ class Tree:
                 return node
             node[free] = self.parent[node[free]]
 
+    def one_step(self, shown: Ints) -> Ints | None:
+        """Return the map node → node of one generalization step, None where nothing may still move.
+
+        The deepest shown nodes that are not at their limit move to their parents.
+        """
+        free = shown[~self.limit[shown]]
+        if not len(free):
+            return None
+        depth = self.depth[free]
+        deepest = free[depth == depth.max()]
+        step = np.arange(len(self.labels), dtype=np.int32)
+        step[deepest] = self.parent[deepest]
+        return step
+
     def lca(self, low: Ints, high: Ints) -> Ints:
         """Return the lowest node over the leaves low and high, for arrays of them. O(height) passes."""
         node = self.leaf_nodes[low].copy()
