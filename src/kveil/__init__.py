@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         Tree,
     )
     from kveil.report.owner import Owner
+    from kveil.subsets import maximal_anonymous_subset
     from kveil.verify import Verdict
 
 _HOMES = {
@@ -52,6 +53,7 @@ _HOMES = {
     "Result": "kveil.pipeline",
     "Verdict": "kveil.verify",
     "anonymize": "kveil.pipeline",
+    "maximal_anonymous_subset": "kveil.subsets",
     "verify": "kveil.pipeline",
 }
 
@@ -91,6 +93,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "anonymize",
+    "maximal_anonymous_subset",
     "verify",
 ]
 
