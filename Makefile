@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint bench figures clean
+.PHONY: demo test lint bench figures-classfly clean
 
 demo: $(STAMP)
 	$(BIN)/kveil demo
@@ -20,6 +20,10 @@ lint: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python benchmarks/run.py --write docs/benchmarks.md
+
+figures-classfly: $(STAMP)
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[figures]'
+	$(BIN)/python benchmarks/figures_classfly.py
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kveil needs Python 3.11 or newer: make PYTHON=python3.11 ...")'

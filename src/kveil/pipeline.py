@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from kveil.choose import attempt
+from kveil.choose import attempt, candidates
 from kveil.engines.local import Attempt
 from kveil.errors import DataError, NotVerified, Unmeetable, count
 from kveil.files import Outputs, Source, from_frame, kind_of, read_table, to_frame, write_table
@@ -105,7 +105,7 @@ def _run(source: Source, policy: Policy, started: float, progress: Progress) -> 
     table = encode(source, policy)
     _check_input(source, table)
     lap("read")
-    found = attempt(table, policy.algorithm, progress)
+    found = attempt(table, progress)
     release = decode(source, table, found.solution)
     lap("solve")
     progress("verifying")
@@ -147,6 +147,7 @@ def anonymize(frame: Any, policy: Policy, algorithm: str | None = None) -> Resul
     """
     started = perf_counter()
     policy = with_algorithm(policy, algorithm)
+    candidates(policy)
     run = _run(from_frame(frame), policy, started, _silent)
     started = perf_counter()
     data = to_frame(run.source, run.release.columns, run.release.source_rows)
@@ -175,6 +176,7 @@ def anonymize_file(
     The files appear together after verification, the release last; whatever fails before leaves nothing.
     """
     started = perf_counter()
+    candidates(policy)
     kind_of(output)
     targets = [path.resolve() for path in (source_path, output, receipt, owner) if path is not None]
     if len(set(targets)) < len(targets):

@@ -15,7 +15,8 @@ import numpy as np
 
 from kveil.errors import Unmeetable, count
 from kveil.kernels.groups import group_rows
-from kveil.models.counts import GroupModel, Groups, Pairs, Weights
+from kveil.measures import measure
+from kveil.models.counts import AtLeastK, GroupModel, Groups, Pairs, Weights
 from kveil.models.distributions import Close
 from kveil.models.standing import Judge, Standing, Tuples, group_model
 from kveil.models.subset import Requirement, maximal_anonymous_subset
@@ -26,6 +27,9 @@ from kveil.table.solution import Solution
 from kveil.table.tree import Bools, Floats, Ints, Tree
 
 Filter = Literal["naive", "complete", "partial"]
+
+PLACES = 1_000  # of values for a left-over tuple that are looked at, the cheapest
+TRIES = 200  # of them, and of groups, that are tried where sensitive values have to be counted
 
 
 class ClassflyOptions(PolicyPart):
@@ -73,6 +77,8 @@ class _Part:
         ]
         self.constraints.sort(key=lambda constraint: constraint.k)  # growing k; the sort is stable
         self.largest_k = max(constraint.k for constraint in self.constraints)
+        self.more_is_safe = all(constraint.model.unique_subset for constraint in self.constraints)
+        self.counts_only = all(isinstance(constraint.model, AtLeastK) for constraint in self.constraints)
         self.kind = kind
         # Rows of stars in the only component show nothing: they are not set aside.
         self.hides = len(table.components) == 1 and not table.stars_take_part
@@ -81,7 +87,7 @@ class _Part:
         """Return the tuples that may be set aside: by the union constraint, or the maximal anonymous subset."""
         alive = np.ones(nodes.shape[1], dtype=bool)
         if self.hides:
-            alive &= ~np.logical_and.reduce([tree.is_star[nodes[a]] for a, tree in enumerate(self.trees)])
+            alive &= ~self.stars(nodes)
         if self.kind == "naive":
             group, first = group_rows(nodes)
             counted = Groups(group, len(first), np.where(alive, weights, 0), pairs)
@@ -112,11 +118,15 @@ class _Part:
             found.append(Requirement(constraint.model, group, len(first)))
         return found
 
-    def holds(self, nodes: Ints, weights: Weights) -> bool:
+    def stars(self, nodes: Ints) -> Bools:
+        """Return the tuples that show nothing but `*`."""
+        return np.asarray(np.logical_and.reduce([tree.is_star[nodes[a]] for a, tree in enumerate(self.trees)]))
+
+    def holds(self, nodes: Ints, weights: Weights, pairs: dict[str, Pairs]) -> bool:
         """Tell whether every group of the weighted tuples satisfies every constraint."""
         for constraint in self.constraints:
             group, first = group_rows(nodes[constraint.over])
-            if not constraint.model.good(Groups(group, len(first), weights, self.pairs)).all():
+            if not constraint.model.good(Groups(group, len(first), weights, pairs)).all():
                 return False
         return True
 
@@ -233,25 +243,43 @@ def _solve(table: Table, options: ClassflyOptions, kind: Filter, name: str) -> S
     state = Tuples.at_leaves(table)
     parts = [_Part(table, component, state, kind) for component in table.components]
     asides = [_set_aside(part, options) for part in parts]
-    if options.join:
-        for part, aside in zip(parts, asides, strict=True):
-            _take_in(part, aside, widen=False)
+    lost, best = _end(judge, state, parts, asides, allowed, join=False)
+    if options.join and any(aside.left.any() for aside in asides):
+        # Records that join may spare others the widening that costs less than their suppression: both are looked at.
+        _, joined = _end(judge, state, parts, asides, allowed, join=True)
+        if best is None or (joined is not None and _loss(table, joined) <= _loss(table, best)):
+            best = joined
+    if best is None:
+        raise _unmeetable(table, name, lost, allowed)
+    return best
+
+
+def _loss(table: Table, solution: Solution) -> float:
+    return measure(table, solution).of(table.policy.loss)
+
+
+def _end(
+    judge: Judge, state: Tuples, parts: list[_Part], asides: list[_Aside], allowed: int, join: bool
+) -> tuple[int, Solution | None]:
+    """Suppress what is left over within the limit, else take it in; return who is lost, and None beyond the limit."""
+    asides = [replace(aside, nodes=aside.nodes.copy(), left=aside.left.copy()) for aside in asides]
+    joined = taken = 0
+    if join:
+        joined = sum(_take_in(part, aside, widen=False) for part, aside in zip(parts, asides, strict=True))
     standing = _stand(judge, state, parts, asides)
-    taken = False
     if int(state.weights[standing.lost].sum()) > allowed:
-        taken = True
-        for part, aside in zip(parts, asides, strict=True):
-            _take_in(part, aside, widen=True)
+        taken = sum(_take_in(part, aside, widen=True) for part, aside in zip(parts, asides, strict=True))
         standing = _stand(judge, state, parts, asides)
     lost = int(state.weights[standing.lost].sum())
     if lost > allowed:
-        raise _unmeetable(table, name, lost, allowed)
+        return lost, None
     details = {
         "rounds": [aside.rounds for aside in asides],
         "steps": {attribute: steps for aside in asides for attribute, steps in aside.steps.items()},
+        "left_over_joined": joined,
         "left_over_taken_in": taken,
     }
-    return judge.solution(state, standing, details)
+    return lost, judge.solution(state, standing, details)
 
 
 def _stand(judge: Judge, state: Tuples, parts: list[_Part], asides: list[_Aside]) -> Standing:
@@ -263,60 +291,179 @@ def _stand(judge: Judge, state: Tuples, parts: list[_Part], asides: list[_Aside]
     return judge.standing(state, dead)
 
 
-def _take_in(part: _Part, aside: _Aside, widen: bool) -> None:
-    """Give left-over tuples to groups already set aside.
+class _Groups:
+    """The groups of equal values among the tuples set aside: what they show, their sizes, and who is in which."""
 
-    To one that covers the tuple as it is; else, if it may ``widen``, to the one that costs least to generalize.
-    Tuples in canonical order; of several groups the cheapest, then the first in the order of their nodes. Whatever
-    would break a constraint is not done.
+    def __init__(self, part: _Part, aside: _Aside) -> None:
+        inside = np.flatnonzero(~aside.left)
+        group, first = group_rows(aside.nodes[:, inside])
+        self.shown = aside.nodes[:, inside[first]]
+        self.sizes = np.bincount(group, weights=part.weights[inside], minlength=len(first)).astype(np.int64)
+        self.of = np.full(len(aside.left), -1, dtype=np.int32)  # -1 is left over
+        self.of[inside] = group
+
+    def with_one(self, part: _Part, at: int) -> tuple[Ints, Weights, dict[str, Pairs]]:
+        """Return nodes, sizes and sensitive values with a tuple as a group of its own, the last."""
+        nodes = np.concatenate([self.shown, part.leaf_nodes[:, at : at + 1]], axis=1)
+        number = self.of.copy()
+        number[at] = len(self.sizes)
+        pairs = {name: _only(own, number) for name, own in part.pairs.items()}
+        return nodes, np.append(self.sizes, part.weights[at]), pairs
+
+    def move(self, group: int, to: Ints) -> None:
+        """Show a group at other values; if another shows them already, the two become one."""
+        same = self._showing(to)
+        if same is None:
+            self.shown[:, group] = to
+        elif same != group:
+            self.of[self.of == group] = same
+            self.sizes[same] += self.sizes[group]
+            self.sizes[group] = 0
+
+    def put(self, at: int, weight: int, to: Ints) -> None:
+        """Add a tuple at some values."""
+        same = self._showing(to)
+        if same is None:
+            same = len(self.sizes)
+            self.shown = np.concatenate([self.shown, to[:, None]], axis=1)
+            self.sizes = np.append(self.sizes, 0)
+        self.of[at] = same
+        self.sizes[same] += weight
+
+    def _showing(self, values: Ints) -> int | None:
+        found = np.flatnonzero((self.shown == values[:, None]).all(axis=0) & (self.sizes > 0))
+        return int(found[0]) if len(found) else None
+
+
+def _take_in(part: _Part, aside: _Aside, widen: bool) -> int:
+    """Let left-over tuples join records already set aside; return how many records did.
+
+    A tuple first looks for values at which it falls, by every constraint, among records that are set aside as they
+    are; else, if these may ``widen``, for the group that costs least to generalize over it. Tuples in canonical
+    order; of several places the cheapest, then the first in the order of nodes. What would break a constraint is not
+    done. O(groups · attributes) a tuple, where sensitive values are counted O(groups) a try.
     """
     waiting = np.flatnonzero(aside.left)
-    leaves = [tree.first[part.leaf_nodes[a, waiting]] for a, tree in enumerate(part.trees)]
-    waiting = waiting[np.lexsort(tuple(reversed(leaves)))]
+    if not len(waiting) or aside.left.all():
+        return 0
+    waiting = waiting[np.lexsort(tuple(reversed(list(part.leaf_nodes[:, waiting]))))]
     costs = [part.cost(a) for a in range(len(part.trees))]
+    groups = _Groups(part, aside)
+    shown = _shown(part, groups)
+    joined = 0
     for at in waiting.tolist():
-        inside = np.flatnonzero(~aside.left)
-        if not len(inside):
-            return
-        group, first = group_rows(np.ascontiguousarray(aside.nodes[:, inside]))
-        shown = aside.nodes[:, inside[first]]
-        order = np.lexsort(tuple(reversed(list(shown))))
-        shown = shown[:, order]
-        sizes = np.bincount(group, weights=part.weights[inside], minlength=len(first))[order]
-        covers = np.ones(shown.shape[1], dtype=bool)
-        allowed = np.ones(shown.shape[1], dtype=bool)
-        wider = np.empty_like(shown)
-        own, more = np.zeros(shown.shape[1]), np.zeros(shown.shape[1])
-        for a, tree in enumerate(part.trees):
-            leaf = part.leaf_nodes[a, at]
-            low = np.minimum(tree.first[shown[a]], tree.first[leaf])
-            high = np.maximum(tree.last[shown[a]], tree.last[leaf])
-            wider[a] = np.where(_is_above(tree, shown[a], int(leaf)), shown[a], tree.lca(low, high))
-            covers &= wider[a] == shown[a]
-            allowed &= ~_beyond(tree, shown[a], wider[a]) & ~_beyond(tree, np.full_like(wider[a], leaf), wider[a])
-            own += costs[a][wider[a]]
-            more += (costs[a][wider[a]] - costs[a][shown[a]]) * sizes + costs[a][wider[a]] * part.weights[at]
-        if part.hides:
-            allowed &= ~np.logical_and.reduce([t.is_star[wider[a]] for a, t in enumerate(part.trees)])
-        if not _join(part, aside, at, np.where(covers & allowed, own, np.inf), shown, wider) and widen:
-            _join(part, aside, at, np.where(allowed, more, np.inf), shown, wider)
+        weight = int(part.weights[at])
+        place = _fit(part, groups, at, shown, costs)
+        if place is None and widen:
+            target, place = _widen(part, groups, at, costs)
+            if place is not None:
+                groups.move(target, place)
+                shown = _shown(part, groups)
+        if place is not None:
+            groups.put(at, weight, place)
+            joined += weight
+    aside.left = groups.of < 0
+    aside.nodes[:, ~aside.left] = groups.shown[:, groups.of[~aside.left]]
+    return joined
 
 
-def _join(part: _Part, aside: _Aside, at: int, price: Floats, shown: Ints, wider: Ints) -> bool:
-    """Let a tuple join the cheapest group where everything still holds; tell whether there is one."""
-    for target in np.argsort(price, kind="stable").tolist():
-        if not np.isfinite(price[target]):
-            return False
-        nodes = aside.nodes.copy()
-        moving = ~aside.left & (aside.nodes == shown[:, target : target + 1]).all(axis=0)
-        moving[at] = True
-        nodes[:, moving] = wider[:, target : target + 1]
-        left = aside.left.copy()
-        left[at] = False
-        if part.holds(nodes, np.where(left, 0, part.weights)):
-            aside.nodes, aside.left = nodes, left
-            return True
-    return False
+def _shown(part: _Part, groups: _Groups) -> list[Ints]:
+    """Return the different values that groups show, for every constraint; rows that show nothing take no part."""
+    nodes = groups.shown[:, groups.sizes > 0]
+    if not part.table.stars_take_part:
+        nodes = nodes[:, ~part.stars(nodes)]
+    found = []
+    for constraint in part.constraints:
+        mine = nodes[constraint.over]
+        found.append(mine[:, group_rows(mine)[1]])
+    return found
+
+
+def _fit(part: _Part, groups: _Groups, at: int, shown: list[Ints], costs: list[Floats]) -> Ints | None:
+    """Return the cheapest values at which a tuple joins others by every constraint, None where there are none."""
+    on_way = [_way_up(tree, int(part.leaf_nodes[a, at])) for a, tree in enumerate(part.trees)]
+    places: list[tuple[float, tuple[int, ...]]] = [(0.0, (-1,) * len(part.trees))]
+    for constraint, values in zip(part.constraints, shown, strict=True):
+        over = constraint.over
+        open_to = np.logical_and.reduce([on_way[a][values[i]] for i, a in enumerate(over)])
+        known = [i for i, a in enumerate(over) if places[0][1][a] >= 0]
+        by_known: dict[tuple[int, ...], list[list[int]]] = {}
+        for value in values[:, open_to].T.tolist():
+            by_known.setdefault(tuple(value[i] for i in known), []).append(value)
+        found = []
+        for _, place in places:
+            for value in by_known.get(tuple(place[over[i]] for i in known), []):
+                nodes = list(place)
+                for a, node in zip(over, value, strict=True):
+                    nodes[a] = node
+                found.append((sum(float(costs[a][node]) for a, node in enumerate(nodes) if node >= 0), tuple(nodes)))
+        places = sorted(found)[:PLACES]
+        if not places:
+            return None
+    whole = np.array([place for _, place in places], dtype=np.int32).T
+    if part.hides:
+        whole = whole[:, ~part.stars(whole)]
+    if part.more_is_safe:
+        return whole[:, 0] if whole.shape[1] else None
+    nodes_now, weights, pairs = groups.with_one(part, at)
+    for place in whole.T[:TRIES]:
+        nodes_now[:, -1] = place
+        if part.holds(nodes_now, weights, pairs):
+            return np.asarray(place)
+    return None
+
+
+def _widen(part: _Part, groups: _Groups, at: int, costs: list[Floats]) -> tuple[int, Ints | None]:
+    """Return the group that costs least to generalize over a tuple, and the values that are shown then."""
+    weight = int(part.weights[at])
+    wider = np.empty_like(groups.shown)
+    price = np.zeros(len(groups.sizes))
+    allowed = groups.sizes > 0
+    for a, tree in enumerate(part.trees):
+        own, leaf = groups.shown[a], part.leaf_nodes[a, at]
+        low, high = np.minimum(tree.first[own], tree.first[leaf]), np.maximum(tree.last[own], tree.last[leaf])
+        wider[a] = np.where(_is_above(tree, own, int(leaf)), own, tree.lca(low, high))
+        allowed &= ~_beyond(tree, own, wider[a]) & ~_beyond(tree, np.full_like(own, leaf), wider[a])
+        price += (costs[a][wider[a]] - costs[a][own]) * groups.sizes + costs[a][wider[a]] * weight
+    if part.hides:
+        allowed &= ~part.stars(wider)
+    allowed &= _room(part, groups, wider, weight)
+    offers = np.flatnonzero(allowed)
+    offers = offers[np.lexsort((*reversed(list(groups.shown[:, offers])), price[offers]))]
+    if part.counts_only:
+        return (int(offers[0]), wider[:, offers[0]]) if len(offers) else (-1, None)
+    nodes, weights, pairs = groups.with_one(part, at)
+    for target in offers[:TRIES].tolist():
+        nodes[:, target] = nodes[:, -1] = wider[:, target]
+        if part.holds(nodes, weights, pairs):
+            return target, wider[:, target]
+        nodes[:, target] = groups.shown[:, target]
+    return -1, None
+
+
+def _room(part: _Part, groups: _Groups, wider: Ints, weight: int) -> Bools:
+    """Tell which groups can show wider values as far as k goes: what they leave and what they come to is enough."""
+    room = np.ones(len(groups.sizes), dtype=bool)
+    for constraint in part.constraints:
+        if isinstance(constraint.model, AtLeastK):
+            both = np.concatenate([groups.shown[constraint.over], wider[constraint.over]], axis=1)
+            number, first = group_rows(both)
+            now, then = np.split(number, 2)
+            total = np.bincount(now, weights=groups.sizes, minlength=len(first)).astype(np.int64)
+            rest = total[now] - groups.sizes
+            enough = (total[then] + groups.sizes + weight >= constraint.k) & ((rest == 0) | (rest >= constraint.k))
+            room &= (now == then) | enough
+    return room
+
+
+def _way_up(tree: Tree, node: int) -> Bools:
+    """Tell which nodes lie on a node's way up to its limit, both included."""
+    way = np.zeros(len(tree.labels), dtype=bool)
+    way[node] = True
+    while not tree.limit[node]:
+        node = int(tree.parent[node])
+        way[node] = True
+    return way
 
 
 def _is_above(tree: Tree, node: Ints, leaf: int) -> Any:

@@ -221,6 +221,7 @@ class _Parts:
     part: Ints
     low: Ints  # attribute of the component × part
     high: Ints
+    split: bool = True  # each part holds alone; where not, parts hold together with others of equal values
 
 
 class _Component:
@@ -278,11 +279,13 @@ class _Component:
             if not bad.any():
                 return alive & ~kept, True
             if any(len(over) < len(self.positions) for over in self.over):
+                parts = self.unsplit(alive)
+                star = self.stars(parts)[np.maximum(parts.part, 0)]
                 requirements = []
                 for model, over in zip(self.models, self.over, strict=True):
                     shown = [self._limits(a) for a in over]
                     of_tuple, first = group_rows(np.array(shown, dtype=np.int32))
-                    requirements.append(Requirement(model, of_tuple, len(first)))
+                    requirements.append(Requirement(model, of_tuple, len(first), ~star if star.any() else None))
                 inside = maximal_anonymous_subset(requirements, np.where(alive, self.weights, 0), self.pairs, alive)
                 return alive & ~inside, False
             kept &= ~bad
@@ -306,7 +309,7 @@ class _Component:
                 high[a, group] = tree.last[self._limits(a)]
             else:
                 low[a], high[a] = self.low[a].min(), self.high[a].max()
-        return _Parts(part, low, high)
+        return _Parts(part, low, high, split=False)
 
     def partition(self, alive: Bools, by_gain: bool) -> _Parts:
         """Split the tuples that are in, MAM group by MAM group."""
@@ -334,6 +337,43 @@ class _Component:
         low = np.minimum.reduceat(self.low[:, order], ends[:-1], axis=1)
         high = np.maximum.reduceat(self.high[:, order], ends[:-1], axis=1)
         return _Parts(part, low, high)
+
+    def stars(self, parts: _Parts) -> Bools:
+        """Return the parts that show nothing but stars and so take no part in any model."""
+        found = np.full(parts.low.shape[1], not self.table.stars_take_part)
+        for a, position in enumerate(self.positions):
+            tree = self.table.trees[position]
+            if isinstance(tree, Tree):
+                found &= tree.is_star[tree.lca(parts.low[a], parts.high[a])]
+            else:
+                found &= (parts.high[a] == tree.missing) & (parts.low[a] != parts.high[a])
+        return found
+
+    def in_the_way(self, parts: _Parts) -> Bools:
+        """Return the tuples of stars without which other parts fail.
+
+        Only where a model compares parts with all that take part, as t-closeness does: parts were split against a
+        whole in which the rows of stars were still counted.
+        """
+        nothing = np.zeros(len(parts.part), dtype=bool)
+        if not parts.split or all(model.local for model in self.models):
+            return nothing
+        star = self.stars(parts)
+        if not star.any():
+            return nothing
+        of_tuple = np.maximum(parts.part, 0)
+        counted = np.where((parts.part >= 0) & ~star[of_tuple], self.weights, 0)
+        holds = self.good(of_tuple, len(star), counted).all()
+        return nothing if holds else star[of_tuple] & (parts.part >= 0)
+
+    def park(self, parts: _Parts, parked: Bools) -> _Parts:
+        """Add tuples that show nothing but stars as a part of their own."""
+        if not parked.any():
+            return parts
+        part = np.where(parked, parts.low.shape[1], parts.part).astype(np.int32)
+        low = np.column_stack([parts.low, self.low[:, parked].min(axis=1)])
+        high = np.column_stack([parts.high, self.high[:, parked].max(axis=1)])
+        return _Parts(part, low, high, parts.split)
 
     def shown(self, parts: _Parts, member: Ints) -> list[Shown]:
         """Return what every row shows in the component's attributes; suppressed rows show anything."""
@@ -364,17 +404,18 @@ def mondrian(table: Table, options: MondrianOptions, rng: np.random.Generator) -
     trimmed = _trim(table, allowed)
     kept[trimmed] = False
     reasons = {"one of too many with the same sensitive value": trimmed} if len(trimmed) else {}
+    starred = np.zeros(table.records, dtype=bool)
     while True:
         found, hidden = _attempt(table, kept, options.choose == "gain")
         lost = int((found.suppressed_anywhere | hidden).sum())
         if lost > allowed:
             raise _unmeetable(table, lost, allowed)
+        starred |= hidden
         if not hidden.any() or not table.whole_rows:
             break
         kept &= ~hidden  # dropping rows shrinks the groups of other components: split again without them
-        reasons["nothing but * would be left to show"] = np.flatnonzero(hidden).astype(np.int32)
-    if hidden.any():
-        reasons["nothing but * would be left to show"] = np.flatnonzero(hidden).astype(np.int32)
+    if starred.any():
+        reasons["nothing but * would be left to show"] = np.flatnonzero(starred).astype(np.int32)
     return Solution(found.shown, found.suppressed | hidden, {**found.reasons, **reasons}, found.details)
 
 
@@ -386,25 +427,12 @@ def _attempt(table: Table, kept: Bools, by_gain: bool) -> tuple[Solution, Bools]
     weights = distinct.weights if everyone else np.bincount(member[kept], minlength=len(distinct.weights))
     pairs = sensitive_pairs(table, None if everyone else kept)
     parts_of = [_Component(table, part, pairs, weights) for part in table.components]
-    alive = [weights > 0 for _ in parts_of]
-    may_split = [True for _ in parts_of]
-    changed = True
-    while changed:
-        changed = False
-        for c, part in enumerate(parts_of):
-            out, may_split[c] = part.outside(alive[c])
-            if out.any():
-                changed = table.whole_rows and len(parts_of) > 1
-                for other in range(len(parts_of)) if table.whole_rows else [c]:
-                    alive[other] = alive[other] & ~out
+    found = _split_all(parts_of, weights > 0, by_gain)
     suppressed = np.zeros((len(parts_of), table.records), dtype=bool)
     shown: list[Shown | None] = [None] * len(table.names)
     reasons = {}
     number = 0
-    for c, part in enumerate(parts_of):
-        parts = part.partition(alive[c], by_gain) if may_split[c] else part.unsplit(alive[c])
-        if len(parts_of) == 1 and not table.stars_take_part:
-            _dissolve(part, parts)
+    for c, (part, parts) in enumerate(zip(parts_of, found, strict=True)):
         for position, column in zip(part.positions, part.shown(parts, member), strict=True):
             shown[position] = column
         suppressed[c] = (parts.part < 0)[member] | ~kept
@@ -417,6 +445,46 @@ def _attempt(table: Table, kept: Bools, by_gain: bool) -> tuple[Solution, Bools]
     if table.stars_take_part:
         return solution, np.zeros(table.records, dtype=bool)
     return solution, all_stars(table, columns) & ~solution.suppressed_anywhere
+
+
+def _split_all(components: list[_Component], alive: Bools, by_gain: bool) -> list[_Parts]:
+    """Return the parts of every component; rows that no part can hold are in none.
+
+    Rows of stars that other parts fail without are set apart, and everything is split again without them.
+    """
+    parked = [np.zeros(len(alive), dtype=bool) for _ in components]
+    while True:
+        found = _split_without(components, alive, parked, by_gain)
+        star = [
+            part.in_the_way(parts) & ~parked[c] for c, (part, parts) in enumerate(zip(components, found, strict=True))
+        ]
+        if not any(rows.any() for rows in star):
+            return found
+        parked = [before | rows for before, rows in zip(parked, star, strict=True)]
+
+
+def _split_without(components: list[_Component], everyone: Bools, parked: list[Bools], by_gain: bool) -> list[_Parts]:
+    """Split every component's tuples but those set apart; the latter become a part that shows stars."""
+    table = components[0].table
+    alive = [everyone for _ in components]
+    may_split = [True for _ in components]
+    changed = True
+    while changed:
+        changed = False
+        for c, part in enumerate(components):
+            out, may_split[c] = part.outside(alive[c] & ~parked[c])
+            if out.any():
+                changed = table.whole_rows and len(components) > 1
+                for other in range(len(components)) if table.whole_rows else [c]:
+                    alive[other] = alive[other] & ~out
+    found = []
+    for c, part in enumerate(components):
+        inside = alive[c] & ~parked[c]
+        parts = part.partition(inside, by_gain) if may_split[c] else part.unsplit(inside)
+        if len(components) == 1 and not table.stars_take_part:
+            _dissolve(part, parts)
+        found.append(part.park(parts, alive[c] & parked[c]))
+    return found
 
 
 def _trim(table: Table, allowed: int) -> Ints:
@@ -498,8 +566,8 @@ def _dissolve(component: _Component, parts: _Parts) -> None:
         for target in np.argsort(more, kind="stable").tolist():
             if not np.isfinite(more[target]):
                 break
-            joined = np.where((parts.part == target) | (np.arange(len(parts.part)) == at), component.weights, 0)
-            if component.good(np.zeros(len(joined), dtype=np.int32), 1, joined)[0]:
+            joined = (parts.part == target) | (np.arange(len(parts.part)) == at)
+            if component.good(joined.astype(np.int32), 2, np.where(parts.part >= 0, component.weights, 0))[1]:
                 parts.part[at] = target
                 parts.low[:, target], parts.high[:, target] = low[:, target], high[:, target]
                 nodes[:, target] = wider[:, target]

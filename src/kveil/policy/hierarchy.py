@@ -260,21 +260,27 @@ def fixed_lines(policy: Policy, name: str) -> Lines | None:
 
 
 def read_hierarchies(policy: Policy) -> None:
-    """Read every hierarchy file of a policy and check the boundaries marked in fixed hierarchies."""
+    """Read every hierarchy file of a policy and check the boundaries that are marked by name.
+
+    In trees that are built from data a marked node may be one that this data does not have; only what no data could
+    have is an error there.
+    """
     for name, attribute in policy.attributes.items():
         lines = fixed_lines(policy, name)
-        if lines is None:
+        spec = attribute.hierarchy
+        if isinstance(spec, Ranges) or (lines is None and not marked_nodes(attribute)):
             continue
-        labels = {label for line in lines.lines for label in line}
-        inner = {label for line in lines.lines for label in line[1:]}
+        labels = {label for line in lines.lines for label in line} if lines is not None else set()
+        inner = {label for line in lines.lines for label in line[1:]} if lines is not None else set()
         for text in policy.data.missing:
             if text in inner:
                 raise PolicyError(
                     f"data.missing lists {text!r}, which is an inner node of the hierarchy of {name}; "
                     "rename one of the two."
                 )
+        known = label_test(spec, lines)
         for node in marked_nodes(attribute):
-            if node not in labels and node not in policy.data.missing:
+            if not known(node) and node not in policy.data.missing:
                 raise PolicyError(
                     f"attributes.{name}.boundary marks {node!r}, which its hierarchy does not have"
                     f"{did_you_mean(node, labels) or '; mark one of its nodes.'}"

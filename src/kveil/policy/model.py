@@ -448,6 +448,11 @@ class Data(PolicyPart):
     separator: Text | None = None
     missing: Texts = ("",)
 
+    @field_validator("separator", mode="after")
+    @classmethod
+    def _tab(cls, separator: str | None) -> str | None:
+        return "\t" if separator == "\\t" else separator
+
     @model_validator(mode="after")
     def _readable(self) -> Self:
         if self.separator is not None and (len(self.separator) != 1 or not self.separator.isascii()):

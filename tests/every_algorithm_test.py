@@ -1,0 +1,596 @@
+"""The battery that every algorithm passes before its own tests: it joins by standing in the registry.
+
+Random tables and policies, as far as an algorithm honours them; then the traps that tools of this field fall
+into, each as a small table.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import assume, event, given
+from hypothesis import strategies as st
+
+import kveil
+import naive
+from kveil.algorithms.registry import (
+    ALGORITHMS,
+    BOUNDARIES,
+    GROUP_MODELS,
+    MANY,
+    MAX_WIDTH,
+    RANGES,
+    Algorithm,
+    asks,
+    check_honours,
+    find,
+)
+from kveil.choose import attempt
+from kveil.files import from_frame
+from kveil.pipeline import Result, anonymize_file, measure_sources, read, verify, with_algorithm
+from kveil.policy.load import parse_policy
+from kveil.report.owner import Owner
+from kveil.table.encode import encode
+from strategies import Case, Placed, cases, examples, placed, rows_of
+
+every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: algorithm.name)
+
+
+def cases_for(algorithm: Algorithm, **more: Any) -> st.SearchStrategy[Case]:
+    """Cases that ask for nothing an algorithm does not honour."""
+    return cases(
+        many=MANY in algorithm.honours,
+        bounded=BOUNDARIES in algorithm.honours,
+        with_ranges=RANGES in algorithm.honours,
+        max_width=MAX_WIDTH in algorithm.honours,
+        models=[model for model in GROUP_MODELS if model in algorithm.honours],
+        **more,
+    )
+
+
+def honours(algorithm: Algorithm, policy: kveil.Policy) -> bool:
+    return set(asks(policy)) <= algorithm.honours
+
+
+def solve(algorithm: Algorithm, here: Placed, order: list[int] | None = None) -> Result | None:
+    """The release, or None where the algorithm says that there is none."""
+    assume(honours(algorithm, here.policy))
+    check_honours(algorithm, here.policy)
+    try:
+        return kveil.anonymize(here.case.frame(order), here.policy, algorithm=algorithm.name)
+    except kveil.Unmeetable:
+        event("unmeetable")
+        return None
+
+
+def close(found: float, exact: naive.Fraction) -> bool:
+    return abs(found - float(exact)) <= 1e-12 * max(1.0, abs(float(exact)))
+
+
+def same_losses(found: dict[str, Any], exact: dict[str, Any]) -> bool:
+    keys = ("precision", "il", "il_per_cell", "ncp", "average_group")
+    return found["discernibility"] == exact["discernibility"] and all(close(found[key], exact[key]) for key in keys)
+
+
+# ---------------------------------------------------------------------------------------------- random policies
+
+
+@every_algorithm
+@given(data=st.data())
+@examples(120)
+def test_a_release_keeps_every_promise(algorithm: Algorithm, data: st.DataObject) -> None:
+    case = data.draw(cases_for(algorithm))
+    with placed(case) as here:
+        result = solve(algorithm, here)
+        if result is None:
+            return
+        twin, rows, aligned = here.twin, rows_of(result.data), result.owner.rows.tolist()
+        assert verify(result.data, here.policy, original=case.frame(), owner=result.owner).findings == []
+
+        # The same by hand: k, cells that are ancestors inside their boundaries, unchanged cells, the limit.
+        found = naive.recount(twin, rows, case.records, aligned)
+        assert found.broken == []
+        for said, counted in zip(result.receipt["guarantees"], found.guarantees, strict=True):
+            assert {key: said[key] for key in counted} == counted
+
+        secret = [name for name, a in twin.attributes.items() if a["role"] == "identifier"]
+        assert result.data.columns == [name for name in case.columns if name not in secret]
+        assert len(set(aligned)) == len(aligned)
+        records = result.receipt["records"]
+        gone = {int(i) for reason in result.owner.suppressed.values() for i in reason}
+        event(f"suppressed, {twin.show}" if gone else "nothing suppressed")
+        assert records == {"input": len(case.rows), "released": len(case.rows) - len(gone), "suppressed": len(gone)}
+        assert found.suppressed <= records["suppressed"] <= twin.limit * len(case.rows)
+        if twin.show == "drop":
+            assert set(range(len(case.rows))) - set(aligned) == gone
+        else:
+            assert sorted(aligned) == list(range(len(case.rows)))
+            starred = {at for at, row in zip(aligned, rows, strict=True) if starred_anywhere(twin, row)}
+            assert gone <= starred
+        texts = [tuple(row.values()) for row in rows]
+        assert (aligned if twin.order == "keep" else texts) == sorted(aligned if twin.order == "keep" else texts)
+
+
+def starred_anywhere(twin: naive.Policy, row: naive.Row) -> bool:
+    return any(naive.starred_in(row, component) for component in twin.components)
+
+
+@every_algorithm
+@given(data=st.data())
+@examples(60)
+def test_a_release_holds_without_its_original_too(algorithm: Algorithm, data: st.DataObject) -> None:
+    case = data.draw(cases_for(algorithm))
+    with placed(case) as here:
+        result = solve(algorithm, here)
+        if result is not None:
+            assert naive.recount(here.twin, rows_of(result.data)).broken == []
+            assert verify(result.data, here.policy).findings == []
+
+
+@every_algorithm
+@given(data=st.data())
+@examples(80)
+def test_losses_are_those_of_the_slow_twin_and_of_measure(algorithm: Algorithm, data: st.DataObject) -> None:
+    case = data.draw(cases_for(algorithm))
+    with placed(case) as here:
+        assume(honours(algorithm, here.policy))
+        policy, folder, twin = with_algorithm(here.policy, algorithm.name), here.path.parent, here.twin
+        try:
+            receipt = anonymize_file(policy, folder / "data.csv", folder / "out.csv", None, folder / "owner.json")
+        except kveil.Unmeetable:
+            return
+        owner = Owner.load(folder / "owner.json")
+        shown: list[naive.Row | None] = [None] * len(case.rows)
+        with (folder / "out.csv").open(encoding="utf-8", newline="") as file:
+            for at, row in zip(owner.rows.tolist(), csv.DictReader(file), strict=True):
+                shown[at] = row
+
+        # Who is suppressed in which component is the algorithm's to say.
+        table = encode(from_frame(case.frame()), policy)
+        solution = attempt(table, policy.algorithm, lambda stage: None).solution
+        suppressed = {
+            (i, twin.components[c])
+            for c, row in enumerate(solution.suppressed.tolist())
+            for i, s in enumerate(row)
+            if s
+        }
+        exact = naive.losses(twin, case.records, shown, suppressed)
+        assert same_losses(receipt["loss"], exact)
+        for name, loss in receipt["loss_by_attribute"].items():
+            assert all(close(loss[key], exact["attributes"][name][key]) for key in loss)
+
+        measured, records, _ = measure_sources(
+            read(policy, folder / "out.csv"), policy, read(policy, folder / "data.csv"), owner
+        )
+        by_texts = naive.suppressed_by_texts(twin, case.records, shown)
+        assert same_losses(measured.as_json(), naive.losses(twin, case.records, shown, by_texts))
+        assert records["suppressed"] == len({i for i, _ in by_texts})
+        # Stars cost everything, suppressed or not, unless the hierarchy has nothing to lose.
+        untold = suppressed ^ by_texts
+        if all(star_costs_all(twin, case, i, name) for i, component in untold for name in component):
+            event("measure equals receipt")
+            assert same_losses(measured.as_json(), exact)
+
+
+def star_costs_all(twin: naive.Policy, case: Case, i: int, name: str) -> bool:
+    hierarchy = twin.hierarchy(name, [row[name] for row in case.records])
+    was = twin.text(case.records[i][name])
+    return hierarchy.ncp("*") == hierarchy.il("*") == hierarchy.precision_loss(was, "*") == 1
+
+
+@every_algorithm
+@given(data=st.data())
+@examples(60)
+def test_the_same_twice_and_for_shuffled_rows(algorithm: Algorithm, data: st.DataObject) -> None:
+    case = data.draw(cases_for(algorithm, order="sorted"))
+    order = list(range(len(case.rows)))
+    Random(data.draw(st.integers(0, 999))).shuffle(order)
+    with placed(case) as here:
+        first, again, shuffled = (solve(algorithm, here, rows) for rows in (None, None, order))
+        if first is None:
+            assert again is None
+            assert shuffled is None
+            return
+        assert again is not None
+        assert shuffled is not None
+        assert first.data.write_csv() == again.data.write_csv() == shuffled.data.write_csv()
+        assert first.owner.rows.tolist() == again.owner.rows.tolist()
+        timeless = [
+            {key: value for key, value in result.receipt.items() if key != "seconds"}
+            for result in (first, again, shuffled)
+        ]
+        assert timeless[0] == timeless[1] == timeless[2]
+
+
+@every_algorithm
+@given(data=st.data())
+@examples(60)
+def test_a_table_that_holds_already_is_never_given_up(algorithm: Algorithm, data: st.DataObject) -> None:
+    case = data.draw(cases_for(algorithm))
+    with placed(case) as here:
+        assume(honours(algorithm, here.policy))
+        assume(len(case.rows) >= here.twin.largest_k)
+        raw = [{name: here.twin.text(row[name]) for name in here.twin.quasi} for row in case.records]
+        if naive.recount(here.twin, [{**row, **new} for row, new in zip(case.records, raw, strict=True)]).broken:
+            return
+        event("holds already")
+        assert solve(algorithm, here) is not None
+
+
+@given(cases())
+@examples(100)
+def test_datafly_gives_up_only_where_the_most_general_table_fails(case: Case) -> None:
+    with placed(case) as here:
+        if solve(find("datafly"), here) is None and len(case.rows) >= here.twin.largest_k:
+            event("gave up")
+            lost = naive.most_general(here.twin, case.records).lost
+            assert len(lost) > here.twin.limit * len(case.rows)
+
+
+@given(cases())
+@examples(30)
+def test_auto_takes_the_smallest_loss(case: Case) -> None:
+    with placed(case) as here:
+        able = [algorithm for algorithm in ALGORITHMS if honours(algorithm, here.policy)]
+        alone = {algorithm.name: solve(algorithm, here) for algorithm in able}
+        solved = {name: result.receipt["loss"]["ncp"] for name, result in alone.items() if result is not None}
+        if not solved:
+            with pytest.raises(kveil.Unmeetable):
+                kveil.anonymize(case.frame(), here.policy, algorithm="auto")
+            return
+        receipt = kveil.anonymize(case.frame(), here.policy, algorithm="auto").receipt
+        assert receipt["loss"]["ncp"] == min(solved.values())
+        assert receipt["algorithm"] in solved
+        assert {tried["algorithm"]: tried["solved"] for tried in receipt["tried"]} == {
+            name: name in solved for name in alone
+        }
+
+
+# ---------------------------------------------------------------------------------------------- threads
+
+
+RUN = """
+import json, sys
+from pathlib import Path
+import kveil
+from kveil.pipeline import anonymize_file, with_algorithm
+for folder in map(Path, sys.argv[1:]):
+    for name in json.loads((folder / "algorithms.json").read_text()):
+        policy = with_algorithm(kveil.Policy.load(folder / "policy.yaml"), name)
+        try:
+            receipt = anonymize_file(policy, folder / "data.csv", folder / "out.csv", None, folder / "owner.json")
+        except kveil.Unmeetable as error:
+            print(folder.name, name, error)
+            continue
+        receipt.pop("seconds")
+        print(folder.name, name, (folder / "out.csv").read_bytes(), (folder / "owner.json").read_bytes(), receipt)
+"""
+
+
+def large_case() -> Case:
+    """Enough rows for every library to split them over its threads."""
+    random = Random(7)
+    rows = []
+    for _ in range(30_000):
+        birth = f"19{random.randrange(20, 99)}-{random.randrange(1, 13):02}-{random.randrange(1, 29):02}"
+        zip_code = f"0{random.randrange(2100, 2190)}{random.randrange(10)}"
+        rows.append((birth, zip_code, str(random.randrange(18, 90)), random.choice("mf?"), random.choice("abcdefgh")))
+    policy = """
+kveil: 1
+data: {missing: ["?"]}
+attributes:
+  birth: {role: quasi-identifier, hierarchy: {dates: [month, year, decade]}}
+  zip: {role: quasi-identifier, hierarchy: {mask: {keep: [4, 3, 2]}}}
+  age: {role: quasi-identifier, hierarchy: {intervals: {from: 0, to: 100, widths: [5, 10, 20]}}}
+  sex: {role: quasi-identifier}
+  disease: {role: sensitive}
+privacy: [{model: k-anonymity, k: 5}]
+suppression: {limit: 0.02}
+"""
+    return Case(policy, (), ("birth", "zip", "age", "sex", "disease"), tuple(rows))
+
+
+def test_the_same_bytes_on_one_and_on_two_threads(tmp_path: Path) -> None:
+    drawn: list[Case] = [large_case()]
+
+    @given(cases())
+    @examples(25)
+    def collect(case: Case) -> None:
+        drawn.append(case)
+
+    collect()
+    folders = []
+    for number, case in enumerate(drawn):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        policy = kveil.Policy.load(case.write(folder))
+        names = [algorithm.name for algorithm in ALGORITHMS if honours(algorithm, policy)]
+        (folder / "algorithms.json").write_text(json.dumps(names))
+        folders.append(str(folder))
+    outputs = []
+    for threads in ("1", "2"):
+        environment = os.environ | {"POLARS_MAX_THREADS": threads, "NUMBA_NUM_THREADS": threads}
+        done = subprocess.run(
+            [sys.executable, "-c", RUN, *folders],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=300,
+        )
+        outputs.append(done.stdout)
+    assert outputs[0] == outputs[1]
+    assert outputs[0].count("\n") >= len(drawn)
+    assert outputs[0].count("'loss':") > len(drawn) // 3
+
+
+# ---------------------------------------------------------------------------------------------- traps
+
+
+def policy_of(text: str) -> kveil.Policy:
+    return parse_policy(text, "policy.yaml", Path())
+
+
+def table(**columns: Sequence[str]) -> pl.DataFrame:
+    return pl.DataFrame({name: list(values) for name, values in columns.items()})
+
+
+def release(algorithm: Algorithm, policy: str, frame: Any) -> Result:
+    """The release of a small table; skipped where the algorithm does not honour the policy."""
+    loaded = policy_of(policy)
+    if not honours(algorithm, loaded):
+        pytest.skip(f"{algorithm.name} does not honour all of {asks(loaded)}")
+    return kveil.anonymize(frame, loaded, algorithm=algorithm.name)
+
+
+ONE = """
+kveil: 1
+data: {missing: ["", "?"]}
+attributes:
+  a: {role: quasi-identifier}
+  b: {role: quasi-identifier}
+  s: {role: sensitive}
+privacy: [{model: k-anonymity, k: 2}]
+release: {order: keep}
+"""
+
+
+@every_algorithm
+def test_a_unique_missing_value_is_counted(algorithm: Algorithm) -> None:
+    # Five records are pairwise alike, the sixth is the only one with a missing value: dropping it from the count
+    # would release the table as it is.
+    frame = table(a=["x", "x", "y", "y", "x", "?"], b=["m", "m", "n", "n", "m", "m"], s=list("123456"))
+    rows = rows_of(release(algorithm, ONE, frame).data)
+    assert rows[5]["a"] == "*"
+    sizes = naive.Counter((row["a"], row["b"]) for row in rows)
+    assert min(sizes.values()) >= 2
+
+
+@every_algorithm
+def test_missing_equals_missing_however_it_is_written(algorithm: Algorithm) -> None:
+    frame = table(a=["x", "x", "?", ""], b=["m", "m", "m", "m"], s=list("1234"))
+    assert [row["a"] for row in rows_of(release(algorithm, ONE, frame).data)] == ["x", "x", "", ""]
+
+
+@every_algorithm
+def test_a_missing_value_is_no_other_value(algorithm: Algorithm) -> None:
+    # Nothing may be guessed for a missing value: it shows itself or the root.
+    policy = ONE.replace("a: {role: quasi-identifier}", "a: {role: quasi-identifier, hierarchy: {mask: {keep: [1]}}}")
+    frame = table(a=["11", "12", "", ""], b=["m"] * 4, s=list("1234"))
+    shown = [row["a"] for row in rows_of(release(algorithm, policy, frame).data)]
+    assert shown[0] == shown[1]
+    assert shown[0] in {"1*", "*"}
+    assert shown[2] == shown[3]
+    assert shown[2] in {"", "*"}
+
+
+@every_algorithm
+@pytest.mark.parametrize("whole", [True, False])
+def test_25_is_not_in_20_to_25(algorithm: Algorithm, whole: bool) -> None:
+    policy = ONE.replace(
+        "a: {role: quasi-identifier}",
+        "a: {role: quasi-identifier, boundary: {level: 1}, "
+        "hierarchy: {intervals: {from: 0, to: 100, widths: [5, 50]}}}",
+    )
+    half = "" if whole else ".5"
+    frame = table(a=["20", f"24{half}", "25", f"29{half}"], b=["m"] * 4, s=list("1234"))
+    shown = [row["a"] for row in rows_of(release(algorithm, policy, frame).data)]
+    assert shown == (["20-24"] * 2 + ["25-29"] * 2 if whole else ["[20,25)"] * 2 + ["[25,30)"] * 2)
+
+
+MANY_K = """
+kveil: 1
+attributes:
+  a: {role: quasi-identifier}
+  b: {role: quasi-identifier}
+privacy:
+  - {model: k-anonymity, attributes: [%s], k: %s}
+  - {model: k-anonymity, attributes: [%s], k: %s}
+release: {order: keep}
+"""
+
+
+@every_algorithm
+@pytest.mark.parametrize("first", ["a", "b"])
+def test_every_constraint_has_its_own_k(algorithm: Algorithm, first: str) -> None:
+    # Values of a stand twice, those of b three times: fine for 2 and 3, whichever comes first.
+    ks = {"a": 2, "b": 3}
+    second = "b" if first == "a" else "a"
+    frame = table(a="uuvvww", b="xxxyyy")
+    fine = release(algorithm, MANY_K % (first, ks[first], second, ks[second]), frame)
+    assert rows_of(fine.data) == rows_of(frame)
+    # The other way round b still holds and a must be generalized.
+    swapped = release(algorithm, MANY_K % (first, ks[second], second, ks[first]), frame)
+    assert [row["b"] for row in rows_of(swapped.data)] == list("xxxyyy")
+    assert {row["a"] for row in rows_of(swapped.data)} == {"*"}
+    worst = {tuple(g["attributes"]): g["k"] for g in swapped.receipt["guarantees"]}
+    assert worst == {("a",): 3, ("b",): 2}
+
+
+FIXED = """
+kveil: 1
+attributes:
+  a: {role: quasi-identifier, boundary: {level: 0}}
+  b: {role: quasi-identifier, boundary: {level: 0}}
+privacy: [{model: k-anonymity, k: 2}]
+suppression: {limit: %s, show: %s}
+release: {order: keep}
+"""
+
+
+@every_algorithm
+@pytest.mark.parametrize("show", ["drop", "star"])
+def test_a_table_that_nothing_can_be_done_about_is_not_released(algorithm: Algorithm, show: str) -> None:
+    # The first, unsplit partition is a group like any other.
+    with pytest.raises(kveil.Unmeetable):
+        release(algorithm, FIXED % (0, show), table(a="xy", b="mm"))
+
+
+@every_algorithm
+def test_k_larger_than_the_table_is_unmeetable(algorithm: Algorithm) -> None:
+    policy = ONE.replace("k: 2", "k: 4")
+    with pytest.raises(kveil.Unmeetable, match=r"\b4\b"):
+        release(algorithm, policy, table(a="xxx", b="mmm", s="123"))
+
+
+@every_algorithm
+def test_all_rows_equal_are_released_as_they_are(algorithm: Algorithm) -> None:
+    frame = table(a="xxx", b="mmm", s="121")
+    assert rows_of(release(algorithm, ONE, frame).data) == rows_of(frame)
+
+
+@every_algorithm
+def test_one_row_is_a_group_for_k_1(algorithm: Algorithm) -> None:
+    frame = table(a="x", b="m", s="1")
+    assert rows_of(release(algorithm, ONE.replace("k: 2", "k: 1"), frame).data) == rows_of(frame)
+
+
+@every_algorithm
+def test_rows_shown_as_stars_are_no_class(algorithm: Algorithm) -> None:
+    frame = table(a="xxxyz", b="mmmmm")
+    result = release(algorithm, FIXED % (0.4, "star"), frame)
+    assert [row["a"] for row in rows_of(result.data)] == ["x", "x", "x", "*", "*"]
+    assert [row["b"] for row in rows_of(result.data)] == ["m", "m", "m", "*", "*"]
+    (guarantee,) = result.receipt["guarantees"]
+    assert (guarantee["groups"], guarantee["worst"]) == (1, 3)
+    assert result.receipt["records"] == {"input": 5, "released": 3, "suppressed": 2}
+    assert result.receipt["loss"]["discernibility"] == 3 * 3 + 2 * 5
+    assert result.receipt["loss"]["average_group"] == 1.5
+
+
+@every_algorithm
+def test_fewer_stars_than_k_are_warned_of(algorithm: Algorithm) -> None:
+    result = release(algorithm, FIXED % (0.4, "star"), table(a="xxxxy", b="mmmmm"))
+    assert any("fewer than 2" in warning for warning in result.receipt["warnings"])
+
+
+TWO_PARTS = """
+kveil: 1
+attributes:
+  a: {role: quasi-identifier, boundary: {level: 0}}
+  b: {role: quasi-identifier, boundary: {level: 0}}
+privacy:
+  - {model: k-anonymity, attributes: [a], k: 2}
+  - {model: k-anonymity, attributes: [b], k: 2}
+suppression: {limit: %s, show: %s}
+release: {order: keep}
+"""
+
+
+@every_algorithm
+@pytest.mark.parametrize("show", ["drop", "star"])
+def test_one_limit_for_all_components(algorithm: Algorithm, show: str) -> None:
+    # One record is alone in a, another one in b: within 1 of 8 each, together 2 of 8.
+    frame = table(a="uxxxyyyy", b="mmmnnnnv")
+    with pytest.raises(kveil.Unmeetable):
+        release(algorithm, TWO_PARTS % (0.125, show), frame)
+    assert release(algorithm, TWO_PARTS % (0.25, show), frame).receipt["records"]["suppressed"] == 2
+
+
+@every_algorithm
+def test_a_record_is_starred_in_one_component_and_whole_in_the_other(algorithm: Algorithm) -> None:
+    result = release(algorithm, TWO_PARTS % (0.25, "star"), table(a="uxxxyyyy", b="mmmnnnnv"))
+    assert [row["a"] for row in rows_of(result.data)] == list("*xxxyyyy")
+    assert [row["b"] for row in rows_of(result.data)] == list("mmmnnnn*")
+    # Half of the cells of two records: 2 of 16.
+    assert result.receipt["loss"]["ncp"] == 0.125
+    assert result.receipt["loss"]["il"] == 2.0
+
+
+@every_algorithm
+def test_dropping_in_one_component_empties_groups_of_the_other(algorithm: Algorithm) -> None:
+    # The record alone in a takes its partner in b with it, whose going leaves u in a alone, and so on.
+    frame = table(a="zuuxxx", b="mmnnoo")
+    policy = TWO_PARTS % ("%s", "drop")
+    result = release(algorithm, policy % 0.99, frame)
+    kept = rows_of(result.data)
+    assert kept == [{"a": "x", "b": "o"}, {"a": "x", "b": "o"}]
+    assert result.receipt["records"]["suppressed"] == 4
+    with pytest.raises(kveil.Unmeetable):
+        release(algorithm, policy % 0.5, frame)
+
+
+@every_algorithm
+def test_a_column_without_a_role_is_refused(algorithm: Algorithm) -> None:
+    frame = table(a="xx", b="mm", s="12", extra="pq")
+    with pytest.raises(kveil.DataError, match="extra"):
+        release(algorithm, ONE, frame)
+    with pytest.raises(kveil.DataError, match="lacks s"):
+        release(algorithm, ONE, frame.select("a", "b"))
+
+
+@every_algorithm
+def test_labels_of_a_frame_are_no_positions(algorithm: Algorithm) -> None:
+    columns = {"a": list("xyxyxz"), "b": list("mnmnmn"), "s": list("123456")}
+    plain = pd.DataFrame(columns)
+    labelled = pd.DataFrame(columns, index=[3, 1, 4, 1, 5, 0])
+    policy = ONE + "suppression: {limit: 0.2}\n"
+    first, second = release(algorithm, policy, plain), release(algorithm, policy, labelled)
+    pd.testing.assert_frame_equal(first.data, second.data)
+    assert first.owner.rows.tolist() == second.owner.rows.tolist()
+    assert list(second.data.index) == list(range(len(second.data)))
+
+
+@every_algorithm
+def test_what_an_algorithm_does_not_honour_is_refused_by_name(algorithm: Algorithm) -> None:
+    a = "a: {role: quasi-identifier"
+    parts = {
+        MANY: ("k: 2}]", "k: 2}, {model: k-anonymity, attributes: [a], k: 3}]"),
+        BOUNDARIES: (a, f"{a}, boundary: [x]"),
+        RANGES: (a, f"{a}, hierarchy: {{ranges: {{within: [0, 9]}}}}"),
+    }
+    for part, (before, after) in parts.items():
+        policy = policy_of(ONE.replace(before, after))
+        assert asks(policy) == [part]
+        if part in algorithm.honours:
+            continue
+        with pytest.raises(kveil.Refused, match=part):
+            kveil.anonymize(table(a="11", b="mm", s="12"), policy, algorithm=algorithm.name)
+
+
+@every_algorithm
+def test_a_failed_run_leaves_no_file(algorithm: Algorithm, tmp_path: Path) -> None:
+    loaded = policy_of(FIXED % (0, "drop"))
+    if not honours(algorithm, loaded):
+        pytest.skip(f"{algorithm.name} does not honour all of {asks(loaded)}")
+    (tmp_path / "data.csv").write_text("a,b\nx,m\ny,m\n")
+    with pytest.raises(kveil.Unmeetable):
+        anonymize_file(
+            with_algorithm(loaded, algorithm.name),
+            tmp_path / "data.csv",
+            tmp_path / "out.csv",
+            tmp_path / "receipt.json",
+            tmp_path / "owner.json",
+        )
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
