@@ -206,11 +206,17 @@ def test_the_same_twice_and_for_shuffled_rows(algorithm: Algorithm, data: st.Dat
         assert shuffled is not None
         assert first.data.write_csv() == again.data.write_csv() == shuffled.data.write_csv()
         assert first.owner.rows.tolist() == again.owner.rows.tolist()
-        timeless = [
-            {key: value for key, value in result.receipt.items() if key != "seconds"}
-            for result in (first, again, shuffled)
-        ]
-        assert timeless[0] == timeless[1] == timeless[2]
+        receipts = [rounded(result.receipt | {"seconds": None}) for result in (first, again, shuffled)]
+        assert receipts[0] == receipts[1] == receipts[2]
+
+
+def rounded(content: Any) -> Any:
+    """A receipt whose sums may have been taken in any order."""
+    if isinstance(content, dict):
+        return {key: rounded(value) for key, value in content.items()}
+    if isinstance(content, list):
+        return [rounded(value) for value in content]
+    return round(content, 12) if isinstance(content, float) else content
 
 
 @every_algorithm
@@ -273,8 +279,8 @@ for folder in map(Path, sys.argv[1:]):
         except kveil.Unmeetable as error:
             print(folder.name, name, error)
             continue
-        receipt.pop("seconds")
-        print(folder.name, name, (folder / "out.csv").read_bytes(), (folder / "owner.json").read_bytes(), receipt)
+        made = [(folder / file).read_bytes() for file in ("out.csv", "owner.json")]
+        print(folder.name, name, made, receipt["loss"])
 """
 
 
@@ -332,7 +338,7 @@ def test_the_same_bytes_on_one_and_on_two_threads(tmp_path: Path) -> None:
         outputs.append(done.stdout)
     assert outputs[0] == outputs[1]
     assert outputs[0].count("\n") >= len(drawn)
-    assert outputs[0].count("'loss':") > len(drawn) // 3
+    assert outputs[0].count("'ncp':") > len(drawn) // 3
 
 
 # ---------------------------------------------------------------------------------------------- traps
@@ -368,9 +374,9 @@ release: {order: keep}
 
 @every_algorithm
 def test_a_unique_missing_value_is_counted(algorithm: Algorithm) -> None:
-    # Five records are pairwise alike, the sixth is the only one with a missing value: dropping it from the count
-    # would release the table as it is.
-    frame = table(a=["x", "x", "y", "y", "x", "?"], b=["m", "m", "n", "n", "m", "m"], s=list("123456"))
+    # Five records have others like them, the sixth is the only one with a missing value: dropping it from the
+    # count would release the table as it is.
+    frame = table(a=["x", "x", "y", "y", "x", "?"], b=["m"] * 6, s=list("123456"))
     rows = rows_of(release(algorithm, ONE, frame).data)
     assert rows[5]["a"] == "*"
     sizes = naive.Counter((row["a"], row["b"]) for row in rows)
@@ -576,7 +582,7 @@ def test_what_an_algorithm_does_not_honour_is_refused_by_name(algorithm: Algorit
         if part in algorithm.honours:
             continue
         with pytest.raises(kveil.Refused, match=part):
-            kveil.anonymize(table(a="11", b="mm", s="12"), policy, algorithm=algorithm.name)
+            kveil.anonymize(table(a="111", b="mmm", s="123"), policy, algorithm=algorithm.name)
 
 
 @every_algorithm

@@ -290,7 +290,6 @@ def test_two_outputs_of_one_name_are_refused(small: Path) -> None:
         assert names_in(small) == INPUTS
 
 
-@pytest.mark.xfail(strict=True, reason="pipeline.py does not count the policy and its hierarchies among the inputs")
 @pytest.mark.parametrize("name", ["policy.yaml", "sex.csv"])
 def test_the_policy_and_its_hierarchies_are_never_written_over(tmp_path: Path, name: str) -> None:
     write_rows(tmp_path / "t.csv")

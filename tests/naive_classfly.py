@@ -112,11 +112,6 @@ class Part:
         assert model.name == "p-sensitive" or model.settings.get("variant", "distinct") == "distinct"
         return naive.holds(model, [self.sensitive[model.sensitive][i] for i in members], [], None)
 
-    def holds(self) -> bool:
-        """Whether all that is set aside satisfies everything."""
-        satisfying = self.marked(SATISFY)
-        return all(self.good(model, g) for model in self.models for g in self.groups(model.attributes, satisfying))
-
     # algorithm 2, step (a)
 
     def naive(self) -> None:
@@ -192,22 +187,29 @@ class Part:
         for i in self.marked(TO_BE_SUPPRESSED):
             waiting.setdefault(tuple(self.leaves[i].values()), []).append(i)
         for leaf in sorted(waiting, key=self.place):
-            for members, shown in [*self.joins(leaf), *self.widenings(leaf, len(waiting[leaf]))]:
-                if self.show([*waiting[leaf], *members], shown):
-                    break
+            if not any(self.show(waiting[leaf], shown) for shown in self.joins(leaf)):
+                self.gather(waiting[leaf], leaf)
 
-    def show(self, records: list[int], shown: tuple[str, ...]) -> bool:
-        """Show records at some values, set aside; undo it where that breaks anything."""
+    def show(self, records: list[int], shown: tuple[str, ...], keep: bool = True) -> bool:
+        """Show records at some values, set aside, if that breaks nothing; else, or for a try, leave all as it was.
+
+        A try is about the others: whether what stays behind holds without those that go.
+        """
         before = {i: (self.shown[i], self.marks[i]) for i in records}
         for i in records:
             self.shown[i], self.marks[i] = dict(zip(self.names, shown, strict=True)), SATISFY
-        if self.holds():
-            return True
-        for i, (row, mark) in before.items():
-            self.shown[i], self.marks[i] = row, mark
-        return False
+        good = all(
+            self.good(model, members)
+            for model in self.models
+            for members in self.groups(model.attributes, self.marked(SATISFY))
+            if keep or any(self.shown[members[0]][name] != self.shown[records[0]][name] for name in model.attributes)
+        )
+        if not (good and keep):
+            for i, (row, mark) in before.items():
+                self.shown[i], self.marks[i] = row, mark
+        return good
 
-    def joins(self, leaf: tuple[str, ...]) -> list[tuple[list[int], tuple[str, ...]]]:
+    def joins(self, leaf: tuple[str, ...]) -> list[tuple[str, ...]]:
         """Values at which a record would, by every constraint, be among others that are shown; the cheapest first."""
         inside = [self.shown[i] for i in self.marked(SATISFY) if not naive.starred_in(self.shown[i], self.names)]
         seen = [
@@ -225,22 +227,32 @@ class Part:
                     cost += self.columns[name].cost(row[name])
                 if not (self.hides and set(place) == {STAR}):
                     found.append((cost, self.place(place), place))
-        return [([], place) for _, _, place in sorted(found)]
+        return [place for _, _, place in sorted(found)]
 
-    def widenings(self, leaf: tuple[str, ...], weight: int) -> list[tuple[list[int], tuple[str, ...]]]:
-        """Groups that could be generalized over a record, and to what; the cheapest first."""
-        found = []
-        for members in self.groups(self.names, self.marked(SATISFY)):
-            shown = [self.shown[members[0]][name] for name in self.names]
-            wider = [self.columns[name].wider(*pair) for name, *pair in zip(self.names, shown, leaf, strict=True)]
-            if None in wider or (self.hides and set(wider) == {STAR}):
-                continue
-            price = 0.0
-            for name, node, above in zip(self.names, shown, wider, strict=True):
-                cost = self.columns[name].cost
-                price += (cost(above) - cost(node)) * len(members) + cost(above) * weight
-            found.append((price, self.place(shown), members, tuple(wider)))
-        return [(members, wider) for _, _, members, wider in sorted(found)]
+    def gather(self, records: list[int], leaf: tuple[str, ...]) -> None:
+        """Generalize groups over left-over records: the cheapest that others can spare, until they are enough."""
+        chosen: list[int] = []
+        shown = leaf
+        while True:
+            size = len(records) + len(chosen)
+            offers = []
+            for members in self.groups(self.names, [i for i in self.marked(SATISFY) if i not in chosen]):
+                theirs = tuple(self.shown[members[0]][name] for name in self.names)
+                wider = [self.columns[name].wider(*pair) for name, *pair in zip(self.names, theirs, shown, strict=True)]
+                if None in wider or (self.hides and set(wider) == {STAR}):
+                    continue
+                if self.show([*records, *chosen, *members], tuple(wider), keep=False):
+                    price = 0.0
+                    for name, old, own, new in zip(self.names, theirs, shown, wider, strict=True):
+                        cost = self.columns[name].cost
+                        price += (cost(new) - cost(old)) * len(members) + (cost(new) - cost(own)) * size
+                    offers.append((price, self.place(theirs), members, tuple(wider)))
+            if not offers:
+                return
+            _, _, members, shown = min(offers)
+            chosen += members
+            if self.show([*records, *chosen], shown):
+                return
 
     def place(self, labels: Sequence[str]) -> list[list[int]]:
         return [self.columns[name].order[label] for name, label in zip(self.names, labels, strict=True)]

@@ -9,7 +9,9 @@ Everything is imported on first use, so that the command line answers at once.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from kveil.errors import DataError, KveilError, NotVerified, PolicyError, Refused, Unmeetable
@@ -96,6 +98,22 @@ __all__ = [
     "maximal_anonymous_subset",
     "verify",
 ]
+
+
+class _Package(ModuleType):
+    """Keeps `kveil.verify` the function it is for users, whoever imports the room of that name."""
+
+    @property
+    def verify(self) -> Any:
+        """The function that checks a release."""
+        return import_module("kveil.pipeline").verify
+
+    @verify.setter
+    def verify(self, room: ModuleType) -> None:
+        """Ignore the import system, which would put the room here."""
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:

@@ -614,8 +614,10 @@ def _write_error(target: Path, error: Exception) -> FileError:
     )
 
 
-def write_table(frame: pl.DataFrame, file: IO[bytes], target: Path, separator: str = ",") -> str:
+def write_table(frame: pl.DataFrame, file: IO[bytes], target: Path, separator: str = ",", missing: str = "") -> str:
     """Write a release to an open file by the suffix of its target; return the SHA-256 of the bytes.
+
+    ``missing`` is what a CSV shows for a cell without a value.
 
     No statistics, no metadata of other programs, no dictionaries of values that are not in the rows.
     """
@@ -624,7 +626,7 @@ def write_table(frame: pl.DataFrame, file: IO[bytes], target: Path, separator: s
     frame = frame.select(column if column.dtype == pl.String else _fresh(column) for column in frame.get_columns())
     try:
         if kind == "csv":
-            _write_csv(frame, file, separator)
+            _write_csv(frame, file, separator, missing)
         elif kind == "parquet":
             frame.write_parquet(file, statistics=False, metadata=None)
         else:
@@ -638,13 +640,14 @@ def write_table(frame: pl.DataFrame, file: IO[bytes], target: Path, separator: s
         raise _write_error(target, error) from None
 
 
-def _write_csv(frame: pl.DataFrame, file: IO[bytes], separator: str) -> None:
+def _write_csv(frame: pl.DataFrame, file: IO[bytes], separator: str, missing: str) -> None:
     texts: list[pl.Series] = []
     for column in frame.get_columns():
         text = column.list.join("|") if column.dtype == pl.List else as_texts(column)
+        if text.null_count():
+            text = text.fill_null(missing)
         # polars writes "" for an empty text and nothing for null; alone in its row, nothing would be no row.
-        blank: Callable[[pl.Expr], pl.Expr] = (
-            (lambda e: e.fill_null("")) if frame.width == 1 else (lambda e: e.replace({"": None}))
-        )
-        texts.append(text.to_frame().select(blank(pl.col(column.name)))[column.name])
+        if frame.width > 1:
+            text = text.replace({"": None})
+        texts.append(text)
     pl.DataFrame(texts).write_csv(file, separator=separator, line_terminator="\n")

@@ -140,6 +140,12 @@ def _owner(run: _Run, release_sha256: str | None) -> Owner:
     return Owner(run.release.rows, run.table.records, run.attempt.solution.reasons, run.source.sha256, release_sha256)
 
 
+def _refuse_early(policy: Policy) -> None:
+    """Refuse what no algorithm honours before the data is read; a dependency that the data breaks is told first."""
+    if not policy.dependencies:
+        candidates(policy)
+
+
 def anonymize(frame: Any, policy: Policy, algorithm: str | None = None) -> Result:
     """Return a verified release of a pandas, Polars or PyArrow table, in the same kind of frame.
 
@@ -147,7 +153,7 @@ def anonymize(frame: Any, policy: Policy, algorithm: str | None = None) -> Resul
     """
     started = perf_counter()
     policy = with_algorithm(policy, algorithm)
-    candidates(policy)
+    _refuse_early(policy)
     run = _run(from_frame(frame), policy, started, _silent)
     started = perf_counter()
     data = to_frame(run.source, run.release.columns, run.release.source_rows)
@@ -163,6 +169,17 @@ def with_algorithm(policy: Policy, name: str | None) -> Policy:
     return policy.model_copy(update={"algorithm": AlgorithmChoice(name=name)})
 
 
+def _check_targets(policy: Policy, source: Path, targets: list[Path]) -> None:
+    """Raise DataError where two outputs are one file, or one of them is what the run reads."""
+    inputs = {path.resolve() for path in (source, *policy.files)}
+    written = [path.resolve() for path in targets]
+    if len(set(written)) < len(written) or inputs.intersection(written):
+        raise DataError(
+            "output, receipt and owner must be different files, none of them the input, the policy or a hierarchy; "
+            "change one of the names."
+        )
+
+
 def anonymize_file(
     policy: Policy,
     source_path: Path,
@@ -176,19 +193,18 @@ def anonymize_file(
     The files appear together after verification, the release last; whatever fails before leaves nothing.
     """
     started = perf_counter()
-    candidates(policy)
+    _refuse_early(policy)
     kind_of(output)
-    targets = [path.resolve() for path in (source_path, output, receipt, owner) if path is not None]
-    if len(set(targets)) < len(targets):
-        raise DataError("input, output, receipt and owner must be different files; change one of the names.")
-    progress("reading")
-    run = _run(read(policy, source_path, hashed=owner is not None), policy, started, progress)
-    started = perf_counter()
-    progress("writing")
-    with Outputs() as outputs:
+    _check_targets(policy, source_path, [path for path in (output, receipt, owner) if path is not None])
+    with Outputs() as outputs:  # opened first: a folder that cannot be written to should not cost a whole run
         receipt_file = outputs.open(receipt) if receipt is not None else None
         owner_file = outputs.open(owner, mode=0o600) if owner is not None else None
-        digest = write_table(run.frame, outputs.open(output), output, run.source.separator)
+        output_file = outputs.open(output)
+        progress("reading")
+        run = _run(read(policy, source_path, hashed=owner is not None), policy, started, progress)
+        started = perf_counter()
+        progress("writing")
+        digest = write_table(run.frame, output_file, output, run.source.separator, policy.data.missing[0])
         if owner_file is not None:
             outputs.write_json(owner_file, _owner(run, digest).as_json(), indent=None)
         seconds = run.seconds | {"write": perf_counter() - started}

@@ -9,7 +9,7 @@ count as suppressed.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -79,6 +79,7 @@ class _Part:
         self.largest_k = max(constraint.k for constraint in self.constraints)
         self.more_is_safe = all(constraint.model.unique_subset for constraint in self.constraints)
         self.counts_only = all(isinstance(constraint.model, AtLeastK) for constraint in self.constraints)
+        self.limit_depth = [_limit_depth(tree) for tree in self.trees]
         self.kind = kind
         # Rows of stars in the only component show nothing: they are not set aside.
         self.hides = len(table.components) == 1 and not table.stars_take_part
@@ -122,11 +123,13 @@ class _Part:
         """Return the tuples that show nothing but `*`."""
         return np.asarray(np.logical_and.reduce([tree.is_star[nodes[a]] for a, tree in enumerate(self.trees)]))
 
-    def holds(self, nodes: Ints, weights: Weights, pairs: dict[str, Pairs]) -> bool:
-        """Tell whether every group of the weighted tuples satisfies every constraint."""
+    def holds(self, nodes: Ints, weights: Weights, pairs: dict[str, Pairs], but_last: bool = False) -> bool:
+        """Tell whether every group of the weighted tuples satisfies every constraint, or all but the last tuple's."""
         for constraint in self.constraints:
             group, first = group_rows(nodes[constraint.over])
-            if not constraint.model.good(Groups(group, len(first), weights, pairs)).all():
+            good = constraint.model.good(Groups(group, len(first), weights, pairs))
+            good[group[-1]] |= but_last
+            if not good.all():
                 return False
         return True
 
@@ -292,56 +295,79 @@ def _stand(judge: Judge, state: Tuples, parts: list[_Part], asides: list[_Aside]
 
 
 class _Groups:
-    """The groups of equal values among the tuples set aside: what they show, their sizes, and who is in which."""
+    """The groups of equal values among the tuples set aside, and for every constraint the values they show to it."""
 
     def __init__(self, part: _Part, aside: _Aside) -> None:
+        self.part = part
         inside = np.flatnonzero(~aside.left)
         group, first = group_rows(aside.nodes[:, inside])
         self.shown = aside.nodes[:, inside[first]]
         self.sizes = np.bincount(group, weights=part.weights[inside], minlength=len(first)).astype(np.int64)
-        self.of = np.full(len(aside.left), -1, dtype=np.int32)  # -1 is left over
+        self.of = np.full(len(aside.left), -1, dtype=np.int32)  # every tuple's group, -1 where it is left over
         self.of[inside] = group
+        self.number: list[Ints] = []  # for every constraint the number of what every group shows to it
+        self.values: list[Ints] = []  # what that is
+        self.totals: list[Weights] = []  # how many records show it
+        for constraint in part.constraints:
+            mine = self.shown[constraint.over]
+            number, first = group_rows(mine)
+            self.number.append(number)
+            self.values.append(mine[:, first])
+            self.totals.append(np.bincount(number, weights=self.sizes, minlength=len(first)).astype(np.int64))
 
-    def with_one(self, part: _Part, at: int) -> tuple[Ints, Weights, dict[str, Pairs]]:
-        """Return nodes, sizes and sensitive values with a tuple as a group of its own, the last."""
-        nodes = np.concatenate([self.shown, part.leaf_nodes[:, at : at + 1]], axis=1)
+    def join(self, at: int, groups: list[int], shown: Ints) -> None:
+        """Let a left-over tuple and groups show the same."""
+        same = np.flatnonzero((self.shown == shown[:, None]).all(axis=0))
+        new = int(same[0]) if len(same) else self._add(shown)
+        moving = [group for group in groups if group != new]
+        for number, total in zip(self.number, self.totals, strict=True):
+            np.subtract.at(total, number[moving], self.sizes[moving])
+            total[number[new]] += int(self.sizes[moving].sum()) + int(self.part.weights[at])
+        self.of[np.isin(self.of, moving)] = new
+        self.of[at] = new
+        self.sizes[new] += int(self.sizes[moving].sum()) + int(self.part.weights[at])
+        self.sizes[moving] = 0
+
+    def _add(self, shown: Ints) -> int:
+        self.shown = np.concatenate([self.shown, shown[:, None]], axis=1)
+        self.sizes = np.append(self.sizes, 0)
+        for j, constraint in enumerate(self.part.constraints):
+            mine = shown[constraint.over][:, None]
+            known = np.flatnonzero((self.values[j] == mine).all(axis=0))
+            if not len(known):
+                known = np.array([self.values[j].shape[1]])
+                self.values[j] = np.concatenate([self.values[j], mine], axis=1)
+                self.totals[j] = np.append(self.totals[j], 0)
+            self.number[j] = np.append(self.number[j], known.astype(np.int32))
+        return len(self.sizes) - 1
+
+    def taking_part(self) -> list[Weights]:
+        """Return how many records show each value, without rows of stars where these take no part."""
+        stars = np.flatnonzero(self.part.stars(self.shown))
+        if self.part.table.stars_take_part or not len(stars):
+            return self.totals
+        found = [total.copy() for total in self.totals]
+        for number, total in zip(self.number, found, strict=True):
+            total[number[stars]] -= self.sizes[stars]
+        return found
+
+    def hold(self, at: int, groups: list[int], shown: Ints, but_these: bool = False) -> bool:
+        """Tell whether everything holds, or everything else, once a tuple and groups show the same."""
+        nodes = np.concatenate([self.shown, shown[:, None]], axis=1)
+        nodes[:, groups] = shown[:, None]
         number = self.of.copy()
         number[at] = len(self.sizes)
-        pairs = {name: _only(own, number) for name, own in part.pairs.items()}
-        return nodes, np.append(self.sizes, part.weights[at]), pairs
-
-    def move(self, group: int, to: Ints) -> None:
-        """Show a group at other values; if another shows them already, the two become one."""
-        same = self._showing(to)
-        if same is None:
-            self.shown[:, group] = to
-        elif same != group:
-            self.of[self.of == group] = same
-            self.sizes[same] += self.sizes[group]
-            self.sizes[group] = 0
-
-    def put(self, at: int, weight: int, to: Ints) -> None:
-        """Add a tuple at some values."""
-        same = self._showing(to)
-        if same is None:
-            same = len(self.sizes)
-            self.shown = np.concatenate([self.shown, to[:, None]], axis=1)
-            self.sizes = np.append(self.sizes, 0)
-        self.of[at] = same
-        self.sizes[same] += weight
-
-    def _showing(self, values: Ints) -> int | None:
-        found = np.flatnonzero((self.shown == values[:, None]).all(axis=0) & (self.sizes > 0))
-        return int(found[0]) if len(found) else None
+        pairs = {name: _only(own, number) for name, own in self.part.pairs.items()}
+        return self.part.holds(nodes, np.append(self.sizes, self.part.weights[at]), pairs, but_these)
 
 
 def _take_in(part: _Part, aside: _Aside, widen: bool) -> int:
     """Let left-over tuples join records already set aside; return how many records did.
 
     A tuple first looks for values at which it falls, by every constraint, among records that are set aside as they
-    are; else, if these may ``widen``, for the group that costs least to generalize over it. Tuples in canonical
-    order; of several places the cheapest, then the first in the order of nodes. What would break a constraint is not
-    done. O(groups · attributes) a tuple, where sensitive values are counted O(groups) a try.
+    are; else, if these may ``widen``, for groups to generalize over it, one after another the one that costs least.
+    Tuples in canonical order; of several places or groups the cheapest, then the first in the order of nodes. What
+    would break a constraint is not done. O(groups · attributes) a tuple; a try where sensitive values are counted.
     """
     waiting = np.flatnonzero(aside.left)
     if not len(waiting) or aside.left.all():
@@ -349,43 +375,27 @@ def _take_in(part: _Part, aside: _Aside, widen: bool) -> int:
     waiting = waiting[np.lexsort(tuple(reversed(list(part.leaf_nodes[:, waiting]))))]
     costs = [part.cost(a) for a in range(len(part.trees))]
     groups = _Groups(part, aside)
-    shown = _shown(part, groups)
     joined = 0
     for at in waiting.tolist():
-        weight = int(part.weights[at])
-        place = _fit(part, groups, at, shown, costs)
-        if place is None and widen:
-            target, place = _widen(part, groups, at, costs)
-            if place is not None:
-                groups.move(target, place)
-                shown = _shown(part, groups)
-        if place is not None:
-            groups.put(at, weight, place)
-            joined += weight
+        chosen: list[int] = []
+        shown = _fit(part, groups, at, costs)
+        if shown is None and widen:
+            chosen, shown = _gather(part, groups, at, costs)
+        if shown is not None:
+            groups.join(at, chosen, shown)
+            joined += int(part.weights[at])
     aside.left = groups.of < 0
     aside.nodes[:, ~aside.left] = groups.shown[:, groups.of[~aside.left]]
     return joined
 
 
-def _shown(part: _Part, groups: _Groups) -> list[Ints]:
-    """Return the different values that groups show, for every constraint; rows that show nothing take no part."""
-    nodes = groups.shown[:, groups.sizes > 0]
-    if not part.table.stars_take_part:
-        nodes = nodes[:, ~part.stars(nodes)]
-    found = []
-    for constraint in part.constraints:
-        mine = nodes[constraint.over]
-        found.append(mine[:, group_rows(mine)[1]])
-    return found
-
-
-def _fit(part: _Part, groups: _Groups, at: int, shown: list[Ints], costs: list[Floats]) -> Ints | None:
+def _fit(part: _Part, groups: _Groups, at: int, costs: list[Floats]) -> Ints | None:
     """Return the cheapest values at which a tuple joins others by every constraint, None where there are none."""
     on_way = [_way_up(tree, int(part.leaf_nodes[a, at])) for a, tree in enumerate(part.trees)]
     places: list[tuple[float, tuple[int, ...]]] = [(0.0, (-1,) * len(part.trees))]
-    for constraint, values in zip(part.constraints, shown, strict=True):
+    for constraint, values, total in zip(part.constraints, groups.values, groups.taking_part(), strict=True):
         over = constraint.over
-        open_to = np.logical_and.reduce([on_way[a][values[i]] for i, a in enumerate(over)])
+        open_to = np.logical_and.reduce([on_way[a][values[i]] for i, a in enumerate(over)]) & (total > 0)
         known = [i for i, a in enumerate(over) if places[0][1][a] >= 0]
         by_known: dict[tuple[int, ...], list[list[int]]] = {}
         for value in values[:, open_to].T.tolist():
@@ -405,55 +415,103 @@ def _fit(part: _Part, groups: _Groups, at: int, shown: list[Ints], costs: list[F
         whole = whole[:, ~part.stars(whole)]
     if part.more_is_safe:
         return whole[:, 0] if whole.shape[1] else None
-    nodes_now, weights, pairs = groups.with_one(part, at)
-    for place in whole.T[:TRIES]:
-        nodes_now[:, -1] = place
-        if part.holds(nodes_now, weights, pairs):
-            return np.asarray(place)
-    return None
+    return next((shown for shown in whole.T[:TRIES] if groups.hold(at, [], shown)), None)
 
 
-def _widen(part: _Part, groups: _Groups, at: int, costs: list[Floats]) -> tuple[int, Ints | None]:
-    """Return the group that costs least to generalize over a tuple, and the values that are shown then."""
-    weight = int(part.weights[at])
-    wider = np.empty_like(groups.shown)
-    price = np.zeros(len(groups.sizes))
-    allowed = groups.sizes > 0
+def _gather(part: _Part, groups: _Groups, at: int, costs: list[Floats]) -> tuple[list[int], Ints | None]:
+    """Return groups that can be generalized over a left-over tuple, and the values that all of them show then.
+
+    The cheapest group that those it leaves behind can spare; more of them until there are enough. Of very many only
+    the ``PLACES`` cheapest are looked at, unless none of these can be spared.
+    """
+    shown, size = part.leaf_nodes[:, at], int(part.weights[at])
+    sizes = groups.sizes.copy()  # without the chosen, as are the totals
+    totals = [total.copy() for total in groups.totals]
+    near = np.flatnonzero(sizes)
+    chosen: list[int] = []
+    tries = TRIES
+    while True:
+        wider, price = _offers(part, groups.shown[:, near], sizes[near], shown, size, costs)
+        possible = np.flatnonzero((price < np.inf) & (sizes[near] > 0))
+        for most in (PLACES, len(possible)):
+            looked_at = _cheapest(possible, price, most)
+            spare = _spare(part, groups, near[looked_at], wider[:, looked_at], chosen, sizes, totals)
+            if spare.any():
+                break
+        offers = looked_at[spare]
+        offers = offers[np.lexsort((*reversed(list(groups.shown[:, near[offers]])), price[offers]))]
+        best = 0
+        if not part.counts_only:
+            trials = [(i, int(near[offer]), wider[:, offer]) for i, offer in enumerate(offers[:tries].tolist())]
+            good = (i for i, group, new in trials if groups.hold(at, [*chosen, group], new, but_these=True))
+            best = next(good, len(offers))
+            tries -= best + 1
+        if best >= len(offers):
+            return [], None
+        group, shown = int(near[offers[best]]), wider[:, offers[best]]
+        chosen.append(group)
+        size += int(sizes[group])
+        for number, total in zip(groups.number, totals, strict=True):
+            total[number[group]] -= sizes[group]
+        sizes[group] = 0
+        near = near[looked_at]
+        if _enough(part, groups, totals, shown, size) and (part.counts_only or groups.hold(at, chosen, shown)):
+            return chosen, shown
+
+
+def _offers(
+    part: _Part, nodes: Ints, sizes: Weights, shown: Ints, size: int, costs: list[Floats]
+) -> tuple[Ints, Floats]:
+    """Return what groups would show together with ``size`` records that show ``shown``, and what it costs.
+
+    The cost is infinite where it may not be.
+    """
+    wider = np.empty_like(nodes)
+    price = np.zeros(nodes.shape[1])
     for a, tree in enumerate(part.trees):
-        own, leaf = groups.shown[a], part.leaf_nodes[a, at]
-        low, high = np.minimum(tree.first[own], tree.first[leaf]), np.maximum(tree.last[own], tree.last[leaf])
-        wider[a] = np.where(_is_above(tree, own, int(leaf)), own, tree.lca(low, high))
-        allowed &= ~_beyond(tree, own, wider[a]) & ~_beyond(tree, np.full_like(own, leaf), wider[a])
-        price += (costs[a][wider[a]] - costs[a][own]) * groups.sizes + costs[a][wider[a]] * weight
+        both = _covering(tree, int(shown[a]))
+        more, own = costs[a][both] - costs[a], (costs[a][both] - costs[a][shown[a]]) * size
+        limit = part.limit_depth[a]
+        own[tree.depth[both] < np.maximum(limit, limit[shown[a]])] = np.inf
+        wider[a] = both[nodes[a]]
+        price += more[nodes[a]] * sizes + own[nodes[a]]
     if part.hides:
-        allowed &= ~part.stars(wider)
-    allowed &= _room(part, groups, wider, weight)
-    offers = np.flatnonzero(allowed)
-    offers = offers[np.lexsort((*reversed(list(groups.shown[:, offers])), price[offers]))]
-    if part.counts_only:
-        return (int(offers[0]), wider[:, offers[0]]) if len(offers) else (-1, None)
-    nodes, weights, pairs = groups.with_one(part, at)
-    for target in offers[:TRIES].tolist():
-        nodes[:, target] = nodes[:, -1] = wider[:, target]
-        if part.holds(nodes, weights, pairs):
-            return target, wider[:, target]
-        nodes[:, target] = groups.shown[:, target]
-    return -1, None
+        price[part.stars(wider)] = np.inf
+    return wider, price
 
 
-def _room(part: _Part, groups: _Groups, wider: Ints, weight: int) -> Bools:
-    """Tell which groups can show wider values as far as k goes: what they leave and what they come to is enough."""
-    room = np.ones(len(groups.sizes), dtype=bool)
-    for constraint in part.constraints:
-        if isinstance(constraint.model, AtLeastK):
-            both = np.concatenate([groups.shown[constraint.over], wider[constraint.over]], axis=1)
-            number, first = group_rows(both)
-            now, then = np.split(number, 2)
-            total = np.bincount(now, weights=groups.sizes, minlength=len(first)).astype(np.int64)
-            rest = total[now] - groups.sizes
-            enough = (total[then] + groups.sizes + weight >= constraint.k) & ((rest == 0) | (rest >= constraint.k))
-            room &= (now == then) | enough
-    return room
+def _cheapest(possible: Ints, price: Floats, most: int) -> Ints:
+    """Return the cheapest of some offers, with all that cost as much as the last of them."""
+    if len(possible) <= most:
+        return possible
+    last = np.partition(price[possible], most - 1)[most - 1]
+    return np.asarray(possible[price[possible] <= last])
+
+
+def _spare(
+    part: _Part, groups: _Groups, near: Ints, wider: Ints, chosen: list[int], sizes: Weights, totals: list[Weights]
+) -> Bools:
+    """Tell which groups can go and show wider values with the chosen: none too few stay behind, by every k."""
+    spare = np.ones(len(near), dtype=bool)
+    for j, (constraint, total) in enumerate(zip(part.constraints, totals, strict=True)):
+        new = wider[constraint.over]
+        number = groups.number[j][near]
+        for group in (None, *chosen):
+            old = number if group is None else groups.number[j][group]
+            rest = total[old] - np.where(number == old, sizes[near], 0)
+            stays = (groups.values[j][:, old].reshape(len(new), -1) == new).all(axis=0)
+            spare &= stays | (rest == 0) | (rest >= constraint.k)
+    return spare
+
+
+def _enough(part: _Part, groups: _Groups, totals: list[Weights], shown: Ints, size: int) -> bool:
+    """Tell whether so many records that show the same are enough for every k, with others that show it already."""
+    for constraint, values, total in zip(part.constraints, groups.values, totals, strict=True):
+        if size < constraint.k:
+            same = (values == shown[constraint.over][:, None]).all(axis=0)
+            if size + int(total[same].sum()) < constraint.k:
+                return False
+    return True
 
 
 def _way_up(tree: Tree, node: int) -> Bools:
@@ -466,18 +524,26 @@ def _way_up(tree: Tree, node: int) -> Bools:
     return way
 
 
-def _is_above(tree: Tree, node: Ints, leaf: int) -> Any:
-    """Tell which nodes are a node or its ancestors."""
-    return (tree.first[node] <= tree.first[leaf]) & (tree.last[leaf] <= tree.last[node]) & (node <= leaf)
+def _covering(tree: Tree, node: int) -> Ints:
+    """Return for every node of a tree the lowest node above it and a given one, each being above itself."""
+    way = [node]
+    while way[-1]:
+        way.append(int(tree.parent[way[-1]]))
+    nodes: Ints = np.arange(len(tree.labels), dtype=np.int32)
+    covering = np.zeros_like(nodes)
+    for above in reversed(way):
+        inside = (tree.first >= tree.first[above]) & (tree.last <= tree.last[above]) & (nodes >= above)
+        covering[inside] = above
+    return covering
 
 
-def _beyond(tree: Tree, node: Ints, wider: Ints) -> Any:
-    """Tell where ``wider`` lies above the limit on the way up from a node."""
-    limit = node.copy()
+def _limit_depth(tree: Tree) -> Ints:
+    """Return for every node of a tree the depth of the limit on its way up."""
+    limit: Ints = np.arange(len(tree.labels), dtype=np.int32)
     while True:
         free = ~tree.limit[limit]
         if not free.any():
-            return tree.depth[wider] < tree.depth[limit]
+            return tree.depth[limit]
         limit[free] = tree.parent[limit[free]]
 
 

@@ -24,6 +24,7 @@ from kveil.policy.fields import PolicyPart
 from kveil.policy.model import Dates
 from kveil.policy.numbers import parse_number
 from kveil.table.encode import Table
+from kveil.table.sensitive import Sensitive
 from kveil.table.solution import Shown, Solution, all_stars
 from kveil.table.tree import Bools, Floats, Ints, Scale, Tree
 
@@ -174,18 +175,19 @@ def _values(table: Table, pairs: dict[str, Pairs], names: list[str], alive: Weig
     offset = 0
     for s, name in enumerate(names):
         own = pairs[name]
+        counted = np.where(alive[own.tuples] > 0, own.counts, 0)
+        share = np.bincount(own.codes, weights=counted, minlength=codes)
+        place = _places(table.sensitive[name], share > 0)
         by_tuple = np.argsort(own.tuples, kind="stable")
-        all_codes.append(own.codes[by_tuple])
+        all_codes.append(place[own.codes[by_tuple]])
         all_counts.append(own.counts[by_tuple])
         start[s] = offset + np.concatenate([[0], np.cumsum(np.bincount(own.tuples, minlength=tuples))])
         offset += len(own.codes)
-        counted = np.where(alive[own.tuples] > 0, own.counts, 0)
-        share = np.bincount(own.codes, weights=counted, minlength=codes)
-        whole[s] = share / max(share.sum(), 1)
+        whole[s][place] = share[: len(place)] / max(share.sum(), 1)
         if name in trees:
-            sensitive = table.sensitive[name]
-            above.append(sensitive.ancestors)
-            edges.append(sensitive.weight)
+            ways, weight = table.sensitive[name].ways(share[: len(place)] > 0)
+            above.append(ways[np.argsort(place)])
+            edges.append(weight)
         else:
             above.append(np.full((own.known + 1, 1), -1, dtype=np.int32))
             edges.append(np.zeros(1))
@@ -212,6 +214,16 @@ def _values(table: Table, pairs: dict[str, Pairs], names: list[str], alive: Weig
         edge,
         mass_of,
     )
+
+
+def _places(sensitive: Sensitive, present: Bools) -> Ints:
+    """Return where every code stands when the present ones are in the order that distances need."""
+    known = sensitive.known
+    ordered = sensitive.order(present[: known + 1])
+    ordered = np.concatenate([ordered[ordered < known], np.flatnonzero(~present[:known]), [known]])
+    place = np.empty(known + 1, dtype=np.int32)
+    place[ordered] = np.arange(known + 1)
+    return place
 
 
 @dataclass

@@ -20,17 +20,15 @@ from kveil.policy.model import PrivacyModel
 TOLERANCE = 1e-9  # for logarithms and distances; counts are compared exactly
 
 
-class SensitiveTree(Protocol):
-    """The parts of a sensitive attribute's tree that a distance needs, per node, leaves being values."""
+class SensitiveValues(Protocol):
+    """What a distance needs to know of a sensitive attribute's values, given which of them are in use at all."""
 
-    @property
-    def ancestors(self) -> NDArray[np.int32]:
-        """Nodes of every value code from its leaf up, -1 past the root."""
+    def order(self, present: Bools) -> NDArray[np.int32]:
+        """Return the codes that are present, in the order of `ordered` distances."""
         ...
 
-    @property
-    def weight(self) -> NDArray[np.float64]:
-        """Weight of the edge above each node."""
+    def ways(self, present: Bools) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Return the nodes of every code from its leaf up, -1 past the root, and the weight of each node's edge up."""
         ...
 
 
@@ -150,7 +148,7 @@ class Close:
     sensitive: str
     t: float
     distance: str
-    tree: SensitiveTree | None = None
+    values: SensitiveValues
     reference: NDArray[np.float64] | None = None  # shares of the whole, where it is not that of the groups at hand
 
     def good(self, groups: Groups) -> Bools:
@@ -181,13 +179,14 @@ class Close:
             # Where a group has nothing, |p − q| is q: start from all of them and correct the others.
             gain = np.abs(share - whole[code]) - whole[code]
             return np.asarray(0.5 * (whole.sum() + np.bincount(group, weights=gain, minlength=number)))
+        present = whole > 0
         if self.distance == "ordered":
-            return _ordered(group, code, share, whole, number)
-        assert self.tree is not None
-        return _hierarchical(self.tree, group, code, share, whole, number)
+            return _ordered(self.values.order(present), group, code, share, whole, number)
+        return _hierarchical(*self.values.ways(present), group, code, share, whole, number)
 
 
 def _ordered(
+    present: NDArray[np.int32],
     group: NDArray[np.int32],
     code: NDArray[np.int32],
     share: NDArray[np.float64],
@@ -195,7 +194,6 @@ def _ordered(
     number: int,
 ) -> NDArray[np.float64]:
     """Return Σ |P − Q| of the cumulated shares over the values there are, over their number less one."""
-    present = np.flatnonzero(whole > 0)
     rank = np.full(len(whole), -1)
     rank[present] = np.arange(len(present))
     cumulated = np.cumsum(whole[present])
@@ -210,7 +208,8 @@ def _ordered(
 
 
 def _hierarchical(
-    tree: SensitiveTree,
+    ancestors: NDArray[np.int32],
+    weight: NDArray[np.float64],
     group: NDArray[np.int32],
     code: NDArray[np.int32],
     share: NDArray[np.float64],
@@ -222,11 +221,10 @@ def _hierarchical(
     Height of the LCA over height of the tree is a tree metric whose edge above a node weighs
     (height above − height of the node) / (2 · height of the tree).
     """
-    nodes = len(tree.weight)
+    nodes = len(weight)
     reference = np.zeros(nodes)
     parts_group, parts_node, parts_share = [], [], []
-    for level in range(tree.ancestors.shape[1]):
-        node = tree.ancestors[:, level]
+    for node in ancestors.T:
         has = node >= 0
         reference += np.bincount(node[has], weights=whole[: len(node)][has], minlength=nodes)
         entry = node[code]
@@ -238,8 +236,8 @@ def _hierarchical(
     key, inverse = np.unique(all_group * nodes + all_node, return_inverse=True)
     mass = np.bincount(inverse.reshape(-1), weights=np.concatenate(parts_share), minlength=len(key))
     of_group, of_node = np.divmod(key, nodes)
-    gain = tree.weight[of_node] * (np.abs(mass - reference[of_node]) - reference[of_node])
-    return np.asarray((tree.weight @ reference) + np.bincount(of_group, weights=gain, minlength=number))
+    gain = weight[of_node] * (np.abs(mass - reference[of_node]) - reference[of_node])
+    return np.asarray((weight @ reference) + np.bincount(of_group, weights=gain, minlength=number))
 
 
 def exact(number: object) -> Fraction:
@@ -247,7 +245,7 @@ def exact(number: object) -> Fraction:
     return Fraction(str(number))
 
 
-def distribution_model(model: PrivacyModel, tree: SensitiveTree | None) -> DistributionModel:
+def distribution_model(model: PrivacyModel, values: SensitiveValues) -> DistributionModel:
     """Return the search-time check of a policy's model over sensitive values."""
     if model.model == "l-diversity":
         if model.variant == "distinct":
@@ -262,7 +260,7 @@ def distribution_model(model: PrivacyModel, tree: SensitiveTree | None) -> Distr
     if model.model == "alpha-k":
         return AlphaShare(model.sensitive, exact(model.alpha), model.k)
     if model.model == "t-closeness":
-        return Close(model.sensitive, float(model.t), model.distance, tree)
+        return Close(model.sensitive, float(model.t), model.distance, values)
     raise TypeError(f"no search-time check for {model.model}")
 
 

@@ -25,8 +25,7 @@ def group_model(model: PrivacyModel, table: Table) -> GroupModel:
     """Return the search-time check of a policy's model."""
     if model.model == "k-anonymity":
         return AtLeastK(model.k)
-    sensitive = table.sensitive[str(getattr(model, "sensitive", ""))]
-    return distribution_model(model, sensitive if sensitive.tree is not None else None)
+    return distribution_model(model, table.sensitive[str(getattr(model, "sensitive", ""))])
 
 
 @dataclass

@@ -101,6 +101,12 @@ Text = Annotated[str, BeforeValidator(_text), WithJsonSchema(ANY_TEXT)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_texts), WithJsonSchema({"type": "array", "items": ANY_TEXT})]
 Names = Annotated[tuple[Text, ...], BeforeValidator(_texts), Field(min_length=1)]
 Number = Annotated[Decimal, BeforeValidator(_number), WithJsonSchema({"type": "number"})]
+Share = Annotated[
+    Decimal,
+    BeforeValidator(_number),
+    Field(ge=0, le=1),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1}),
+]
 Whole = Annotated[int, BeforeValidator(_whole), WithJsonSchema({"type": "integer"})]
 Count = Annotated[int, BeforeValidator(_whole), Field(ge=1), WithJsonSchema({"type": "integer", "minimum": 1})]
 Flag = Annotated[bool, BeforeValidator(_flag), WithJsonSchema({"type": "boolean"})]

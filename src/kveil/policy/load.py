@@ -116,5 +116,6 @@ def load_policy(path: Path) -> Policy:
         raise PolicyError(f"{path.name}: line {line} is not UTF-8; save the policy as UTF-8.") from None
     policy = parse_policy(text, path.name, path.parent)
     policy._sha256 = sha256(raw).hexdigest()
+    policy._file = path
     read_hierarchies(policy)
     return policy

@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 from kveil.errors import did_you_mean
 from kveil.policy.constraints import check_policy
 from kveil.policy.dependencies import Dependency, parse_dependency
-from kveil.policy.fields import ANY_TEXT, Count, Names, Number, PolicyPart, Text, Texts, Whole
+from kveil.policy.fields import ANY_TEXT, Count, Names, Number, PolicyPart, Share, Text, Texts, Whole
 
 ALGORITHM_NAMES = (
     "auto",
@@ -264,7 +264,7 @@ class Level(PolicyPart):
     """Marks every node that has a leaf ``level`` edges below it."""
 
     form: Literal["level"] = "level"
-    level: Annotated[Whole, Field(ge=0)]
+    level: Annotated[Whole, Field(ge=0), WithJsonSchema({"type": "integer", "minimum": 0})]
 
 
 class MaxWidth(PolicyPart):
@@ -318,7 +318,7 @@ class Attribute(PolicyPart):
     role: Role
     hierarchy: Annotated[Hierarchy | None, WithJsonSchema(_HIERARCHY_SCHEMA)] = None
     boundary: Annotated[Boundary | None, WithJsonSchema(_BOUNDARY_SCHEMA)] = None
-    weight: Annotated[Number, Field(gt=0)] = Decimal(1)
+    weight: Annotated[Number, Field(gt=0), WithJsonSchema({"type": "number", "exclusiveMinimum": 0})] = Decimal(1)
 
     @field_validator("hierarchy", mode="before")
     @classmethod
@@ -369,7 +369,7 @@ class LDiversity(_Model):
     sensitive: Text
     l: Annotated[Number, Field(ge=1), WithJsonSchema({"type": "number", "minimum": 1})]  # noqa: E741
     variant: Literal["distinct", "entropy", "recursive", "frequency"] = "distinct"
-    c: Annotated[Number, Field(gt=0)] | None = None
+    c: Annotated[Number, Field(gt=0), WithJsonSchema({"type": "number", "exclusiveMinimum": 0})] | None = None
 
     @model_validator(mode="after")
     def _c_where_recursive(self) -> Self:
@@ -395,7 +395,7 @@ class AlphaK(_Model):
 
     model: Literal["alpha-k"] = "alpha-k"
     sensitive: Text
-    alpha: Annotated[Number, Field(gt=0, le=1)]
+    alpha: Annotated[Number, Field(gt=0, le=1), WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": 1})]
     k: Count
 
 
@@ -404,7 +404,7 @@ class TCloseness(_Model):
 
     model: Literal["t-closeness"] = "t-closeness"
     sensitive: Text
-    t: Annotated[Number, Field(ge=0, le=1)]
+    t: Share
     distance: Literal["equal", "ordered", "hierarchical"] = "equal"
 
 
@@ -471,7 +471,7 @@ class Data(PolicyPart):
 class Suppression(PolicyPart):
     """How many records may be left out, and how they show."""
 
-    limit: Annotated[Number, Field(ge=0, le=1)] = Decimal(0)
+    limit: Share = Decimal(0)
     show: Literal["drop", "star"] = "drop"
 
 
@@ -517,7 +517,7 @@ class Policy(PolicyPart):
     individual: Individual = Individual()
     release: ReleaseForm = ReleaseForm()
     loss: Literal["ncp", "il", "precision"] = "ncp"
-    seed: Annotated[Whole, Field(ge=0)] = 0
+    seed: Annotated[Whole, Field(ge=0), WithJsonSchema({"type": "integer", "minimum": 0})] = 0
     algorithm: Annotated[
         AlgorithmChoice,
         WithJsonSchema(
@@ -536,6 +536,7 @@ class Policy(PolicyPart):
 
     _folder: Path = PrivateAttr(default_factory=Path)
     _sha256: str | None = PrivateAttr(default=None)
+    _file: Path | None = PrivateAttr(default=None)
     _lines: dict[str, Any] = PrivateAttr(default_factory=dict)  # hierarchies that do not depend on data
 
     @field_validator("kveil", mode="after")
@@ -582,6 +583,12 @@ class Policy(PolicyPart):
     def folder(self) -> Path:
         """The folder that relative paths in the policy start from."""
         return self._folder
+
+    @property
+    def files(self) -> list[Path]:
+        """The files a policy was read from: its own and those of its hierarchies."""
+        named = [a.hierarchy.path for a in self.attributes.values() if isinstance(a.hierarchy, HierarchyFile)]
+        return [*([self._file] if self._file else []), *(self._folder / path for path in named)]
 
     @property
     def sha256(self) -> str:

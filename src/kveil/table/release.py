@@ -141,10 +141,13 @@ def _order(
         if name in codes:
             keys.append((codes[name], len(labels[name])))
         else:
-            texts = sets[name].list.join("|") if name in sets else as_texts(source.frame[name].gather(kept))
-            texts = texts.fill_null("")
+            column = sets[name].list.join("|") if name in sets else source.frame[name].gather(kept)
+            absent = column.is_null()
+            texts = as_texts(column).fill_null("")
             distinct = texts.unique().sort().to_list()
             keys.append((texts.cast(pl.Enum(distinct)).to_physical().to_numpy(), len(distinct)))
+            if absent.any():  # null after the empty text and after NaN, which have the same text
+                keys.append((absent.cast(pl.Int32).to_numpy(), 2))
     return sort_rows(keys, len(kept))
 
 

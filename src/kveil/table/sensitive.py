@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +25,7 @@ class Sensitive:
 
     ``values`` stand in numeric order, else in leaf order, else in the order of texts; their code is their
     position, missing is the code after the last. ``row`` and ``code`` are pairs of a row (a record, or a
-    person) and a value it has.
+    person) and a value it has. ``grow`` builds the tree over some of the values where a builder makes it of them.
     """
 
     name: str
@@ -30,36 +33,46 @@ class Sensitive:
     row: Ints
     code: Ints
     tree: Tree | None
+    grow: Callable[[list[str]], Tree] | None = None
 
     @property
     def known(self) -> int:
         """How many values there are; also the code of missing."""
         return len(self.values)
 
-    @property
-    def ancestors(self) -> Ints:
-        """Every code's nodes from its leaf up, -1 past the root; missing hangs under the root."""
-        assert self.tree is not None
-        node = np.array([self.tree.node_of[value] for value in self.values] + [self._missing_node], dtype=np.int32)
-        parent = np.append(self.tree.parent, 0)
+    @cached_property
+    def _numbers(self) -> tuple[Decimal | None, ...]:
+        return tuple(parse_number(value) for value in self.values)
+
+    def order(self, present: Bools) -> Ints:
+        """Return the codes that are present in the order distances need: what is left out has no say in it."""
+        codes = np.flatnonzero(present)
+        numbers = {code: self._numbers[code] for code in codes.tolist() if code < self.known}
+        if len(numbers) < self.known and all(number is not None for number in numbers.values()):
+            ordered = sorted(numbers, key=lambda code: (numbers[code], self.values[code]))
+            codes[: len(ordered)] = ordered
+        return codes.astype(np.int32)
+
+    def ways(self, present: Bools) -> tuple[Ints, Floats]:
+        """Return every code's nodes from its leaf up, -1 past the root, and the weight of the edge above each node.
+
+        An edge weighs half the fall in height along it, over the height of the tree; missing hangs under the root.
+        A builder's tree has the present values as its leaves; codes that are not present have no nodes in it.
+        """
+        tree = self.tree
+        assert tree is not None
+        if self.grow is not None and not present[: self.known].all():
+            tree = self.grow([value for value, here in zip(self.values, present, strict=False) if here])
+        missing = len(tree.labels) if tree.missing is None else int(tree.leaf_nodes[tree.missing])
+        node = np.array([*(tree.node_of.get(value, -1) for value in self.values), missing], dtype=np.int32)
+        parent = np.append(tree.parent, 0)
         levels = []
         while (node >= 0).any():
             levels.append(node)
             node = np.where(node > 0, parent[np.maximum(node, 0)], -1).astype(np.int32)
-        return np.array(levels).T
-
-    @property
-    def _missing_node(self) -> int:
-        assert self.tree is not None
-        return len(self.tree.labels) if self.tree.missing is None else int(self.tree.leaf_nodes[self.tree.missing])
-
-    @property
-    def weight(self) -> Floats:
-        """The weight of the edge above every node: half the fall in height, over the height of the tree."""
-        assert self.tree is not None
-        height = self.tree.height.astype(np.float64)
-        fall = height[self.tree.parent] - height
-        return np.append(fall, height[0]) / (2 * max(float(height[0]), 1.0))
+        height = tree.height.astype(np.float64)
+        fall = np.append(height[tree.parent] - height, height[0])
+        return np.array(levels).T, fall / (2 * max(float(height[0]), 1.0))
 
 
 def encode_sensitive(column: Coded, policy: Policy, name: str, persons: Persons | None, where: str) -> Sensitive:
@@ -77,10 +90,19 @@ def encode_sensitive(column: Coded, policy: Policy, name: str, persons: Persons 
     rank = {value: position for position, value in enumerate(values)}
     renumber = np.array([*(rank[text] for text in column.texts), len(values)], dtype=np.int32)
     codes = renumber[column.codes]
+    grow = None
+    if tree is not None and fixed_lines(policy, name) is None:
+        grow = partial(_built_tree, policy, name, absent=tree.missing is not None, where=where)
     if persons is None:
-        return Sensitive(name, tuple(values), np.arange(len(codes), dtype=np.int32), codes, tree)
+        return Sensitive(name, tuple(values), np.arange(len(codes), dtype=np.int32), codes, tree, grow)
     row, code = _person_pairs(persons, codes, len(values))
-    return Sensitive(name, tuple(values), row, code, tree)
+    return Sensitive(name, tuple(values), row, code, tree, grow)
+
+
+def _built_tree(policy: Policy, name: str, texts: list[str], absent: bool, where: str) -> Tree:
+    attribute, missing = policy.attributes[name], policy.data.missing
+    lines, _ = build_lines(attribute.hierarchy, texts, f"{where}: attributes.{name}")
+    return build_tree(lines.lines, lines.root, attribute, missing[0] if absent else None, missing)
 
 
 def _person_pairs(persons: Persons, codes: Ints, known: int) -> tuple[Ints, Ints]:

@@ -93,7 +93,7 @@ def verify_release(
 
     dependencies = []
     if policy.dependencies:
-        shown = pl.DataFrame({n: released_texts(release, policy, n) for n in policy.released})
+        shown = pl.DataFrame({n: released_texts(release, policy, n, stars=True) for n in policy.released})
         shown = shown.filter(~all_star) if not rows.persons else shown
         for rule in policy.dependencies:
             checked = check_dependency(rule, shown, policy.quasi_identifiers)

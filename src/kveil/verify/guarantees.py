@@ -15,8 +15,19 @@ from numpy.typing import NDArray
 
 from kveil.errors import count
 from kveil.policy.dependencies import Dependency
-from kveil.policy.hierarchy import Line, climber, fixed_lines
-from kveil.policy.model import AlphaK, KAnonymity, LDiversity, Policy, PrivacyModel, PSensitive, TCloseness
+from kveil.policy.hierarchy import IntervalScale, Line, climber, fixed_lines, is_real
+from kveil.policy.model import (
+    STAR,
+    AlphaK,
+    Hierarchy,
+    Intervals,
+    KAnonymity,
+    LDiversity,
+    Policy,
+    PrivacyModel,
+    PSensitive,
+    TCloseness,
+)
 from kveil.policy.numbers import parse_number
 from kveil.verify.rows import ITEM, ROW, Rows
 
@@ -213,10 +224,7 @@ def _over_tree(
     """
     items: list[str | None] = whole[ITEM].to_list()
     line_of = _lines(model, policy, items)
-    height: dict[str, int] = {}
-    for line in line_of.values():
-        for edges, label in enumerate(line):
-            height[label] = max(height.get(label, 0), edges)
+    height = _heights(policy.attributes[model.sensitive].hierarchy, line_of)
     tallest = max(height.values(), default=0) or 1
     steps = [
         (item, line[at], (height[line[at + 1]] - height[line[at]]) / (2 * tallest))
@@ -236,6 +244,23 @@ def _over_tree(
     gain = pl.col("weight") * ((pl.col("p") - pl.col("q")).abs() - pl.col("q"))
     rest = float((below["weight"] * below["q"]).sum())
     return _per_group(joined, gain.sum(), number, 0.0) + (rest if number else 0.0)
+
+
+def _heights(spec: Hierarchy | None, line_of: dict[str | None, Line]) -> dict[str, int]:
+    """Return the most edges from every label down to a leaf; intervals have all numbers of their scale as leaves."""
+    height: dict[str, int] = {}
+    for line in line_of.values():
+        for edges, label in enumerate(line):
+            height[label] = max(height.get(label, 0), edges)
+    if isinstance(spec, Intervals):
+        values = {item: parse_number(item) for item in line_of if item is not None}
+        scale = IntervalScale(spec, is_real(values))
+        for number in values.values():
+            for level, width in enumerate(spec.widths):
+                low, high = scale.bounds(number or Decimal(0), width)
+                height[scale.label(low, high)] = scale.height(low, level)
+        height[STAR] = max(height.get(STAR, 0), 1 + scale.height(spec.from_, len(spec.widths) - 1))
+    return height
 
 
 def _lines(model: TCloseness, policy: Policy, items: list[str | None]) -> dict[str | None, Line]:

@@ -40,22 +40,25 @@ class Rows:
         return len(self.source)
 
 
-def released_texts(source: Source, policy: Policy, name: str) -> pl.Series:
-    """Return a column as texts; everything that means missing becomes the one text that is written for it."""
+def released_texts(source: Source, policy: Policy, name: str, stars: bool = False) -> pl.Series:
+    """Return a column as texts; everything that means missing becomes the one text that is written for it.
+
+    In a release ``stars`` are stars, even where the policy reads a `*` of the input as missing.
+    """
     shown = policy.data.missing[0]
     texts = source.texts(name).fill_null(shown)
-    others = [text for text in policy.data.missing if text != shown]
+    others = [text for text in policy.data.missing if text != shown and not (stars and text == STAR)]
     return texts.replace(dict.fromkeys(others, shown)) if others else texts
 
 
-def _texts(source: Source, policy: Policy) -> pl.DataFrame:
-    return pl.DataFrame({name: released_texts(source, policy, name) for name in policy.quasi_identifiers})
+def _texts(source: Source, policy: Policy, stars: bool) -> pl.DataFrame:
+    return pl.DataFrame({name: released_texts(source, policy, name, stars) for name in policy.quasi_identifiers})
 
 
-def _known(texts: pl.Series, policy: Policy) -> pl.Series:
+def _known(texts: pl.Series, policy: Policy, stars: bool = False) -> pl.Series:
     """Return a sensitive column with null for missing."""
     frame = texts.to_frame(ITEM)
-    missing = list(policy.data.missing)
+    missing = [text for text in policy.data.missing if not (stars and text == STAR)]
     return frame.select(pl.when(pl.col(ITEM).is_in(missing)).then(None).otherwise(pl.col(ITEM)).alias(ITEM))[ITEM]
 
 
@@ -66,13 +69,13 @@ def _items(rows: pl.Series, texts: pl.Series, height: int) -> pl.DataFrame:
     return everyone.join(pairs, on=ROW, how="left", maintain_order="left")
 
 
-def plain_rows(source: Source, policy: Policy) -> Rows:
+def plain_rows(source: Source, policy: Policy, stars: bool = False) -> Rows:
     """Return the rows of a table in which a row is a record."""
     number = pl.Series(ROW, np.arange(source.rows, dtype=np.int64))
     used = {str(model.sensitive) for model in policy.privacy if hasattr(model, "sensitive")}
-    items = {name: pl.DataFrame([number, _known(source.texts(name), policy)]) for name in sorted(used)}
+    items = {name: pl.DataFrame([number, _known(source.texts(name), policy, stars)]) for name in sorted(used)}
     nobody = pl.Series(np.zeros(source.rows, dtype=bool))
-    return Rows(_texts(source, policy), items, number.to_numpy(), nobody, persons=False)
+    return Rows(_texts(source, policy, stars), items, number.to_numpy(), nobody, persons=False)
 
 
 def original_rows(source: Source, policy: Policy) -> tuple[Rows, NDArray[np.int64]]:
@@ -82,16 +85,17 @@ def original_rows(source: Source, policy: Policy) -> tuple[Rows, NDArray[np.int6
     return _grouped(source, policy, source.texts(policy.individual_column))
 
 
-def _grouped(source: Source, policy: Policy, ids: pl.Series) -> tuple[Rows, NDArray[np.int64]]:
+def _grouped(source: Source, policy: Policy, ids: pl.Series, stars: bool = False) -> tuple[Rows, NDArray[np.int64]]:
     frame = pl.DataFrame({"id": ids}).with_row_index(ROW)
     first = frame.group_by("id").agg(pl.col(ROW).min()).sort(ROW).with_row_index("person")
     person = frame.join(first.select("id", "person"), on="id", how="left", maintain_order="left", nulls_equal=True)
     of_record = person["person"].cast(pl.Int64)
     at = first[ROW].cast(pl.Int64).to_numpy()
     items = {
-        name: _items(of_record, _known(source.texts(name), policy), len(at)) for name in policy.with_role("sensitive")
+        name: _items(of_record, _known(source.texts(name), policy, stars), len(at))
+        for name in policy.with_role("sensitive")
     }
-    texts = _texts(source, policy)[at]
+    texts = _texts(source, policy, stars)[at]
     return Rows(texts, items, at, _starred(items, len(at)), persons=True), of_record.to_numpy()
 
 
@@ -108,24 +112,26 @@ def _starred(items: dict[str, pl.DataFrame], height: int) -> pl.Series:
 def release_rows(source: Source, policy: Policy) -> Rows:
     """Return the rows of a release, in sets or long as the policy says where there are individuals."""
     if policy.individual_column is None:
-        return plain_rows(source, policy)
+        return plain_rows(source, policy, stars=True)
     if policy.release.shape == "long":
         return _long_rows(source, policy)
     items = {}
     number = pl.Series(np.arange(source.rows, dtype=np.int64))
     for name in policy.with_role("sensitive"):
         column = source.frame[name]
-        sets = column if column.dtype == pl.List else _known(source.texts(name), policy).str.split("|")
+        sets = column if column.dtype == pl.List else _known(source.texts(name), policy, stars=True).str.split("|")
         pairs = pl.DataFrame({ROW: number, ITEM: sets}).explode(ITEM, empty_as_null=True)
-        items[name] = _items(pairs[ROW], _known(pairs[ITEM].cast(pl.String), policy), source.rows)
-    return Rows(_texts(source, policy), items, number.to_numpy(), _starred(items, source.rows), persons=True)
+        items[name] = _items(pairs[ROW], _known(pairs[ITEM].cast(pl.String), policy, stars=True), source.rows)
+    return Rows(
+        _texts(source, policy, stars=True), items, number.to_numpy(), _starred(items, source.rows), persons=True
+    )
 
 
 def _long_rows(source: Source, policy: Policy) -> Rows:
     if INDIVIDUAL not in source.frame.columns:
         raise DataError(f"{source.name} lacks the column {INDIVIDUAL!r}, which numbers the persons of a long release.")
-    rows, of_record = _grouped(source, policy, source.texts(INDIVIDUAL))
-    record_texts = _texts(source, policy)
+    rows, of_record = _grouped(source, policy, source.texts(INDIVIDUAL), stars=True)
+    record_texts = _texts(source, policy, stars=True)
     differing = [
         name for name in record_texts.columns if (record_texts[name] != rows.texts[name].gather(of_record)).any()
     ]

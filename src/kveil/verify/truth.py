@@ -158,8 +158,9 @@ def compare(
         if role == "sensitive" and rows.persons:
             differing = _differing_items(before.items[name], rows.items[name], places, rows.starred)
         else:
-            shown_texts = release.texts(name).gather(rows.source)
-            differing = int(shown_texts.ne_missing(original.texts(name).gather(before.source[places])).sum())
+            absent = policy.data.missing[0]
+            was = original.texts(name).gather(before.source[places]).fill_null(absent)
+            differing = int((release.texts(name).gather(rows.source).fill_null(absent) != was).sum())
         if differing:
             findings.append(f"{name} ({role}) differs from the original in {count(differing, 'cell')}.")
             changed += differing
