@@ -383,8 +383,9 @@ class _Component:
         if not parked.any():
             return parts
         part = np.where(parked, parts.low.shape[1], parts.part).astype(np.int32)
-        low = np.column_stack([parts.low, self.low[:, parked].min(axis=1)])
-        high = np.column_stack([parts.high, self.high[:, parked].max(axis=1)])
+        leaves = [self.table.trees[position].leaves for position in self.positions]
+        low = np.column_stack([parts.low, np.zeros(len(leaves), dtype=np.int32)])
+        high = np.column_stack([parts.high, np.array(leaves, dtype=np.int32) - 1])
         return _Parts(part, low, high, parts.split)
 
     def shown(self, parts: _Parts, member: Ints) -> list[Shown]:
@@ -510,31 +511,43 @@ def _trim(table: Table, allowed: int) -> Ints:
     if not allowed or bounded or table.persons is not None or not table.sensitive:
         return nothing
     models = [group_model(model, table) for model in table.policy.privacy]
-    order = canonical_order(table)
-    gone = np.zeros(table.records, dtype=bool)
-    for _ in range(allowed + 1):
-        weights = (~gone).astype(np.int64)
-        pairs = {
-            name: Pairs(s.row, s.code, np.ones(len(s.row), dtype=np.int64), s.known)
-            for name, s in table.sensitive.items()
-        }
-        counted = Groups(np.zeros(table.records, dtype=np.int32), 1, weights, pairs)
-        failing = [model for model in models if not model.good(counted)[0]]
+    tally = {name: np.bincount(s.code, minlength=s.known + 1) for name, s in table.sensitive.items()}
+    waiting: dict[tuple[str, int], list[int]] = {}  # rows of a value that are still in, in canonical order
+    gone: list[int] = []
+    out = np.zeros(table.records, dtype=bool)
+    while len(gone) <= allowed:
+        failing = [model for model in models if not model.good(_as_one(table, tally, table.records - len(gone)))[0]]
         if not failing:
-            return np.flatnonzero(gone).astype(np.int32)
+            return np.array(sorted(gone), dtype=np.int32)
         frequent = next((m for m in failing if not isinstance(m, (AtLeastK, DistinctValues, Close))), None)
         if frequent is None or frequent.sensitive is None:
             return nothing
-        codes = table.sensitive[frequent.sensitive].code
-        known = table.sensitive[frequent.sensitive].known
-        tally = np.bincount(codes[~gone], minlength=known + 1)
-        if not isinstance(frequent, AlphaShare):
-            tally[known] = 0  # only (α,k) takes missing for a value
-        if not tally.any():
+        name, known = frequent.sensitive, table.sensitive[frequent.sensitive].known
+        # Only (α,k) takes missing for a value.
+        counts = tally[name] if isinstance(frequent, AlphaShare) else tally[name][:known]
+        if not counts.any():
             return nothing
-        value = int(np.argmax(tally))
-        gone[next(row for row in order[::-1] if codes[row] == value and not gone[row])] = True
+        value = int(np.argmax(counts))
+        if (name, value) not in waiting:
+            order = canonical_order(table)
+            waiting[name, value] = order[table.sensitive[name].code[order] == value].tolist()
+        row = waiting[name, value].pop()
+        while out[row]:
+            row = waiting[name, value].pop()
+        out[row] = True
+        gone.append(row)
+        for other, sensitive in table.sensitive.items():
+            tally[other][sensitive.code[row]] -= 1
     return nothing
+
+
+def _as_one(table: Table, tally: dict[str, Weights], rows: int) -> Groups:
+    """Return a whole table as one group, by its counts alone."""
+    pairs = {}
+    for name, counts in tally.items():
+        codes = np.flatnonzero(counts).astype(np.int32)
+        pairs[name] = Pairs(np.zeros(len(codes), dtype=np.int32), codes, counts[codes], table.sensitive[name].known)
+    return Groups(np.zeros(1, dtype=np.int32), 1, np.array([rows], dtype=np.int64), pairs)
 
 
 def canonical_order(table: Table) -> Ints:

@@ -46,7 +46,8 @@ class PolicyPart(BaseModel, metaclass=_Checked):
             if unknown:
                 shown = [name for name in names if name != "form"]
                 hint = did_you_mean(unknown[0], shown)
-                told = f"has no key {unknown[0]!r}; allowed here: {listing(shown, 20)}{hint}"
+                allowed = f"allowed here: {listing(shown, 20)}{hint}" if shown else "it takes none"
+                told = f"has no key {unknown[0]!r}; {allowed}"
                 raise PydanticCustomError("told", "{told}", {"told": told})
         return value
 

@@ -501,6 +501,12 @@ class AlgorithmChoice(PolicyPart):
             raise told(f"is {name!r}; allowed: {', '.join(ALGORITHM_NAMES)}{did_you_mean(name, ALGORITHM_NAMES)}")
         return name
 
+    @model_validator(mode="after")
+    def _options_of_one(self) -> Self:
+        if self.name == "auto" and self.options:
+            raise told("gives options to auto, which runs many algorithms; name the one that has them")
+        return self
+
 
 class Policy(PolicyPart):
     """What must hold for a release; read it with :meth:`load`, or build it from kveil's classes."""

@@ -22,7 +22,7 @@ def _table(*columns: str) -> Table:
 
 def describe(guarantee: dict[str, Any]) -> str:
     """Return a guarantee in words: ``k-anonymity (k 5) over zip, birth``."""
-    skip = {"model", "attributes", "holds", "worst", "groups"}
+    skip = {"model", "attributes", "holds", "worst", "groups", "smallest"}
     settings = ", ".join(f"{key} {value}" for key, value in guarantee.items() if key not in skip)
     return f"{guarantee['model']} ({settings}) over {', '.join(guarantee['attributes'])}"
 

@@ -77,7 +77,7 @@ def _sets(source: Source, table: Table, gone: Bools, kept: Rows) -> dict[str, pl
         return {}
     found = {}
     for name, sensitive in table.sensitive.items():
-        items = item_sets(source, table.policy, name, list(sensitive.values), table.persons).gather(kept)
+        items = item_sets(source, table.policy, name, sensitive.in_leaf_order(), table.persons).gather(kept)
         if gone[kept].any():
             star = pl.Series([[STAR]], dtype=pl.List(pl.String))
             items = pl.select(pl.when(pl.Series(gone[kept])).then(star).otherwise(items).alias(name))[name]

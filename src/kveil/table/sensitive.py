@@ -40,6 +40,13 @@ class Sensitive:
         """How many values there are; also the code of missing."""
         return len(self.values)
 
+    def in_leaf_order(self) -> list[str]:
+        """Return the values in the order in which a set shows them: that of the tree's leaves, if there is one."""
+        tree = self.tree
+        if tree is None:
+            return list(self.values)
+        return sorted(self.values, key=lambda value: tree.node_of[value])
+
     @cached_property
     def _numbers(self) -> tuple[Decimal | None, ...]:
         return tuple(parse_number(value) for value in self.values)

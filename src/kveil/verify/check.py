@@ -14,7 +14,7 @@ from kveil.policy.constraints import Component, components, largest_k
 from kveil.policy.model import STAR, Policy
 from kveil.verify.guarantees import can_check, check_dependency, check_model
 from kveil.verify.rows import INDIVIDUAL, Rows, release_rows, released_texts
-from kveil.verify.truth import Comparison, compare, impossible_stars, unknown_labels
+from kveil.verify.truth import Comparison, compare, impossible_stars, unknown_items, unknown_labels
 from kveil.verify.verdict import Verdict
 
 Places = NDArray[np.int64]
@@ -82,6 +82,7 @@ def verify_release(
     else:
         findings += unknown_labels(rows.texts, policy, parts, starred)
 
+    findings += unknown_items(rows, policy)
     guarantees = []
     for c, part in enumerate(parts):
         taking_part = ~starred[str(c)]
@@ -105,7 +106,7 @@ def verify_release(
                 )
     suppression, finding = _suppression(rows, policy, comparison, all_star, starred, parts)
     findings += finding
-    warnings = _star_warnings(policy, suppression["starred"])
+    warnings = _star_warnings(policy, rows, suppression["starred"])
     if not rows.height:
         warnings.append("the release has no records.")
     return Verdict(
@@ -155,12 +156,14 @@ def _suppression(
     ]
 
 
-def _star_warnings(policy: Policy, starred: object) -> list[str]:
+def _star_warnings(policy: Policy, rows: Rows, starred: object) -> list[str]:
     """Warn of rows shown as stars: they are outside every guarantee, and few of them are as good as named."""
     if not isinstance(starred, int) or not starred:
         return []
     k = largest_k(policy)
     few = f", fewer than {k}" if starred < k else ""
+    if rows.persons:
+        return [f"{count(starred, 'individual')} shown as `*`{few}: they are outside every guarantee."]
     return [
         f"{count(starred, 'record')} shown as `*` in at least one component{few}: "
         "they are outside its guarantees, their other cells are released."

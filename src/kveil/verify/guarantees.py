@@ -195,7 +195,7 @@ def _ordered_items(model: TCloseness, policy: Policy, items: list[str | None]) -
     if lines is None:
         return [*sorted(present), *absent]
     leaf = {text: place for place, text in enumerate(_depth_first(lines.lines))}
-    return [*sorted(present, key=leaf.__getitem__), *absent]
+    return [*sorted(present, key=lambda item: (leaf.get(item, len(leaf)), item)), *absent]
 
 
 def _depth_first(lines: tuple[Line, ...]) -> list[str]:

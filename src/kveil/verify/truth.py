@@ -65,6 +65,18 @@ def unknown_labels(
     return findings
 
 
+def unknown_items(rows: Rows, policy: Policy) -> list[str]:
+    """Return a finding for every sensitive attribute that shows a value its hierarchy does not know."""
+    findings = []
+    for name, items in rows.items.items():
+        lines = fixed_lines(policy, name)
+        if lines is not None:
+            leaves = {line[0] for line in lines.lines} | {STAR}
+            counts = items[ITEM].drop_nulls().value_counts(name="cells")
+            findings += _strangers(name, {item: cells for item, cells in counts.iter_rows() if item not in leaves})
+    return findings
+
+
 def _strangers(name: str, strange: dict[str, int]) -> list[str]:
     if not strange:
         return []
