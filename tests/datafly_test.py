@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import kveil
 import naive
-from kveil.algorithms.fulldomain import one_step
 from kveil.algorithms.registry import GROUP_MODELS
 from kveil.files import from_frame
 from kveil.models import standing
@@ -81,13 +80,13 @@ def test_full_domain_levels_are_depths(drawn: Drawn) -> None:
         height = hierarchy.height(hierarchy.root)
         node = tree.leaf_nodes
         for level in range(1, height + 1):
-            step = one_step(tree, np.unique(node))
+            step = tree.one_step(np.unique(node))
             assert step is not None
             node = step[node]
             for leaf, shown in zip(tree.leaf_nodes, node, strict=True):
                 way = hierarchy.ways[tree.labels[leaf]]
                 assert tree.labels[shown] == next(label for label in way if hierarchy.depth(label) <= height - level)
-        assert one_step(tree, np.unique(node)) is None
+        assert tree.one_step(np.unique(node)) is None
 
 
 # ---------------------------------------------------------------------------------------------- maximal subset

@@ -36,7 +36,7 @@ from kveil.algorithms.registry import (
     check_honours,
     find,
 )
-from kveil.choose import attempt
+from kveil.engines.local import run
 from kveil.files import from_frame
 from kveil.pipeline import Result, anonymize_file, measure_sources, read, verify, with_algorithm
 from kveil.policy.load import parse_policy
@@ -158,7 +158,7 @@ def test_losses_are_those_of_the_slow_twin_and_of_measure(algorithm: Algorithm, 
 
         # Who is suppressed in which component is the algorithm's to say.
         table = encode(from_frame(case.frame()), policy)
-        solution = attempt(table, policy.algorithm, lambda stage: None).solution
+        solution = run(algorithm, table, {})
         suppressed = {
             (i, twin.components[c])
             for c, row in enumerate(solution.suppressed.tolist())

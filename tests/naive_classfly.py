@@ -182,29 +182,35 @@ class Part:
     # what the paper does not have
 
     def take_in(self) -> None:
-        """Let what is left over, value by value in canonical order, join records already set aside."""
-        waiting: dict[tuple[str, ...], list[int]] = {}
-        for i in self.marked(TO_BE_SUPPRESSED):
-            waiting.setdefault(tuple(self.leaves[i].values()), []).append(i)
-        for leaf in sorted(waiting, key=self.place):
-            if not any(self.show(waiting[leaf], shown) for shown in self.joins(leaf)):
-                self.gather(waiting[leaf], leaf)
+        """Let what is left over, value by value in canonical order, join records already set aside; until none can."""
+        before = -1
+        while len(self.marked(TO_BE_SUPPRESSED)) != before:
+            before = len(self.marked(TO_BE_SUPPRESSED))
+            waiting: dict[tuple[str, ...], list[int]] = {}
+            for i in self.marked(TO_BE_SUPPRESSED):
+                waiting.setdefault(tuple(self.leaves[i].values()), []).append(i)
+            for leaf in sorted(waiting, key=self.place):
+                if not any(self.show(waiting[leaf], shown) for shown in self.joins(leaf)):
+                    for for_good in (False, True):
+                        if self.gather(waiting[leaf], leaf, for_good):
+                            break
 
-    def show(self, records: list[int], shown: tuple[str, ...], keep: bool = True) -> bool:
-        """Show records at some values, set aside, if that breaks nothing; else, or for a try, leave all as it was.
+    def show(self, records: list[int], shown: tuple[str, ...], trial: str = "") -> bool:
+        """Show records at some values, set aside, if that breaks nothing; else leave all as it was, as after a trial.
 
-        A try is about the others: whether what stays behind holds without those that go.
+        A trial is about the others: whether what stays behind holds once these show the same, or are gone for good.
         """
         before = {i: (self.shown[i], self.marks[i]) for i in records}
         for i in records:
-            self.shown[i], self.marks[i] = dict(zip(self.names, shown, strict=True)), SATISFY
+            self.shown[i] = dict(zip(self.names, shown, strict=True))
+            self.marks[i] = TO_BE_SUPPRESSED if trial == "gone" else SATISFY
         good = all(
             self.good(model, members)
             for model in self.models
             for members in self.groups(model.attributes, self.marked(SATISFY))
-            if keep or any(self.shown[members[0]][name] != self.shown[records[0]][name] for name in model.attributes)
+            if not (trial and all(self.shown[members[0]][n] == self.shown[records[0]][n] for n in model.attributes))
         )
-        if not (good and keep):
+        if not good or trial:
             for i, (row, mark) in before.items():
                 self.shown[i], self.marks[i] = row, mark
         return good
@@ -229,7 +235,7 @@ class Part:
                     found.append((cost, self.place(place), place))
         return [place for _, _, place in sorted(found)]
 
-    def gather(self, records: list[int], leaf: tuple[str, ...]) -> None:
+    def gather(self, records: list[int], leaf: tuple[str, ...], for_good: bool) -> bool:
         """Generalize groups over left-over records: the cheapest that others can spare, until they are enough."""
         chosen: list[int] = []
         shown = leaf
@@ -241,18 +247,18 @@ class Part:
                 wider = [self.columns[name].wider(*pair) for name, *pair in zip(self.names, theirs, shown, strict=True)]
                 if None in wider or (self.hides and set(wider) == {STAR}):
                     continue
-                if self.show([*records, *chosen, *members], tuple(wider), keep=False):
+                if self.show([*records, *chosen, *members], tuple(wider), "gone" if for_good else "shown"):
                     price = 0.0
                     for name, old, own, new in zip(self.names, theirs, shown, wider, strict=True):
                         cost = self.columns[name].cost
                         price += (cost(new) - cost(old)) * len(members) + (cost(new) - cost(own)) * size
                     offers.append((price, self.place(theirs), members, tuple(wider)))
             if not offers:
-                return
+                return False
             _, _, members, shown = min(offers)
             chosen += members
             if self.show([*records, *chosen], shown):
-                return
+                return True
 
     def place(self, labels: Sequence[str]) -> list[list[int]]:
         return [self.columns[name].order[label] for name, label in zip(self.names, labels, strict=True)]

@@ -462,7 +462,7 @@ class Mondrian:
                 return everyone
             order = in_order(set(values), self.policy["attributes"][name].get("hierarchy"))
             most = max(order, key=lambda value: (values.count(value), -order.index(value)))
-            kept.remove(max((i for i in kept if next(iter(items[i]), None) == most), key=self.canonical))
+            kept.remove(max((i for i in kept if next(iter(items[i]), None) == most), key=lambda i: (self.canonical(i), i)))
         return everyone
 
     def canonical(self, i: int) -> tuple[Any, ...]:
@@ -484,7 +484,7 @@ class Mondrian:
     def solve(self) -> list[Row | None] | None:
         """What every record shows, None for one that is suppressed; None where the policy cannot be met."""
         allowed = math.floor(Fraction(self.policy.get("suppression", {}).get("limit", 0)) * len(self.table))
-        bounded = any("boundary" in attribute for attribute in self.quasi.values())
+        bounded = any(self.limit(n, leaf) not in ("", t.root) for n, t in self.trees.items() for leaf in t.way)
         kept = list(range(len(self.table))) if bounded else self.trimmed(allowed)
         while True:
             start = groups_of(kept, lambda i: [self.limit(name, self.table[i][name]) for name in self.quasi].__repr__())

@@ -188,7 +188,7 @@ def test_quoted_labels_keep_what_is_inside(tmp_path: Path) -> None:
         ("a;g;*\nb;h;*\nc;g;h;*\n", "two parents"),
         ("a;g;*\na;h;*\n", "listed twice"),
         ("a;g;*\ng;*\n", "both a leaf and an inner node"),
-        ("a;g;*\nb;a;*\n", "both a leaf and an inner node"),
+        ("a;*\nb;a;*\n", "both a leaf and an inner node"),
         ("a;g;*\nb;g;All\n", "two "),
         ("a;*\nb;All\n", "two roots"),
         ("a;g;h;g;*\n", "twice|two parents"),
@@ -211,7 +211,8 @@ def test_a_file_that_is_not_utf8_names_the_line(tmp_path: Path) -> None:
     [
         "{'*': {g: [a], h: [a]}}",
         "{'*': {g: [a], a: []}}",
-        "{'*': {g: [g, a], h: [b]}, x: []}",
+        "{'*': {g: [a], h: [g]}}",
+        "{'*': {g: [a]}, x: []}",
         "{a: [], b: []}",
         "[a, b]",
     ],
@@ -229,7 +230,10 @@ def test_texts_in_a_policy_are_taken_as_written() -> None:
 kveil: 1
 data: {missing: [NO, 02137, 2020-01-01, 1:30, ~, 1e3]}
 attributes:
-  NO: {role: quasi-identifier, hierarchy: {tree: {yes: {off: [02138, 1:31], 0x1F: [2020-01-02, null, on]}}}, boundary: [off, 0x1F]}
+  NO:
+    role: quasi-identifier
+    hierarchy: {tree: {yes: {off: [02138, 1:31], 0x1F: [2020-01-02, null, on]}}}
+    boundary: [off, 0x1F]
   2020-01-01: {role: quasi-identifier, boundary: [007, 1_000]}
   1:30: {role: insensitive}
 privacy: [{model: k-anonymity, k: 1}]
@@ -238,13 +242,8 @@ release: {order: keep}
     policy = policy_of(text)
     assert list(policy.attributes) == ["NO", "2020-01-01", "1:30"]
     assert policy.data.missing == ("NO", "02137", "2020-01-01", "1:30", "~", "1e3")
-    frame = pl.DataFrame(
-        {
-            "NO": ["02138", "1:31", "2020-01-02", "null", "on", "02137"],
-            "2020-01-01": ["007"] * 5 + ["1:30"],
-            "1:30": ["x"] * 6,
-        }
-    )
+    first = ["02138", "1:31", "2020-01-02", "null", "on", "02137"]
+    frame = pl.DataFrame({"NO": first, "2020-01-01": ["007"] * 5 + ["1:30"], "1:30": ["x"] * 6})
     table = encode(from_frame(frame), policy)
     tree, other = table.trees
     assert isinstance(tree, Tree)
@@ -260,7 +259,7 @@ release: {order: keep}
     assert [tree.labels[node] for node in tree.limit_of] == ["off", "off", "0x1F", "0x1F", "0x1F", "yes"]
     assert [other.labels[node] for node in other.limit_of] == ["007", "*"]
     # Missing is written as the first text of `missing`.
-    release = kveil.anonymize(frame, policy).data
+    release = kveil.anonymize(frame, policy, algorithm="datafly").data
     assert release["NO"].to_list() == ["02138", "1:31", "2020-01-02", "null", "on", "NO"]
     assert release["2020-01-01"].to_list() == ["007"] * 5 + ["NO"]
 
@@ -269,7 +268,7 @@ def test_a_zip_code_is_never_a_number(tmp_path: Path) -> None:
     (tmp_path / "zip.csv").write_text("02138;0213*;*\n2138;213*;*\n")
     tree = tree_of("zip.csv", ["02138", "2138"], folder=tmp_path)
     assert ways_of(tree) == [("02138", "0213*", "*"), ("2138", "213*", "*")]
-    with pytest.raises(kveil.DataError, match="'2138.0'"):
+    with pytest.raises(kveil.DataError, match=r"'2138\.0'"):
         tree_of("zip.csv", ["2138.0"], folder=tmp_path)
 
 
@@ -296,8 +295,8 @@ def test_missing_wins_over_a_leaf_of_the_same_text() -> None:
 def test_a_text_for_missing_that_is_an_inner_node_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "policy.yaml"
     path.write_text(
-        "{kveil: 1, data: {missing: [g]}, attributes: {a: {role: quasi-identifier, hierarchy: {tree: {'*': {g: [a]}}}}},"
-        " privacy: [{model: k-anonymity, k: 1}]}"
+        "{kveil: 1, data: {missing: [g]}, privacy: [{model: k-anonymity, k: 1}],"
+        " attributes: {a: {role: quasi-identifier, hierarchy: {tree: {'*': {g: [a]}}}}}}"
     )
     with pytest.raises(kveil.PolicyError, match="inner node"):
         kveil.Policy.load(path)
@@ -397,8 +396,8 @@ def test_the_first_marked_node_is_the_limit() -> None:
 def test_a_boundary_at_a_node_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "policy.yaml"
     path.write_text(
-        "{kveil: 1, attributes: {a: {role: quasi-identifier, hierarchy: {tree: {'*': {Kansas: [x]}}}, boundary: [Kansos]}},"
-        " privacy: [{model: k-anonymity, k: 1}]}"
+        "{kveil: 1, privacy: [{model: k-anonymity, k: 1}],"
+        " attributes: {a: {role: quasi-identifier, hierarchy: {tree: {'*': {Kansas: [x]}}}, boundary: [Kansos]}}}"
     )
     with pytest.raises(kveil.PolicyError, match="Kansas"):
         kveil.Policy.load(path)
@@ -411,16 +410,16 @@ def test_a_boundary_at_a_node_that_is_not_there_is_an_error(tmp_path: Path) -> N
 def test_a_hundred_thousand_leaves_take_seconds(form: str, tmp_path: Path) -> None:
     leaves = 100_000
     values = [f"{number:06}" for number in range(leaves)]
+    days = np.datetime64("1700-01-01") + np.arange(leaves)
     attribute = "{role: quasi-identifier, boundary: {level: 1}, hierarchy: %s}"
     hierarchy = {"mask": "{mask: {keep: [5, 4, 3]}}", "file": "h.csv"}.get(form)
     if form == "file":
-        (tmp_path / "h.csv").write_text("".join(f"{v};{v[:5]};{v[:3]};{v[:1]}x;*\n" for v in values))
+        (tmp_path / "h.csv").write_text("".join(f"{v};{v[:5]};{v[:3]};{v[:2]}x;*\n" for v in values))
     elif form == "intervals":
         hierarchy = f"{{intervals: {{from: 0, to: {leaves}, widths: [10, 100, 1000]}}}}"
         values = [str(number) for number in range(leaves)]
     elif form == "dates":
         hierarchy = "{dates: [month, year, decade]}"
-        days = np.datetime64("1700-01-01") + np.arange(leaves)
         values = [str(day) for day in days]
     spec = attribute % hierarchy if hierarchy else "{role: quasi-identifier}"
     path = tmp_path / "policy.yaml"
@@ -431,7 +430,7 @@ def test_a_hundred_thousand_leaves_take_seconds(form: str, tmp_path: Path) -> No
     tree = table.trees[0]
     assert isinstance(tree, Tree)
     assert tree.leaves == leaves
-    assert len(np.unique(tree.limit_of)) in {1, leaves // 10, 9_854, 3_286, leaves}
+    assert len(np.unique(tree.limit_of)) == {"none": 1, "dates": len(np.unique(days.astype("M8[M]")))}.get(form, 10_000)
     assert tree.lca(np.array([0], dtype=np.int32), np.array([leaves - 1], dtype=np.int32)).tolist() == [0]
     # Two to three seconds on an idle machine; a quadratic step would take minutes.
     assert perf_counter() - started < 30

@@ -181,7 +181,7 @@ def test_the_verifier_catches_every_single_change_that_breaks_something() -> Non
             rows, aligned = rows_of(result.data), result.owner.rows.tolist()
             assume(rows)
             random = Random(seed)
-            for _ in range(24):
+            for _ in range(36):
                 kind, changed, places = change(here, rows, aligned, random)
                 release = frame_of(changed, released_columns(here))
                 # Rows that are there twice, or not any more, are aligned with nothing: the texts alone must tell.

@@ -79,7 +79,7 @@ def _precision_loss(table: Table, position: int, shown: Shown, suppressed: Bools
     key = (tree.depth[tree.leaf_nodes] * depths)[table.leaves[position]] + depth[shown.codes]
     counts = np.bincount(_unless(key, suppressed), minlength=depths * depths)
     leaf, node = np.divmod(np.arange(depths * depths), depths)
-    cost = (leaf - node) / np.maximum(leaf, 1)
+    cost = np.clip((leaf - node) / np.maximum(leaf, 1), 0, 1)  # another branch may lie deeper
     return float((counts @ cost + int(suppressed.sum())) / max(len(suppressed), 1))
 
 

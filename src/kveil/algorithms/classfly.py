@@ -351,14 +351,24 @@ class _Groups:
             total[number[stars]] -= self.sizes[stars]
         return found
 
-    def hold(self, at: int, groups: list[int], shown: Ints, but_these: bool = False) -> bool:
-        """Tell whether everything holds, or everything else, once a tuple and groups show the same."""
+    def hold(self, at: int, groups: list[int], shown: Ints) -> bool:
+        """Tell whether everything holds once a tuple and groups show the same."""
+        return self.part.holds(*self._with(at, groups, shown))
+
+    def spare(self, at: int, groups: list[int], shown: Ints, for_good: bool) -> bool:
+        """Tell whether everything else holds once a tuple and groups show the same, or are gone for good."""
+        nodes, weights, pairs = self._with(at, groups, shown)
+        if for_good:
+            weights[[*groups, -1]] = 0
+        return self.part.holds(nodes, weights, pairs, but_last=True)
+
+    def _with(self, at: int, groups: list[int], shown: Ints) -> tuple[Ints, Weights, dict[str, Pairs]]:
         nodes = np.concatenate([self.shown, shown[:, None]], axis=1)
         nodes[:, groups] = shown[:, None]
         number = self.of.copy()
         number[at] = len(self.sizes)
         pairs = {name: _only(own, number) for name, own in self.part.pairs.items()}
-        return self.part.holds(nodes, np.append(self.sizes, self.part.weights[at]), pairs, but_these)
+        return nodes, np.append(self.sizes, self.part.weights[at]), pairs
 
 
 def _take_in(part: _Part, aside: _Aside, widen: bool) -> int:
@@ -366,8 +376,9 @@ def _take_in(part: _Part, aside: _Aside, widen: bool) -> int:
 
     A tuple first looks for values at which it falls, by every constraint, among records that are set aside as they
     are; else, if these may ``widen``, for groups to generalize over it, one after another the one that costs least.
-    Tuples in canonical order; of several places or groups the cheapest, then the first in the order of nodes. What
-    would break a constraint is not done. O(groups · attributes) a tuple; a try where sensitive values are counted.
+    Tuples in canonical order, again and again while any of them is helped by the one before; of several places or
+    groups the cheapest, then the first in the order of nodes. What would break a constraint is not done.
+    O(groups · attributes) a tuple; a try where sensitive values are counted.
     """
     waiting = np.flatnonzero(aside.left)
     if not len(waiting) or aside.left.all():
@@ -375,15 +386,19 @@ def _take_in(part: _Part, aside: _Aside, widen: bool) -> int:
     waiting = waiting[np.lexsort(tuple(reversed(list(part.leaf_nodes[:, waiting]))))]
     costs = [part.cost(a) for a in range(len(part.trees))]
     groups = _Groups(part, aside)
-    joined = 0
-    for at in waiting.tolist():
-        chosen: list[int] = []
-        shown = _fit(part, groups, at, costs)
-        if shown is None and widen:
-            chosen, shown = _gather(part, groups, at, costs)
-        if shown is not None:
-            groups.join(at, chosen, shown)
-            joined += int(part.weights[at])
+    before = len(waiting) + 1
+    while 0 < len(waiting) < before:
+        before = len(waiting)
+        for at in waiting.tolist():
+            chosen: list[int] = []
+            shown = _fit(part, groups, at, costs)
+            for for_good in (False, True):
+                if shown is None and widen:
+                    chosen, shown = _gather(part, groups, at, costs, for_good)
+            if shown is not None:
+                groups.join(at, chosen, shown)
+        waiting = waiting[groups.of[waiting] < 0]
+    joined = int(part.weights[aside.left & (groups.of >= 0)].sum())
     aside.left = groups.of < 0
     aside.nodes[:, ~aside.left] = groups.shown[:, groups.of[~aside.left]]
     return joined
@@ -418,11 +433,15 @@ def _fit(part: _Part, groups: _Groups, at: int, costs: list[Floats]) -> Ints | N
     return next((shown for shown in whole.T[:TRIES] if groups.hold(at, [], shown)), None)
 
 
-def _gather(part: _Part, groups: _Groups, at: int, costs: list[Floats]) -> tuple[list[int], Ints | None]:
+def _gather(
+    part: _Part, groups: _Groups, at: int, costs: list[Floats], for_good: bool
+) -> tuple[list[int], Ints | None]:
     """Return groups that can be generalized over a left-over tuple, and the values that all of them show then.
 
     The cheapest group that those it leaves behind can spare; more of them until there are enough. Of very many only
-    the ``PLACES`` cheapest are looked at, unless none of these can be spared.
+    the ``PLACES`` cheapest are looked at, unless none of these can be spared. A group that still shows the same to a
+    constraint leaves nobody behind by it, until another one widens what they show: ``for_good`` asks for groups
+    that can be spared even then, which finds some where the cheapest lead to a dead end.
     """
     shown, size = part.leaf_nodes[:, at], int(part.weights[at])
     sizes = groups.sizes.copy()  # without the chosen, as are the totals
@@ -435,7 +454,8 @@ def _gather(part: _Part, groups: _Groups, at: int, costs: list[Floats]) -> tuple
         possible = np.flatnonzero((price < np.inf) & (sizes[near] > 0))
         for most in (PLACES, len(possible)):
             looked_at = _cheapest(possible, price, most)
-            spare = _spare(part, groups, near[looked_at], wider[:, looked_at], chosen, sizes, totals)
+            found = near[looked_at], wider[:, looked_at]
+            spare = _spare(part, groups, *found, chosen, sizes, totals, for_good)
             if spare.any():
                 break
         offers = looked_at[spare]
@@ -443,7 +463,7 @@ def _gather(part: _Part, groups: _Groups, at: int, costs: list[Floats]) -> tuple
         best = 0
         if not part.counts_only:
             trials = [(i, int(near[offer]), wider[:, offer]) for i, offer in enumerate(offers[:tries].tolist())]
-            good = (i for i, group, new in trials if groups.hold(at, [*chosen, group], new, but_these=True))
+            good = (i for i, group, new in trials if groups.spare(at, [*chosen, group], new, for_good))
             best = next(good, len(offers))
             tries -= best + 1
         if best >= len(offers):
@@ -489,7 +509,14 @@ def _cheapest(possible: Ints, price: Floats, most: int) -> Ints:
 
 
 def _spare(
-    part: _Part, groups: _Groups, near: Ints, wider: Ints, chosen: list[int], sizes: Weights, totals: list[Weights]
+    part: _Part,
+    groups: _Groups,
+    near: Ints,
+    wider: Ints,
+    chosen: list[int],
+    sizes: Weights,
+    totals: list[Weights],
+    for_good: bool,
 ) -> Bools:
     """Tell which groups can go and show wider values with the chosen: none too few stay behind, by every k."""
     spare = np.ones(len(near), dtype=bool)
@@ -499,8 +526,10 @@ def _spare(
         for group in (None, *chosen):
             old = number if group is None else groups.number[j][group]
             rest = total[old] - np.where(number == old, sizes[near], 0)
-            stays = (groups.values[j][:, old].reshape(len(new), -1) == new).all(axis=0)
-            spare &= stays | (rest == 0) | (rest >= constraint.k)
+            enough = (rest == 0) | (rest >= constraint.k)
+            if not for_good:
+                enough |= (groups.values[j][:, old].reshape(len(new), -1) == new).all(axis=0)
+            spare &= enough
     return spare
 
 

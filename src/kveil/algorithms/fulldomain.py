@@ -39,8 +39,10 @@ def datafly(table: Table, options: DataflyOptions, rng: np.random.Generator) -> 
             if int(state.weights[standing.lost].sum()) <= allowed:
                 break
             violators = {c for c, out in enumerate(standing.outside) if out.any()}
-        violating = {a for c in violators for a in judge.components[c][0]} or set(range(len(trees)))
-        moves = {a: step for a in sorted(violating) if (step := trees[a].one_step(shown[a])) is not None}
+        violating = {a for c in violators for a in judge.components[c][0]}
+        steps_of = {a: step for a, tree in enumerate(trees) if (step := tree.one_step(shown[a])) is not None}
+        # Where what violates cannot move, what its dropping breaks elsewhere still may.
+        moves = {a: step for a, step in steps_of.items() if a in violating} or steps_of
         if not moves:
             raise _unmeetable(table, int(state.weights[judge.standing(state).lost].sum()), allowed)
         chosen = max(moves, key=lambda a: len(shown[a]))

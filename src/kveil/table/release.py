@@ -219,7 +219,7 @@ def _cannot_star(table: Table, position: int) -> Bools:
 
 
 def _read_column(tree: Tree | Scale, texts: pl.Series) -> tuple[Shown, int]:
-    distinct = texts.unique().sort().to_list()
+    distinct = texts.unique().sort().to_list() or [STAR]
     physical = texts.cast(pl.Enum(distinct)).to_physical().to_numpy()
     if isinstance(tree, Tree):
         strangers = [text for text in distinct if text not in tree.node_of]

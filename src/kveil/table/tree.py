@@ -268,14 +268,14 @@ class Scale:
 
     def loss(self, low: Decimal, high: Decimal) -> float:
         """Return the share of the domain a span covers."""
-        return float((high - low) / self.width)
+        return min(float((high - low) / self.width), 1.0)  # rounding outward may pass the domain's ends
 
     def loss_of_text(self, text: str) -> float:
         """Return the loss of a released text; 1 for `*` and for what is no span."""
         if text == self.missing_text:
             return 0.0
         span = parse_span(text)
-        return 1.0 if span is None else min(self.loss(*span), 1.0)
+        return 1.0 if span is None else self.loss(*span)
 
 
 def round_outward(low: Decimal, high: Decimal, spec: Ranges) -> tuple[Decimal, Decimal]:

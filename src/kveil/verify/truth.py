@@ -35,11 +35,12 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What an original value allows to be shown for it."""
+    """What an original value allows to be shown for it; ``stars`` is False where no group would show `*`."""
 
     known: Callable[[str], bool]
     true: Callable[[str, str], bool]
     within: Callable[[str, str], bool]
+    stars: bool = True
 
 
 def unknown_labels(
@@ -90,20 +91,27 @@ def _strangers(name: str, strange: dict[str, int]) -> list[str]:
 def impossible_stars(policy: Policy, parts: tuple[Component, ...], starred: pl.DataFrame) -> pl.Series:
     """Return the rows with a component whose stars no generalization can give, as far as texts alone tell.
 
-    That is where the hierarchy's root is not `*`, or where every leaf has its limit below the root.
+    That is where the hierarchy's root is not `*`, or where no value may reach it. Missing hangs under the root, so
+    a boundary below it limits missing only if it is drawn at the leaves themselves.
     """
     found = pl.Series(np.zeros(starred.height, dtype=bool))
     for c, part in enumerate(parts):
-        for name in part.attributes:
-            lines = fixed_lines(policy, name)
-            if lines is None:
-                continue
-            ways = {line[0]: line for line in lines.lines if line[0] not in policy.data.missing}
-            attribute = policy.attributes[name]
-            judge = _judge_tree(attribute, ways.get, list(ways), lines.root, policy.data.missing, has_missing=False)
-            if lines.root != STAR or not any(judge.within(leaf, STAR) for leaf in ways):
-                found |= starred[str(c)]
+        if any(_never_star(policy, name) for name in part.attributes):
+            found |= starred[str(c)]
     return found
+
+
+def _never_star(policy: Policy, name: str) -> bool:
+    attribute, missing = policy.attributes[name], policy.data.missing
+    boundary = attribute.boundary
+    if isinstance(boundary, MaxWidth) or (boundary is not None and boundary.form == "level" and boundary.level == 0):
+        return True
+    lines = fixed_lines(policy, name)
+    if lines is None:
+        return False
+    ways = {line[0]: line for line in lines.lines if line[0] not in missing}
+    judge = _judge_tree(attribute, ways.get, list(ways), lines.root, missing, has_missing=True)
+    return lines.root != STAR or not any(judge.within(leaf, STAR) for leaf in (*ways, missing[0]))
 
 
 def _pairs(was: pl.Series, shown: pl.Series, star: pl.Series, records: Places, row_of: Places | None) -> pl.LazyFrame:
@@ -145,7 +153,7 @@ def compare(
         cannot: set[str] = set()
         for was, shown, is_star, cells in pairs.iter_rows():
             if is_star:
-                if not (judge.known(STAR) and judge.true(was, STAR) and judge.within(was, STAR)):
+                if not (judge.stars and judge.known(STAR) and judge.true(was, STAR) and judge.within(was, STAR)):
                     cannot.add(was)
             elif not judge.true(was, shown):
                 if judge.known(shown):
@@ -203,7 +211,7 @@ def _judge(policy: Policy, name: str, values: pl.Series) -> Judgement:
     attribute = policy.attributes[name]
     missing = policy.data.missing
     if isinstance(attribute.hierarchy, Ranges):
-        return _judge_ranges(attribute, missing[0])
+        return _judge_ranges(attribute, missing[0], bool((values == missing[0]).any()))
     fixed = fixed_lines(policy, name)
     distinct = values.unique().to_list()
     if fixed is not None:
@@ -256,7 +264,7 @@ def _judge_tree(
     )
 
 
-def _judge_ranges(attribute: Attribute, missing: str) -> Judgement:
+def _judge_ranges(attribute: Attribute, missing: str, has_missing: bool) -> Judgement:
     widest = attribute.boundary.max_width if isinstance(attribute.boundary, MaxWidth) else None
 
     def true(was: str, shown: str) -> bool:
@@ -272,5 +280,8 @@ def _judge_ranges(attribute: Attribute, missing: str) -> Judgement:
         return span is not None and span[1] - span[0] <= widest
 
     return Judgement(
-        known=lambda text: text in (STAR, missing) or parse_span(text) is not None, true=true, within=within
+        known=lambda text: text in (STAR, missing) or parse_span(text) is not None,
+        true=true,
+        within=within,
+        stars=has_missing,  # a group shows `*` only where it mixes numbers and missing
     )
