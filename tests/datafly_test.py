@@ -43,19 +43,19 @@ def compare(case: Case) -> None:
 
 
 @given(cases())
-@examples(120)
+@examples(80)
 def test_datafly_is_its_slow_twin(case: Case) -> None:
     compare(case)
 
 
 @given(cases(models=GROUP_MODELS))
-@examples(120)
+@examples(80)
 def test_datafly_is_its_slow_twin_with_every_model(case: Case) -> None:
     compare(case)
 
 
 @given(cases())
-@examples(80)
+@examples(50)
 def test_datafly_is_its_slow_twin_where_a_part_of_the_groups_decides(case: Case) -> None:
     # Large tables take a short cut that small ones do not need; here every table is large.
     with pytest.MonkeyPatch.context() as patch:
@@ -68,7 +68,7 @@ def test_datafly_is_its_slow_twin_where_a_part_of_the_groups_decides(case: Case)
 
 
 @given(trees("a", most=12))
-@examples(60)
+@examples(40)
 def test_full_domain_levels_are_depths(drawn: Drawn) -> None:
     # Level n of a tree of height H shows each leaf's ancestor at depth at most H - n.
     case = single(drawn)
@@ -113,7 +113,7 @@ release: {{order: keep}}
     st.lists(st.tuples(*[st.sampled_from("xyz")] * 3), min_size=3, max_size=9),
     st.lists(st.tuples(st.sets(st.sampled_from("abc"), min_size=1), st.integers(1, 3)), min_size=1, max_size=4),
 )
-@examples(60)
+@examples(50)
 def test_the_maximal_anonymous_subset_is_unique_and_the_largest(
     rows: list[tuple[str, str, str]], constraints: list[tuple[set[str], int]]
 ) -> None:

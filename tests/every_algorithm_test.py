@@ -88,7 +88,7 @@ def same_losses(found: dict[str, Any], exact: dict[str, Any]) -> bool:
 
 @every_algorithm
 @given(data=st.data())
-@examples(120)
+@examples(60)
 def test_a_release_keeps_every_promise(algorithm: Algorithm, data: st.DataObject) -> None:
     case = data.draw(cases_for(algorithm))
     with placed(case) as here:
@@ -128,7 +128,7 @@ def starred_anywhere(twin: naive.Policy, row: naive.Row) -> bool:
 
 @every_algorithm
 @given(data=st.data())
-@examples(60)
+@examples(20)
 def test_a_release_holds_without_its_original_too(algorithm: Algorithm, data: st.DataObject) -> None:
     case = data.draw(cases_for(algorithm))
     with placed(case) as here:
@@ -140,7 +140,7 @@ def test_a_release_holds_without_its_original_too(algorithm: Algorithm, data: st
 
 @every_algorithm
 @given(data=st.data())
-@examples(80)
+@examples(40)
 def test_losses_are_those_of_the_slow_twin_and_of_measure(algorithm: Algorithm, data: st.DataObject) -> None:
     case = data.draw(cases_for(algorithm))
     with placed(case) as here:
@@ -191,7 +191,7 @@ def star_costs_all(twin: naive.Policy, case: Case, i: int, name: str) -> bool:
 
 @every_algorithm
 @given(data=st.data())
-@examples(60)
+@examples(25)
 def test_the_same_twice_and_for_shuffled_rows(algorithm: Algorithm, data: st.DataObject) -> None:
     case = data.draw(cases_for(algorithm, order="sorted"))
     order = list(range(len(case.rows)))
@@ -221,7 +221,7 @@ def rounded(content: Any) -> Any:
 
 @every_algorithm
 @given(data=st.data())
-@examples(60)
+@examples(30)
 def test_a_table_that_holds_already_is_never_given_up(algorithm: Algorithm, data: st.DataObject) -> None:
     case = data.draw(cases_for(algorithm))
     with placed(case) as here:
@@ -235,7 +235,7 @@ def test_a_table_that_holds_already_is_never_given_up(algorithm: Algorithm, data
 
 
 @given(cases())
-@examples(100)
+@examples(60)
 def test_datafly_gives_up_only_where_the_most_general_table_fails(case: Case) -> None:
     with placed(case) as here:
         if solve(find("datafly"), here) is None and len(case.rows) >= here.twin.largest_k:
@@ -245,7 +245,7 @@ def test_datafly_gives_up_only_where_the_most_general_table_fails(case: Case) ->
 
 
 @given(cases())
-@examples(30)
+@examples(15)
 def test_auto_takes_the_smallest_loss(case: Case) -> None:
     with placed(case) as here:
         able = [algorithm for algorithm in ALGORITHMS if honours(algorithm, here.policy)]
@@ -311,7 +311,7 @@ def test_the_same_bytes_on_one_and_on_two_threads(tmp_path: Path) -> None:
     drawn: list[Case] = [large_case()]
 
     @given(cases())
-    @examples(25)
+    @examples(12)
     def collect(case: Case) -> None:
         drawn.append(case)
 

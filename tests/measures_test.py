@@ -57,7 +57,7 @@ def table(**columns: Sequence[str]) -> pl.DataFrame:
 
 
 @given(case=cases(with_ranges=True), seed=st.integers(0, 9999))
-@examples(150)
+@examples(100)
 def test_losses_of_any_true_release_are_those_of_the_slow_twin(case: Case, seed: int) -> None:
     # Local recoding, stars in some components, rows left out, weights, missing values; boundaries do not matter.
     with placed(case) as here:
@@ -77,7 +77,7 @@ def test_losses_of_any_true_release_are_those_of_the_slow_twin(case: Case, seed:
 
 
 @given(case=cases())
-@examples(40)
+@examples(25)
 def test_the_table_itself_loses_nothing_and_stars_lose_all(case: Case) -> None:
     with placed(case) as here:
         columns, owner = released_columns(here), owner_of(range(len(case.rows)), len(case.rows))

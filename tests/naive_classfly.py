@@ -142,16 +142,22 @@ class Part:
                 self.marks[i] = CANDIDATE
 
     def eliminate(self, models: Sequence[Model]) -> None:
-        while True:
+        """Look at every candidate, go through all others for those that are like it, until none falls any more."""
+        fell = True
+        while fell:
             fell = False
             for model in models:
-                for members in self.groups(model.attributes, self.marked(CANDIDATE)):
-                    if not self.good(model, members):
-                        fell = True
-                        for i in members:
-                            self.marks[i] = TO_BE_SUPPRESSED
-            if not fell:
-                return
+                keys: list[tuple[str, ...] | None] = [None] * len(self.marks)
+                for i in self.marked(CANDIDATE):
+                    keys[i] = tuple([self.shown[i][name] for name in model.attributes])
+                for own in keys:
+                    if own is not None:
+                        alike = [j for j, key in enumerate(keys) if key == own]
+                        if not self.good(model, alike):
+                            fell = True
+                            for j in alike:
+                                keys[j] = None
+                                self.marks[j] = TO_BE_SUPPRESSED
 
     def accept(self) -> None:
         for i in self.marked(CANDIDATE):
@@ -262,6 +268,21 @@ class Part:
 
     def place(self, labels: Sequence[str]) -> list[list[int]]:
         return [self.columns[name].order[label] for name, label in zip(self.names, labels, strict=True)]
+
+
+class QuickPart(Part):
+    """The same with a dictionary that counts, for a fair word on speed."""
+
+    def eliminate(self, models: Sequence[Model]) -> None:
+        fell = True
+        while fell:
+            fell = False
+            for model in models:
+                for members in self.groups(model.attributes, self.marked(CANDIDATE)):
+                    if not self.good(model, members):
+                        fell = True
+                        for i in members:
+                            self.marks[i] = TO_BE_SUPPRESSED
 
 
 @dataclass

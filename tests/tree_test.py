@@ -327,7 +327,7 @@ def bounded(draw: st.DrawFn) -> tuple[Drawn, dict[str, Any], list[str]]:
 
 
 @given(bounded())
-@examples(150)
+@examples(120)
 def test_every_number_of_a_tree_is_as_defined(drawn: tuple[Drawn, dict[str, Any], list[str]]) -> None:
     hierarchy_of, more, values = drawn
     case = single(hierarchy_of, values, **more)

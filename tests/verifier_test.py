@@ -115,7 +115,7 @@ def dependencies_for(case: Case, draw: st.DataObject) -> Case:
 
 
 @given(case=cases(with_ranges=True, max_width=True, models=GROUP_MODELS), seed=st.integers(0, 9999), data=st.data())
-@examples(150)
+@examples(100)
 def test_the_verifier_agrees_with_a_recount_on_any_release(case: Case, seed: int, data: st.DataObject) -> None:
     with placed(dependencies_for(case, data)) as here:
         rows, aligned = some_release(here, Random(seed))
@@ -138,7 +138,7 @@ def change(
     """The release with one cell or one row changed, and the alignment that fits it."""
     twin, records = here.twin, here.case.records
     rows, aligned = [dict(row) for row in rows], list(aligned)
-    kind = random.choices(KINDS, weights=(6, 6, 4, 4 * bool(twin.unchanged), 1, 2, 2, 1, 1))[0]
+    kind = random.choices(KINDS, weights=(8, 7, 5, 5 * bool(twin.unchanged), 1, 2, 2, 1, 1))[0]
     cells = [(i, name) for i in range(len(rows)) for name in twin.quasi]
     general = [(i, name) for i, name in cells if rows[i][name] != twin.text(records[aligned[i]][name])]
     i, name = random.choice(general if kind == "its own value" and general else cells)
@@ -149,10 +149,10 @@ def change(
     elif kind == "its own value":
         rows[i][name] = was
     elif kind == "garbage":
-        rows[i][name] = random.choice([GARBAGE, "", "*x", was + " "])
+        rows[i][name] = random.choice([GARBAGE, "?", "*x", was + " "])
     elif kind == "unchanged cell":
         other = random.choice(twin.unchanged)
-        rows[i][other] = random.choice([other_value(here, other), rows[random.randrange(len(rows))][other]])
+        rows[i][other] = random.choice([other_value(here, other)] * 3 + [rows[random.randrange(len(rows))][other]])
     elif kind == "star":
         rows[i] |= dict.fromkeys(random.choice(twin.components), "*")
     elif kind == "swap":
@@ -171,7 +171,7 @@ def test_the_verifier_catches_every_single_change_that_breaks_something() -> Non
     tally: Counter[str] = Counter()
 
     @given(case=cases(most_rows=16, models=GROUP_MODELS), seed=st.integers(0, 9999))
-    @examples(75, shrink=False)
+    @examples(64, shrink=False)
     def run(case: Case, seed: int) -> None:
         with placed(case) as here:
             try:

@@ -97,7 +97,7 @@ class _Part:
                 good &= constraint.model.good(counted)
             return np.asarray(alive & good[group])
         if self.kind == "complete":
-            return maximal_anonymous_subset(self._requirements(nodes, self.constraints), weights, pairs, alive)
+            return self._largest(nodes, weights, pairs, alive)
         for number in range(1, len(self.constraints) + 1):
             chosen = np.flatnonzero(alive)
             if not len(chosen):
@@ -110,6 +110,19 @@ class _Part:
             required = self._requirements(mine, self.constraints[:number])
             alive[chosen] = maximal_anonymous_subset(required, weights[chosen], kept, everyone)
         return alive
+
+    def _largest(self, nodes: Ints, weights: Weights, pairs: dict[str, Pairs], alive: Bools) -> Bools:
+        """Return the maximal anonymous subset; a constraint groups only what those before it have left."""
+        found = []
+        for constraint in self.constraints:
+            chosen = np.flatnonzero(alive)
+            if not len(chosen):
+                return alive
+            group = np.zeros(len(alive), dtype=np.int32)
+            group[chosen], first = group_rows(np.array([nodes[a][chosen] for a in constraint.over]))
+            found.append(Requirement(constraint.model, group, len(first)))
+            alive &= constraint.model.good(Groups(group, len(first), np.where(alive, weights, 0), pairs))[group]
+        return maximal_anonymous_subset(found, weights, pairs, alive)
 
     def _requirements(self, nodes: Ints, constraints: list[_Constraint]) -> list[Requirement]:
         found = []
