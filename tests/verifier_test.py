@@ -171,7 +171,7 @@ def test_the_verifier_catches_every_single_change_that_breaks_something() -> Non
     tally: Counter[str] = Counter()
 
     @given(case=cases(most_rows=16, models=GROUP_MODELS), seed=st.integers(0, 9999))
-    @examples(64, shrink=False)
+    @examples(56, shrink=False)
     def run(case: Case, seed: int) -> None:
         with placed(case) as here:
             try:
@@ -198,7 +198,7 @@ def test_the_verifier_catches_every_single_change_that_breaks_something() -> Non
                 tally.update(f"by {reason.split()[0]}" for reason in found.broken)
 
     run()
-    assert tally["broken"] >= 1000, tally
+    print(tally); assert tally["broken"] >= 1000, tally
     assert tally["fine"] >= 200, tally
     reasons = ["guarantee", "untrue", "beyond", "changed", "limit", "unknown"]
     unseen = {*KINDS, *(f"by {reason}" for reason in reasons)} - {"duplicate"} - {seen for seen in tally if tally[seen]}
@@ -238,7 +238,7 @@ policy = parse_policy("{kveil: 1, attributes: {a: {role: quasi-identifier}}, pri
                       "p", Path())
 frame = pl.DataFrame({"a": ["x", "x"]})
 for _ in range(2):
-    result = kveil.anonymize(frame, policy)
+    result = kveil.anonymize(frame, policy, algorithm="datafly")
     verdict = kveil.verify(result.data, policy, original=frame, owner=result.owner)
     assert verdict and isinstance(verdict, kveil.Verdict)
 """
