@@ -458,7 +458,7 @@ def test_what_is_left_over_beyond_the_limit_is_taken_in_by_the_cheapest_group() 
 
 def test_several_groups_take_in_together_where_one_is_too_small() -> None:
     # Overlapping constraints: every record is a group of its own, k others have to be found that can be spared.
-    rows = " ".join(a + b + c for a in "xy" for b in "uv" for c in "mn") * 1
+    rows = " ".join(a + b + c for a in "xy" for b in "uv" for c in "mn")
     spec = small([("ab", 2), ("bc", 2)])
     frame = table("abc", f"{rows} {rows} zuo")
     result = run(spec, frame, "classfly+complete")
@@ -468,8 +468,8 @@ def test_several_groups_take_in_together_where_one_is_too_small() -> None:
     check_release({**spec, "suppression": {"limit": "0"}}, frame, result)
 
 
-def test_ten_thousand_rows_and_eight_constraints_need_no_suppression() -> None:
-    # All rows are distinct: no group of whole rows is large enough to take anyone in by itself.
+def test_where_all_rows_are_distinct_nothing_has_to_be_suppressed() -> None:
+    # No group of whole rows is large enough to take anyone in by itself.
     rng = np.random.default_rng(4)
     frame = pl.DataFrame({name: rng.integers(0, 40, 3000).astype(str) for name in "abcdef"})
     spec = small([("abc", 5), ("cd", 3), ("def", 6), ("fa", 8)])
@@ -520,6 +520,16 @@ def test_gain_takes_the_step_that_sets_most_aside_for_the_loss() -> None:
     assert words(plain) == "*u *v *u *v *u *v"
     assert words(gain) == "xU xU zU zU pU pU"
     assert gain.receipt["loss"]["ncp"] < plain.receipt["loss"]["ncp"]
+
+
+def test_gain_looks_further_than_one_step() -> None:
+    # Of the first steps only that of b sets anyone aside, and costs all there is to lose in b; two steps of a do it
+    # for a quarter.
+    tree = {"*": {"A": {"A1": ["1", "2"], "A2": ["3", "4"]}, "B": {"B1": ["5", "6"], "B2": ["7", "8"]}}}
+    spec = small([("ab", 2)], suppression={"limit": 0})
+    spec["attributes"]["a"]["hierarchy"] = {"tree": tree}
+    result = run(spec, table("ab", "1u 3u 1v 3v 5u 7u 5v 7v"), "classfly", choose="gain")
+    assert words(result) == "Au Au Av Av Bu Bu Bv Bv"
 
 
 def test_an_attribute_at_its_limit_no_longer_moves_for_that_record() -> None:

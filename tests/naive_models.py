@@ -462,7 +462,9 @@ class Mondrian:
                 return everyone
             order = in_order(set(values), self.policy["attributes"][name].get("hierarchy"))
             most = max(order, key=lambda value: (values.count(value), -order.index(value)))
-            kept.remove(max((i for i in kept if next(iter(items[i]), None) == most), key=lambda i: (self.canonical(i), i)))
+            kept.remove(
+                max((i for i in kept if next(iter(items[i]), None) == most), key=lambda i: (self.canonical(i), i))
+            )
         return everyone
 
     def canonical(self, i: int) -> tuple[Any, ...]:

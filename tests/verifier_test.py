@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import kveil
 import naive
-from kveil.algorithms.registry import GROUP_MODELS
+from kveil.algorithms.registry import ALGORITHMS, GROUP_MODELS, asks
 from kveil.pipeline import verify
 from kveil.policy.load import parse_policy
 from kveil.report.owner import Owner
@@ -141,18 +141,21 @@ def change(
     kind = random.choices(KINDS, weights=(8, 7, 5, 5 * bool(twin.unchanged), 1, 2, 2, 1, 1))[0]
     cells = [(i, name) for i in range(len(rows)) for name in twin.quasi]
     general = [(i, name) for i, name in cells if rows[i][name] != twin.text(records[aligned[i]][name])]
-    i, name = random.choice(general if kind == "its own value" and general else cells)
+    if kind == "its own value" and not general:
+        kind = "another node"
+    i, name = random.choice(general if kind == "its own value" else cells)
     was = twin.text(records[aligned[i]][name])
     if kind == "another node":
         hierarchy = twin.hierarchy(name, [row[name] for row in records])
-        rows[i][name] = random.choice(labels_of(hierarchy, was))
+        labels = [label for label in labels_of(hierarchy, was) if label != rows[i][name]]
+        rows[i][name] = random.choice(labels)
     elif kind == "its own value":
         rows[i][name] = was
     elif kind == "garbage":
         rows[i][name] = random.choice([GARBAGE, "?", "*x", was + " "])
     elif kind == "unchanged cell":
         other = random.choice(twin.unchanged)
-        rows[i][other] = random.choice([other_value(here, other)] * 3 + [rows[random.randrange(len(rows))][other]])
+        rows[i][other] = random.choice([other_value(here, other)] * 5 + [rows[random.randrange(len(rows))][other]])
     elif kind == "star":
         rows[i] |= dict.fromkeys(random.choice(twin.components), "*")
     elif kind == "swap":
@@ -170,17 +173,19 @@ def change(
 def test_the_verifier_catches_every_single_change_that_breaks_something() -> None:
     tally: Counter[str] = Counter()
 
-    @given(case=cases(most_rows=16, models=GROUP_MODELS), seed=st.integers(0, 9999))
-    @examples(56, shrink=False)
+    @given(case=cases(most_rows=16, with_ranges=True, models=GROUP_MODELS), seed=st.integers(0, 9999))
+    @examples(48, shrink=False)
     def run(case: Case, seed: int) -> None:
         with placed(case) as here:
+            random = Random(seed)
+            able = [algorithm for algorithm in ALGORITHMS if set(asks(here.policy)) <= algorithm.honours]
+            assume(able)
             try:
-                result = kveil.anonymize(case.frame(), here.policy, algorithm="datafly")
+                result = kveil.anonymize(case.frame(), here.policy, algorithm=random.choice(able).name)
             except kveil.Unmeetable:
                 assume(False)
             rows, aligned = rows_of(result.data), result.owner.rows.tolist()
             assume(rows)
-            random = Random(seed)
             for _ in range(36):
                 kind, changed, places = change(here, rows, aligned, random)
                 release = frame_of(changed, released_columns(here))
@@ -198,11 +203,11 @@ def test_the_verifier_catches_every_single_change_that_breaks_something() -> Non
                 tally.update(f"by {reason.split()[0]}" for reason in found.broken)
 
     run()
-    print(tally); assert tally["broken"] >= 1000, tally
+    assert tally["broken"] >= 1000, tally
     assert tally["fine"] >= 200, tally
     reasons = ["guarantee", "untrue", "beyond", "changed", "limit", "unknown"]
-    unseen = {*KINDS, *(f"by {reason}" for reason in reasons)} - {"duplicate"} - {seen for seen in tally if tally[seen]}
-    assert not unseen, tally
+    for seen in (*KINDS[:4], "swap", "forget", *(f"by {reason}" for reason in reasons)):
+        assert tally[seen], (seen, tally)
 
 
 # ---------------------------------------------------------------------------------------------- small releases

@@ -37,7 +37,8 @@ class ClassflyOptions(PolicyPart):
 
     join: let a record that is left over join records already set aside if, at their values, everything holds, even
     within the suppression limit; it never raises the loss. choose: `distinct` generalizes the attribute with the
-    most distinct values, as in the paper; `gain` the one whose step sets most records aside for the loss it costs.
+    most distinct values, as in the paper; `gain` the one whose climb, of one step or more, sets most records aside
+    for the loss it costs: mostly a lower loss, several times the time.
     """
 
     join: Flag = False
@@ -237,19 +238,28 @@ def _choose(
     shown: list[Ints],
     moves: dict[int, Ints],
 ) -> int:
-    """Return the attribute to generalize; ties go to the first in the policy."""
-    if options.choose == "distinct":
-        return max(moves, key=lambda a: len(shown[a]))
-    worth: dict[int, float] = {}
-    for a, step in moves.items():
-        after = rest.copy()
-        after[a] = step[rest[a]]
-        good = part.satisfied(after, weights, pairs)
-        cost = part.cost(a)
-        paid = float(((cost[after[a]] - cost[rest[a]]) * weights).sum())
-        worth[a] = float(weights[good].sum()) / max(paid, 1e-12)
-    if max(worth.values()) > 0:
-        return max(worth, key=worth.__getitem__)
+    """Return the attribute to generalize; ties go to the first in the policy.
+
+    By gain: every attribute is tried alone, as far up as it goes. Of the climbs that set aside at least the share of
+    the records that they cost of all there is left to lose, the one with the best ratio gives the attribute; by
+    distinct values where there is none.
+    """
+    if options.choose == "gain":
+        costs = [part.cost(a) for a in range(len(part.trees))]
+        to_lose = sum(float(((cost[0] - cost[rest[a]]) * weights).sum()) for a, cost in enumerate(costs))
+        worth = dict.fromkeys(moves, 0.0)
+        for a in moves:
+            after = rest.copy()
+            step: Ints | None = moves[a]
+            while step is not None:
+                after[a] = step[after[a]]
+                good = part.satisfied(after, weights, pairs)
+                paid = float(((costs[a][after[a]] - costs[a][rest[a]]) * weights).sum()) / max(to_lose, 1e-12)
+                worth[a] = max(worth[a], float(weights[good].sum() / weights.sum()) / max(paid, 1e-12))
+                step = part.trees[a].one_step(np.flatnonzero(np.bincount(after[a])).astype(np.int32))
+        best = max(worth, key=worth.__getitem__)
+        if worth[best] >= 1:
+            return best
     return max(moves, key=lambda a: len(shown[a]))
 
 
