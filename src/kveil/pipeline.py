@@ -6,12 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from kveil.choose import attempt, candidates
-from kveil.engines.local import Attempt
 from kveil.errors import DataError, NotVerified, Unmeetable, count
 from kveil.files import Outputs, Source, from_frame, kind_of, read_table, to_frame, write_table
 from kveil.measures import Losses, measure
@@ -27,6 +25,9 @@ from kveil.verify import Verdict, verify_release
 from kveil.verify.check import can_verify
 from kveil.verify.guarantees import check_dependency
 from kveil.verify.rows import original_rows, release_rows, released_texts
+
+if TYPE_CHECKING:
+    from kveil.engines.local import Attempt
 
 Progress = Callable[[str], None]
 
@@ -105,6 +106,8 @@ def _run(source: Source, policy: Policy, started: float, progress: Progress) -> 
     table = encode(source, policy)
     _check_input(source, table)
     lap("read")
+    from kveil.choose import attempt  # verify and measure never pay for the algorithms
+
     found = attempt(table, progress)
     release = decode(source, table, found.solution)
     lap("solve")
@@ -142,6 +145,8 @@ def _owner(run: _Run, release_sha256: str | None) -> Owner:
 
 def _refuse_early(policy: Policy) -> None:
     """Refuse what no algorithm honours before the data is read; a dependency that the data breaks is told first."""
+    from kveil.choose import candidates
+
     if not policy.dependencies:
         candidates(policy)
 

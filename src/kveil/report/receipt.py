@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kveil.engines.local import Attempt
 from kveil.policy.constraints import components, implied
 from kveil.policy.model import Policy
 from kveil.verify import Verdict
 from kveil.version import __version__
+
+if TYPE_CHECKING:
+    from kveil.engines.local import Attempt
 
 
 def make_receipt(
