@@ -48,21 +48,21 @@ def unknown_labels(
 ) -> list[str]:
     """Return a finding for every attribute that shows what its hierarchy cannot know, without any original."""
     findings = []
-    for c, part in enumerate(parts):
-        for name in part.attributes:
-            spec = policy.attributes[name].hierarchy
-            shown = texts[name].filter(~starred[str(c)])
-            counts = shown.value_counts(name="cells")
-            if isinstance(spec, Ranges):
-                known: Callable[[str], bool] = lambda text: text == STAR or parse_span(text) is not None  # noqa: E731
-            else:
-                known = label_test(spec, fixed_lines(policy, name))
-            strange = {
-                label: cells
-                for label, cells in counts.iter_rows()
-                if label != policy.data.missing[0] and not known(label)
-            }
-            findings += _strangers(name, strange)
+    owned = [(name, starred[str(c)]) for c, part in enumerate(parts) for name in part.attributes]
+    counted = pl.collect_all(
+        pl.LazyFrame({"label": texts[name].filter(~star) if star.any() else texts[name]}).group_by("label").len()
+        for name, star in owned
+    )
+    for (name, _), counts in zip(owned, counted, strict=True):
+        spec = policy.attributes[name].hierarchy
+        if isinstance(spec, Ranges):
+            known: Callable[[str], bool] = lambda text: text == STAR or parse_span(text) is not None  # noqa: E731
+        else:
+            known = label_test(spec, fixed_lines(policy, name))
+        strange = {
+            label: cells for label, cells in counts.iter_rows() if label != policy.data.missing[0] and not known(label)
+        }
+        findings += _strangers(name, strange)
     return findings
 
 
