@@ -126,6 +126,20 @@ privacy: [{{model: k-anonymity, k: 1}}]
         assert said in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "hierarchy",
+    ["{intervals: {from: 0, to: 1e30, widths: [1, 1000]}}", "{intervals: {from: 0, to: 1e40, widths: [1, 1e30]}}"],
+)
+def test_long_numbers_are_reckoned_or_refused_in_a_sentence(hierarchy: str) -> None:
+    # More digits than a decimal context has; whoever cannot place them says so, without a traceback.
+    values = ["5", "123456789012345678901234567890"]
+    try:
+        found = [way[0] for way in ways_of(tree_of(hierarchy, values))]
+    except kveil.KveilError as refused:
+        found = [str(refused)]
+    assert found == values or "hierarchy" in found[0]
+
+
 def test_ranges_show_their_bounds_rounded_outward() -> None:
     def scale(within: str, values: list[str], more: str = "") -> Scale:
         text = f"""

@@ -170,11 +170,13 @@ def change(
     return kind, rows, aligned
 
 
-def test_the_verifier_catches_every_single_change_that_breaks_something() -> None:
+@pytest.mark.parametrize("models", [(), GROUP_MODELS], ids=["k", "every model"])
+def test_the_verifier_catches_every_single_change_that_breaks_something(models: Sequence[str]) -> None:
+    # Two halves, so that they run side by side: together more than a thousand changes that break something.
     tally: Counter[str] = Counter()
 
-    @given(case=cases(most_rows=16, with_ranges=True, models=GROUP_MODELS), seed=st.integers(0, 9999))
-    @examples(48, shrink=False)
+    @given(case=cases(most_rows=16, with_ranges=True, models=models), seed=st.integers(0, 9999))
+    @examples(24, shrink=False)
     def run(case: Case, seed: int) -> None:
         with placed(case) as here:
             random = Random(seed)
@@ -203,8 +205,8 @@ def test_the_verifier_catches_every_single_change_that_breaks_something() -> Non
                 tally.update(f"by {reason.split()[0]}" for reason in found.broken)
 
     run()
-    assert tally["broken"] >= 1000, tally
-    assert tally["fine"] >= 200, tally
+    assert tally["broken"] >= 550, tally
+    assert tally["fine"] >= 80, tally
     reasons = ["guarantee", "untrue", "beyond", "changed", "limit", "unknown"]
     for seen in (*KINDS[:4], "swap", "forget", *(f"by {reason}" for reason in reasons)):
         assert tally[seen], (seen, tally)

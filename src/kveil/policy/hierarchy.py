@@ -29,7 +29,7 @@ from kveil.policy.model import (
     Ranges,
     Tree,
 )
-from kveil.policy.numbers import is_whole, parse_number, show_number, show_span
+from kveil.policy.numbers import EXACT, is_whole, multiple_below, parse_number, show_number, show_span
 
 Line = tuple[str, ...]  # leaf first, root last
 
@@ -128,8 +128,9 @@ class IntervalScale:
 
     def bounds(self, number: Decimal, width: Decimal) -> tuple[Decimal, Decimal]:
         """Return the interval of a width that holds a number, as its label names the bounds."""
-        low = self.spec.from_ + ((number - self.spec.from_) // width) * width
-        high = low + width if self.real else low + width - 1
+        start = self.spec.from_
+        low = EXACT.add(start, multiple_below(EXACT.subtract(number, start), width))
+        high = EXACT.add(low, width) if self.real else EXACT.add(low, EXACT.subtract(width, Decimal(1)))
         return low, min(high, self.spec.to)
 
     def label(self, low: Decimal, high: Decimal) -> str:

@@ -18,6 +18,7 @@ from kveil.errors import did_you_mean
 from kveil.policy.constraints import check_policy
 from kveil.policy.dependencies import Dependency, parse_dependency
 from kveil.policy.fields import ANY_TEXT, Count, Names, Number, PolicyPart, Share, Text, Texts, Whole
+from kveil.policy.numbers import EXACT
 
 ALGORITHM_NAMES = (
     "auto",
@@ -75,7 +76,7 @@ class Intervals(PolicyPart):
             if width <= 0:
                 raise told(f"has a width of {width}; widths must be more than 0")
         for narrow, wide in zip(self.widths, self.widths[1:], strict=False):
-            if wide <= narrow or wide % narrow:
+            if wide <= narrow or EXACT.remainder(wide, narrow):
                 raise told(
                     f"has widths {narrow} and {wide}; each must be a multiple of the one before, as in [5, 10, 20]"
                 )

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+
+
+EXACT = Context(prec=3000, Emax=MAX_EMAX, Emin=MIN_EMIN)  # more digits than any number that is read can need
 
 
 def parse_number(text: str) -> Decimal | None:
@@ -16,6 +19,12 @@ def parse_number(text: str) -> Decimal | None:
 def is_whole(number: Decimal) -> bool:
     """Tell whether a number has no fraction."""
     return number == number.to_integral_value()
+
+
+def multiple_below(number: Decimal, step: Decimal) -> Decimal:
+    """Return the largest multiple of a step that is not above a number, exactly."""
+    times, rest = EXACT.divmod(number, step)
+    return EXACT.multiply(times if rest >= 0 else EXACT.subtract(times, Decimal(1)), step)
 
 
 def show_number(number: Decimal) -> str:

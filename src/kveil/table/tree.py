@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from kveil.policy.hierarchy import IntervalScale, Line, is_real, marked_nodes
 from kveil.policy.model import STAR, Attribute, Intervals, Ranges
-from kveil.policy.numbers import parse_number, parse_span, show_span
+from kveil.policy.numbers import EXACT, multiple_below, parse_number, parse_span, show_span
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -250,7 +250,7 @@ class Scale:
     @property
     def width(self) -> Decimal:
         """The width of the domain."""
-        return self.spec.within[1] - self.spec.within[0]
+        return EXACT.subtract(self.spec.within[1], self.spec.within[0])
 
     def shown(self, low: int, high: int) -> tuple[str, float]:
         """Return the text and the loss of a group whose leaves run from low to high.
@@ -268,7 +268,7 @@ class Scale:
 
     def loss(self, low: Decimal, high: Decimal) -> float:
         """Return the share of the domain a span covers."""
-        return min(float((high - low) / self.width), 1.0)  # rounding outward may pass the domain's ends
+        return min(float(EXACT.subtract(high, low) / self.width), 1.0)  # rounding outward may pass the domain's ends
 
     def loss_of_text(self, text: str) -> float:
         """Return the loss of a released text; 1 for `*` and for what is no span."""
@@ -282,6 +282,4 @@ def round_outward(low: Decimal, high: Decimal, spec: Ranges) -> tuple[Decimal, D
     """Return bounds moved outward to multiples of `round`."""
     if spec.round is None:
         return low, high
-    down = (low / spec.round).to_integral_value("ROUND_FLOOR") * spec.round
-    up = (high / spec.round).to_integral_value("ROUND_CEILING") * spec.round
-    return down, up
+    return multiple_below(low, spec.round), multiple_below(high.copy_negate(), spec.round).copy_negate()

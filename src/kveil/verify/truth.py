@@ -15,7 +15,7 @@ from kveil.files import Source
 from kveil.policy.constraints import Component
 from kveil.policy.hierarchy import Line, climber, fixed_lines, label_test, marked_nodes
 from kveil.policy.model import STAR, Attribute, MaxWidth, Policy, Ranges
-from kveil.policy.numbers import parse_number, parse_span
+from kveil.policy.numbers import EXACT, parse_number, parse_span
 from kveil.verify.rows import ITEM, ROW, Rows, original_rows, released_texts
 
 Places = NDArray[np.int64]
@@ -277,7 +277,7 @@ def _judge_ranges(attribute: Attribute, missing: str, has_missing: bool) -> Judg
         if widest is None or shown == was:
             return True
         span = parse_span(shown)
-        return span is not None and span[1] - span[0] <= widest
+        return span is not None and EXACT.subtract(span[1], span[0]) <= widest
 
     return Judgement(
         known=lambda text: text in (STAR, missing) or parse_span(text) is not None,
