@@ -41,6 +41,8 @@ def compile_all() -> int:
     """Compile every kernel for the types it is called with; return how many there are."""
     import numpy as np
 
+    from kveil.kernels.cells import choose_cells
+    from kveil.kernels.clusters import cluster_nothing
     from kveil.kernels.groups import group_rows, sample_of_groups
     from kveil.kernels.mondrian import split_nothing
 
@@ -48,7 +50,9 @@ def compile_all() -> int:
     group_rows(rows)
     sample_of_groups(rows, 1)
     split_nothing()
-    return 12
+    cluster_nothing()
+    choose_cells(np.zeros(1, dtype=np.int64), rows[0][:0], np.zeros(0, dtype=np.int64), rows[0], 1)
+    return 34
 
 
 find_cache()
