@@ -122,7 +122,14 @@ def _run(source: Source, policy: Policy, started: float, progress: Progress) -> 
         )
     lap("verify")
     return _Run(
-        source, table, found, release, frame, verdict, verdict.warnings + release_warnings(frame, policy), seconds
+        source,
+        table,
+        found,
+        release,
+        frame,
+        verdict,
+        verdict.warnings + release_warnings(frame, policy, release.labels),
+        seconds,
     )
 
 
