@@ -430,7 +430,9 @@ def mondrian(table: Table, options: MondrianOptions, rng: np.random.Generator) -
         kept &= ~hidden  # dropping rows shrinks the groups of other components: split again without them
     if starred.any():
         reasons["nothing but * would be left to show"] = np.flatnonzero(starred).astype(np.int32)
-    return Solution(found.shown, found.suppressed | hidden, {**found.reasons, **reasons}, found.details)
+    suppressed = found.suppressed | hidden
+    alike = None if suppressed.any() else found.alike
+    return Solution(found.shown, suppressed, {**found.reasons, **reasons}, found.details, alike)
 
 
 def _attempt(table: Table, kept: Bools, by_gain: bool) -> tuple[Solution, Bools]:
@@ -455,7 +457,8 @@ def _attempt(table: Table, kept: Bools, by_gain: bool) -> tuple[Solution, Bools]
         if len(gone):
             reasons[f"too rare over {', '.join(table.components[c].attributes)} within its boundaries"] = gone
     columns = tuple(column for column in shown if column is not None)
-    solution = Solution(columns, suppressed, reasons, {"parts": number})
+    alike = found[0].part[member] if len(found) == 1 and not suppressed.any() else None
+    solution = Solution(columns, suppressed, reasons, {"parts": number}, alike)
     if table.stars_take_part:
         return solution, np.zeros(table.records, dtype=bool)
     return solution, all_stars(table, columns) & ~solution.suppressed_anywhere

@@ -81,6 +81,14 @@ class Standing:
     lost: Bools
 
 
+def _telling(nodes: Ints, positions: list[int], most: int = 4) -> list[int]:
+    """Return the few attributes that seem to tell tuples apart best; groups agree on them, whichever they are."""
+    if len(positions) <= most:
+        return positions
+    seen = {a: len(np.unique(nodes[a, :4096])) for a in positions}
+    return sorted(positions, key=lambda a: -seen[a])[:most]
+
+
 class Judge:
     """Judges shown tuples by a table's whole policy, as texts will be judged.
 
@@ -139,7 +147,7 @@ class Judge:
         for positions, model in models:
             if model.sensitive is not None:
                 continue
-            rows = sample_of_groups(state.over(positions), bits)
+            rows = sample_of_groups(state.nodes[_telling(state.nodes, positions)], bits)
             nodes, weights = state.nodes[:, rows], state.weights[rows]
             group, first = group_rows(nodes[positions])
             counted = np.where(self.stars(nodes, attributes), 0, weights)
@@ -202,4 +210,5 @@ class Judge:
                 if tuples.any()
             },
             details=details,
+            alike=member,
         )
