@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kveil.kernels.groups import group_rows
+from kveil.kernels.groups import add_up, group_rows
 from kveil.policy.constraints import largest_k
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
@@ -103,9 +103,9 @@ def _groups(solution: Solution, starred: list[Bools]) -> tuple[Counts, int]:
             all_star &= codes[position] == code
     if not all_star.any():
         group, first = group_rows(codes)
-        return np.bincount(group, weights=classes.sizes, minlength=len(first)).astype(np.int64), 0
+        return add_up(group, classes.sizes, len(first)), 0
     group, first = group_rows(codes[:, ~all_star])
-    sizes = np.bincount(group, weights=classes.sizes[~all_star], minlength=len(first)).astype(np.int64)
+    sizes = add_up(group, classes.sizes[~all_star], len(first))
     return sizes, int(classes.sizes[all_star].sum())
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from typing import Any, cast
+
 
 def find_cache() -> None:
     """Give Numba a folder of this run's own where neither the package's nor the user's can be written to.
@@ -30,9 +33,6 @@ def load_in_background() -> None:
 
 
 def _load() -> None:
-    import sys
-    from typing import Any, cast
-
     import numpy as np
 
     from kveil.kernels.groups import group_rows
@@ -53,14 +53,24 @@ def compile_all() -> int:
     """Compile every kernel for the types it is called with; return how many there are."""
     import numpy as np
 
-    from kveil.kernels.groups import group_rows, sample_of_groups
+    from kveil.kernels.groups import add_up, group_rows, sample_of_groups
     from kveil.kernels.mondrian import split_nothing
+    from kveil.kernels.offers import price_groups
 
     rows = np.zeros((2, 3), dtype=np.int32)
+    ones = np.ones(1)
+    price_groups(rows[:1], np.ones(3, dtype=np.int64), [rows[0, :1]], [ones], [ones], False)
     group_rows(rows)
     sample_of_groups(rows, 1)
+    add_up(rows[0], np.ones(3, dtype=np.int64), 1)
     split_nothing()
-    return 12
+    return sum(_loops_in(module) for name, module in sys.modules.items() if name.startswith("kveil.kernels."))
+
+
+def _loops_in(module: Any) -> int:
+    """Return how many compiled functions a module defines."""
+    own = (found for found in vars(module).values() if getattr(found, "__module__", None) == module.__name__)
+    return sum(hasattr(found, "nopython_signatures") for found in own)
 
 
 find_cache()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kveil.kernels.groups import group_rows, sample_of_groups
+from kveil.kernels.groups import add_up, group_rows, sample_of_groups
 from kveil.models.counts import AtLeastK, Bools, GroupModel, Groups, Ints, Pairs, Weights
 from kveil.models.distributions import distribution_model
 from kveil.models.subset import Requirement, maximal_anonymous_subset
@@ -15,7 +15,7 @@ from kveil.policy.constraints import implied
 from kveil.policy.model import PrivacyModel
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
-from kveil.table.tree import Tree
+from kveil.table.tree import Tree, star_rows
 
 SMALL = 50_000  # tuples below which a look at a part of the groups saves nothing
 PART_BITS = 6  # that part: one group in 64, or more where the limit asks for more proof
@@ -58,7 +58,7 @@ class Tuples:
         group, first = group_rows(self.nodes)
         if len(first) < len(group):
             self.nodes = np.ascontiguousarray(self.nodes[:, first])
-            self.weights = np.bincount(group, weights=self.weights, minlength=len(first)).astype(np.int64)
+            self.weights = add_up(group, self.weights, len(first))
             self.member = group[self.member]
             self.pairs = {name: pairs.moved(group) for name, pairs in self.pairs.items()}
 
@@ -119,7 +119,7 @@ class Judge:
         """Return the tuples that show `*` in all the attributes and are no persons with items."""
         if self.table.stars_take_part:
             return np.zeros(nodes.shape[1], dtype=bool)
-        return np.asarray(np.logical_and.reduce([self.trees[a].is_star[nodes[a]] for a in attributes]))
+        return star_rows([self.trees[a] for a in attributes], nodes[attributes])
 
     def hopeless(self, state: Tuples, allowed: int) -> set[int] | None:
         """Return the violating components where a part of the groups already proves that too much is lost.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kveil.kernels.groups import add_up
 from kveil.table.encode import Table
 from kveil.table.tree import Bools, Floats, Ints, Scale, Tree
 
@@ -69,7 +70,7 @@ class Classes:
     def tally(self, codes: Ints, number: int, left_out: Bools) -> NDArray[np.int64]:
         """Count the records by the code their class has, except those of classes left out."""
         sizes = np.where(left_out, 0, self.sizes) if left_out.any() else self.sizes
-        return np.bincount(codes, weights=sizes, minlength=number).astype(np.int64)
+        return add_up(codes, sizes, number)
 
 
 @dataclass(frozen=True)
