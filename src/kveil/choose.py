@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kveil.algorithms.association import check_rules
 from kveil.algorithms.registry import Algorithm, check_honours, find, honouring
 from kveil.engines.local import Attempt, run
 from kveil.errors import Unmeetable
@@ -17,6 +18,7 @@ Progress = Callable[[str], None]
 
 def candidates(policy: Policy) -> list[Algorithm]:
     """Return the algorithms a policy's choice stands for; refuse what cannot honour it, before any data is read."""
+    check_rules(policy)
     if policy.algorithm.name == "auto":
         return honouring(policy)
     algorithm = find(policy.algorithm.name)

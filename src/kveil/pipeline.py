@@ -24,7 +24,7 @@ from kveil.table.tree import Bools
 from kveil.verify import Verdict, verify_release
 from kveil.verify.check import can_verify
 from kveil.verify.guarantees import check_dependency
-from kveil.verify.rows import original_rows, release_rows, released_texts
+from kveil.verify.rows import original_rows, release_rows, rule_texts
 
 if TYPE_CHECKING:
     from kveil.engines.local import Attempt
@@ -83,7 +83,7 @@ def _check_input(source: Source, table: Table) -> None:
             "lower k or add records."
         )
     if policy.dependencies:
-        texts = pl.DataFrame({name: released_texts(source, policy, name) for name in policy.released})
+        texts = rule_texts(source, policy)
         for rule in policy.dependencies:
             checked = check_dependency(rule, texts, policy.quasi_identifiers)
             if not checked["holds"]:
@@ -151,11 +151,10 @@ def _owner(run: _Run, release_sha256: str | None) -> Owner:
 
 
 def _refuse_early(policy: Policy) -> None:
-    """Refuse what no algorithm honours before the data is read; a dependency that the data breaks is told first."""
+    """Refuse what no algorithm honours before the data is read."""
     from kveil.choose import candidates
 
-    if not policy.dependencies:
-        candidates(policy)
+    candidates(policy)
 
 
 def anonymize(frame: Any, policy: Policy, algorithm: str | None = None) -> Result:
