@@ -193,6 +193,43 @@ def measure(
     show_losses(console(), content)
 
 
+@app.command(
+    epilog="Example: kveil attack policy.yaml --original patients.csv --release release.csv --owner owner.json"
+)
+def attack(
+    policy: PolicyArgument,
+    original: Annotated[Path, typer.Option("--original", metavar="F", help="The original.", show_default=False)],
+    release: ReleaseOption,
+    owner: OwnerOption = None,
+    attacker: Annotated[
+        Path | None,
+        typer.Option("--attacker", metavar="F", help="A table the attacker has, joined by quasi-identifiers."),
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Play the attacker: success rates before and after the release."""
+    from kveil.pipeline import attack_sources, read
+    from kveil.report.owner import Owner
+
+    loaded = _load(policy)
+    with stages(quiet or as_json) as progress:
+        progress("playing the attacker")
+        content = attack_sources(
+            read(loaded, release),
+            loaded,
+            read(loaded, original),
+            None if owner is None else Owner.load(owner),
+            None if attacker is None else read(loaded, attacker),
+        )
+    if as_json:
+        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+    elif not quiet:
+        from kveil.report.terminal import show_attacks
+
+        show_attacks(console(), content)
+
+
 @app.command(epilog="Example: kveil algorithms --json")
 def algorithms(as_json: JsonOption = False) -> None:
     """List the algorithms and what each honours."""

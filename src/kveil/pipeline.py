@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from kveil.errors import DataError, NotVerified, Unmeetable, count
-from kveil.files import Outputs, Source, from_frame, kind_of, read_table, to_frame, write_table
+from kveil.files import Outputs, Source, check_columns, from_frame, kind_of, read_table, to_frame, write_table
 from kveil.measures import Losses, measure
 from kveil.policy.constraints import largest_k
 from kveil.policy.model import AlgorithmChoice, Policy
@@ -240,6 +240,25 @@ def verify_sources(release: Source, policy: Policy, original: Source | None, own
         original_rows(original, policy)[0].height,
     )
     return verify_release(release, policy, original, rows)
+
+
+def attack_sources(
+    release: Source, policy: Policy, original: Source, owner: Owner | None, attacker: Source | None = None
+) -> dict[str, Any]:
+    """Play the attacker on a release made by anyone; return every attack with its success before and after."""
+    from kveil.attack import play
+
+    absent = [name for name in policy.released if name not in release.frame.columns]
+    if absent:
+        raise DataError(f"{release.name} lacks {', '.join(absent)}, which a release of this policy has.")
+    check_columns(original.frame.columns, policy.attributes, original.name)
+    places = align(
+        owner,
+        policy.release.order == "keep",
+        release_rows(release, policy).height,
+        original_rows(original, policy)[0].height,
+    )
+    return play(policy, original, release, places, attacker)
 
 
 def measure_sources(

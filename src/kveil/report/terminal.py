@@ -80,6 +80,24 @@ def show_verdict(out: Console, verdict: Verdict, compared: bool) -> None:
     out.print("[green]Everything that was checked holds.[/]" if verdict else "[red]The release does not hold.[/]")
 
 
+def show_attacks(out: Console, content: dict[str, Any]) -> None:
+    """Print attacks: a table of rates, then each in words."""
+    from kveil.attack.words import percent
+
+    out.print(escape(content["assumption"]))
+    table = _table("attack", "before", "after", "at worst")
+    for entry in content["attacks"]:
+        before, after = entry["before"], entry["after"]
+        if before is None or after is None:
+            continue
+        subject = [entry.get("sensitive"), entry["knowing"]]
+        name = f"{entry['attack']}: {' by '.join(part for part in subject if part)}"
+        table.add_row(escape(name), percent(before["rate"]), percent(after["rate"]), percent(after["worst"]))
+    out.print(table)
+    for entry in content["attacks"]:
+        out.print(f"- [bold]{entry['attack']}[/]: {escape(entry['sentence'])}")
+
+
 def show_algorithms(out: Console, algorithms: list[dict[str, Any]]) -> None:
     """Print the algorithms there are."""
     table = Table(box=None, pad_edge=False, header_style="bold")
