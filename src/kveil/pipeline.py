@@ -127,7 +127,7 @@ def _run(source: Source, policy: Policy, started: float, progress: Progress) -> 
             "written. This is a defect of kveil: please report the policy."
         )
     lap("verify")
-    warnings = verdict.warnings + release_warnings(frame, policy) + _late(found)
+    warnings = verdict.warnings + release_warnings(frame, policy, release.labels) + _late(found)
     return _Run(source, table, found, release, frame, verdict, warnings, seconds)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from kveil.errors import Unmeetable, count
 from kveil.kernels.groups import group_rows
-from kveil.kernels.mondrian import Needs, Rows, Trees, Values, split
+from kveil.kernels.mondrian import Needs, Trees, Values, split
 from kveil.models.counts import AtLeastK, GroupModel, Groups, Pairs, Weights
 from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL
 from kveil.models.standing import group_model, sensitive_pairs
@@ -336,8 +336,10 @@ class _Component:
         starts = np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.int64)
         alive_weights = np.where(alive, self.weights, 0)
         trees_used = {str(m.sensitive) for m in self.models if isinstance(m, Close) and m.distance == "hierarchical"}
-        order, ends = split(
-            Rows(self.low, self.high, self.weights),
+        found = split(
+            self.low,
+            self.high,
+            self.weights,
             _trees(self.table, self.positions),
             _needs(self.models, self.sensitive),
             _values(self.table, self.pairs, self.sensitive, alive_weights, trees_used),
@@ -345,10 +347,9 @@ class _Component:
             starts,
             by_gain,
         )
-        part[order] = np.repeat(np.arange(len(ends) - 1, dtype=np.int32), np.diff(ends))
-        low = np.minimum.reduceat(self.low[:, order], ends[:-1], axis=1)
-        high = np.maximum.reduceat(self.high[:, order], ends[:-1], axis=1)
-        return _Parts(part, low, high)
+        parts = len(found.ends) - 1
+        part[found.order] = np.repeat(np.arange(parts, dtype=np.int32), np.diff(found.ends))
+        return _Parts(part, found.low, found.high)
 
     def stars(self, parts: _Parts) -> Bools:
         """Return the parts that show nothing but stars and so take no part in any model."""

@@ -33,6 +33,7 @@ class Release:
     columns: dict[str, pl.Series | None]
     rows: Rows
     source_rows: Rows
+    labels: dict[str, list[str]]  # what each quasi-identifier shows, sorted
 
     def frame(self, source: Source) -> pl.DataFrame:
         """Return the release as a Polars frame."""
@@ -67,8 +68,8 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
         else:
             columns[name] = sets[name].gather(order) if name in sets else None
     if policy.release.shape == "long" and table.persons is not None:
-        return _long(policy, columns, kept[order], first[order])
-    return Release(columns, kept[order], first[order])
+        return _long(policy, columns, kept[order], first[order], labels)
+    return Release(columns, kept[order], first[order], labels)
 
 
 def _sets(source: Source, table: Table, gone: Bools, kept: Rows) -> dict[str, pl.Series]:
@@ -85,7 +86,9 @@ def _sets(source: Source, table: Table, gone: Bools, kept: Rows) -> dict[str, pl
     return found
 
 
-def _long(policy: Policy, columns: dict[str, pl.Series | None], rows: Rows, first: Rows) -> Release:
+def _long(
+    policy: Policy, columns: dict[str, pl.Series | None], rows: Rows, first: Rows, labels: dict[str, list[str]]
+) -> Release:
     """Return one row an item: sets are laid out one under another, persons numbered in the order of the release."""
     if INDIVIDUAL in columns:
         raise DataError(f"a release in long shape has a column {INDIVIDUAL!r} of its own; rename that of the input.")
@@ -103,14 +106,14 @@ def _long(policy: Policy, columns: dict[str, pl.Series | None], rows: Rows, firs
             laid[name] = items.fill_null(policy.data.missing[0]).alias(name)
         else:
             laid[name] = column.gather(person)
-    return Release(laid, rows, first[person])
+    return Release(laid, rows, first[person], labels)
 
 
 def _used(shown: Shown, starred: Bools, kept: Rows) -> tuple[Ints, list[str]]:
     """Return the kept records' codes among the labels that are used, and those labels in the order of texts."""
-    codes = shown.codes[kept]
+    codes = shown.codes if len(kept) == len(shown.codes) else shown.codes[kept]
     if starred.any():
-        codes[starred[kept]] = len(shown.labels)
+        codes = np.where(starred[kept], np.int32(len(shown.labels)), codes)
     names = [*shown.labels, STAR]
     used = [(names[code], code) for code in np.flatnonzero(np.bincount(codes, minlength=1)).tolist()]
     labels = sorted({label for label, _ in used})
@@ -169,7 +172,8 @@ def sort_rows(keys: list[tuple[NDArray[Any], int]], rows: int) -> Rows:
             room = cardinality
     order = np.arange(rows)
     for word in reversed(words):
-        order = order[np.argsort(word[order], kind="stable")]
+        by = pl.DataFrame({"word": word[order]}).select(pl.arg_sort_by("word", maintain_order=True))
+        order = order[by["word"].to_numpy()]
     return order
 
 
