@@ -555,6 +555,7 @@ class _Pass:
             suppressed=suppressed[:, self.member],
             reasons=reasons,
             details={**solution.details, "association": {"records": climbed}},
+            alike=self.member,
         )
 
     def _unmeetable(self, total: int, allowed: int) -> Unmeetable:
