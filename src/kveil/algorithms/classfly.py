@@ -64,8 +64,9 @@ class _Part:
         self.table = table
         self.positions = table.positions(component.attributes)
         self.trees = [tree for p in self.positions if isinstance(tree := table.trees[p], Tree)]
-        self.member, first = group_rows(state.nodes[self.positions])
-        self.leaf_nodes = np.ascontiguousarray(state.nodes[self.positions][:, first])
+        mine = state.over(self.positions)
+        self.member, first = group_rows(mine)
+        self.leaf_nodes = mine.copy() if len(first) == len(self.member) else np.ascontiguousarray(mine[:, first])
         self.weights = add_up(self.member, state.weights, len(first))
         self.pairs = {name: pairs.moved(self.member) for name, pairs in state.pairs.items()}
         self.constraints = [
@@ -197,7 +198,7 @@ def _set_aside(part: _Part, options: ClassflyOptions) -> _Aside:
             left[done] = False
         if int(weights[~good].sum()) < part.largest_k or not left.any():
             break
-        rest, weights, pairs, member = _compress(rest, weights, pairs, member, left, ~good)
+        rest, weights, pairs, member = _drop(rest, weights, pairs, member, left, ~good)
         shown = [np.flatnonzero(np.bincount(column)).astype(np.int32) for column in rest]
         moves = {a: step for a, tree in enumerate(part.trees) if (step := tree.one_step(shown[a])) is not None}
         if not moves:
@@ -205,22 +206,29 @@ def _set_aside(part: _Part, options: ClassflyOptions) -> _Aside:
         chosen = _choose(part, options, rest, weights, pairs, shown, moves)
         rest[chosen] = moves[chosen][rest[chosen]]
         steps[part.table.names[part.positions[chosen]]] += 1
-        rest, weights, pairs, member = _compress(rest, weights, pairs, member, left, np.ones(len(weights), dtype=bool))
+        rest, weights, pairs, member = _merge(rest, weights, pairs, member, left)
     nodes[:, left] = rest[:, member[left]]
     return _Aside(nodes, left, rounds, steps)
 
 
-def _compress(
+def _drop(
     rest: Ints, weights: Weights, pairs: dict[str, Pairs], member: Ints, left: Bools, keep: Bools
 ) -> tuple[Ints, Weights, dict[str, Pairs], Ints]:
-    """Drop the tuples that were set aside, and merge those of the rest that show the same; updates ``member``."""
+    """Drop the tuples that were set aside; updates ``member``."""
     chosen = np.flatnonzero(keep)
-    renumber = np.full(len(keep), -1, dtype=np.int32)
     if len(chosen) < len(keep):
+        renumber = np.full(len(keep), -1, dtype=np.int32)
         renumber[chosen] = np.arange(len(chosen), dtype=np.int32)
         rest, weights = np.ascontiguousarray(rest[:, chosen]), weights[chosen]
         pairs = {name: _only(p, renumber) for name, p in pairs.items()}
         member[left] = renumber[member[left]]
+    return rest, weights, pairs, member
+
+
+def _merge(
+    rest: Ints, weights: Weights, pairs: dict[str, Pairs], member: Ints, left: Bools
+) -> tuple[Ints, Weights, dict[str, Pairs], Ints]:
+    """Merge the tuples that show the same since a step; updates ``member``."""
     group, first = group_rows(rest)
     if len(first) < len(group):
         rest = np.ascontiguousarray(rest[:, first])

@@ -20,14 +20,15 @@ def group_rows(columns: Ints) -> tuple[Ints, Ints]:
     from kveil.kernels.groups_loops import group_hashed, hash_rows, pack_rows
 
     columns = np.ascontiguousarray(_varying(columns), dtype=np.int32)
-    parts = min(max(columns.shape[1].bit_length() - 14, 0), 10)
-    if not columns.shape[1]:
-        return group_hashed(columns, hash_rows(columns), parts, False)
+    rows = columns.shape[1]
     lowest = columns.min(axis=1, initial=0)
     sizes = columns.max(axis=1, initial=0).astype(np.int64) - lowest + 1
-    if math.prod(sizes.tolist()) < 2**64:
-        return group_hashed(columns, pack_rows(columns, lowest, sizes.astype(np.uint64)), parts, True)
-    return group_hashed(columns, hash_rows(columns), parts, False)
+    exact = math.prod(sizes.tolist()) < 2**64
+    hashes = pack_rows(columns, lowest, sizes.astype(np.uint64)) if exact else hash_rows(columns)
+    member, first = group_hashed(columns, hashes, min(max(rows.bit_length() - 14, 0), 10), exact)
+    if len(first) == rows:  # all different: then in their own order, which is the fastest to follow
+        return np.arange(rows, dtype=np.int32), np.arange(rows, dtype=np.int32)
+    return member, first
 
 
 def add_up(group: Ints, weights: Longs, groups: int) -> Longs:
