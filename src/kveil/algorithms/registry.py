@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kveil.algorithms import classfly, fulldomain, mondrian
+from kveil.algorithms import classfly, fulldomain, kmsd, mondrian
 from kveil.errors import Refused, listing
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
@@ -28,6 +28,7 @@ INDIVIDUALS = "individuals"
 GROUP_MODELS = ("l-diversity", "p-sensitive", "alpha-k", "t-closeness")
 
 
+KMSD_PAPER = "Huang, Song, Gao, Cai 2014"
 CLASSFLY_PAPER = "Yang, Liu, Wang, Yu 2006"
 
 
@@ -91,6 +92,22 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         mondrian.MondrianOptions,
         "splits the table top-down, one attribute at a time, while every part satisfies every model",
         "LeFevre, DeWitt, Ramakrishnan 2006",
+    ),
+    Algorithm(
+        "k-msd",
+        kmsd.kmsd,
+        frozenset({BOUNDARIES, INDIVIDUALS, DEPENDENCIES}),
+        kmsd.KmsdOptions,
+        "makes one attribute after another k-anonymous inside the groups of those before",
+        KMSD_PAPER,
+    ),
+    Algorithm(
+        "k-msd-ag",
+        kmsd.kmsd_ag,
+        frozenset({BOUNDARIES, INDIVIDUALS, DEPENDENCIES, MULTIVALUED}),
+        kmsd.KmsdOptions,
+        "the same, right sides of dependencies following their left sides",
+        KMSD_PAPER,
     ),
 )
 

@@ -54,6 +54,7 @@ def compile_all() -> int:
     import numpy as np
 
     from kveil.kernels.groups import add_up, group_rows, sample_of_groups
+    from kveil.kernels.kmsd import repair_nothing
     from kveil.kernels.mondrian import split_nothing
     from kveil.kernels.offers import price_groups
 
@@ -64,6 +65,7 @@ def compile_all() -> int:
     sample_of_groups(rows, 1)
     add_up(rows[0], np.ones(3, dtype=np.int64), 1)
     split_nothing()
+    repair_nothing()
     return sum(_loops_in(module) for name, module in sys.modules.items() if name.startswith("kveil.kernels."))
 
 
