@@ -226,6 +226,19 @@ def _places(sensitive: Sensitive, present: Bools) -> Ints:
     return place
 
 
+def limit_groups(table: Table, positions: list[int]) -> tuple[Ints, int]:
+    """Group the distinct tuples that share all their maximum allowed values in some attributes (MAM groups)."""
+    limits = [
+        tree.limit_of[table.distinct.low[p]]
+        for p in positions
+        if isinstance(tree := table.trees[p], Tree) and tree.limit_of.any()
+    ]
+    if not limits:
+        return np.zeros(len(table.distinct.weights), dtype=np.int32), 1
+    group, first = group_rows(np.array(limits, dtype=np.int32))
+    return group, len(first)
+
+
 @dataclass
 class _Parts:
     """The parts of one component: every tuple's part (-1: suppressed), and the span each part shows."""
@@ -267,15 +280,7 @@ class _Component:
 
     def start(self) -> tuple[Ints, int]:
         """Group the tuples that share all their maximum allowed values (MAM groups)."""
-        limits = [
-            tree.limit_of[self.low[a]]
-            for a, p in enumerate(self.positions)
-            if isinstance(tree := self.table.trees[p], Tree) and tree.limit_of.any()
-        ]
-        if not limits:
-            return np.zeros(len(self.weights), dtype=np.int32), 1
-        group, first = group_rows(np.array(limits, dtype=np.int32))
-        return group, len(first)
+        return limit_groups(self.table, self.positions)
 
     def outside(self, alive: Bools) -> tuple[Bools, bool]:
         """Return the tuples whose MAM group can never hold, and whether the others may be split.
@@ -419,7 +424,7 @@ def mondrian(table: Table, options: MondrianOptions, rng: np.random.Generator) -
     reasons = {"one of too many with the same sensitive value": trimmed} if len(trimmed) else {}
     starred = np.zeros(table.records, dtype=bool)
     while True:
-        found, hidden = _attempt(table, kept, options.choose == "gain")
+        found, hidden = split_kept(table, kept, options.choose == "gain")
         lost = int((found.suppressed_anywhere | hidden).sum())
         if lost > allowed:
             raise _unmeetable(table, lost, allowed)
@@ -432,7 +437,7 @@ def mondrian(table: Table, options: MondrianOptions, rng: np.random.Generator) -
     return Solution(found.shown, found.suppressed | hidden, {**found.reasons, **reasons}, found.details)
 
 
-def _attempt(table: Table, kept: Bools, by_gain: bool) -> tuple[Solution, Bools]:
+def split_kept(table: Table, kept: Bools, by_gain: bool) -> tuple[Solution, Bools]:
     """Return a solution over the kept rows, and the rows that would show nothing but stars."""
     distinct = table.distinct
     member = distinct.member

@@ -43,12 +43,14 @@ def compile_all() -> int:
 
     from kveil.kernels.groups import group_rows, sample_of_groups
     from kveil.kernels.mondrian import split_nothing
+    from kveil.kernels.partition import refine_nothing
 
     rows = np.zeros((2, 3), dtype=np.int32)
     group_rows(rows)
     sample_of_groups(rows, 1)
     split_nothing()
-    return 12
+    refine_nothing()
+    return 27
 
 
 find_cache()

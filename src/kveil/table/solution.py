@@ -57,14 +57,17 @@ class Shown:
 class Solution:
     """The shown value of every record and attribute, and the records suppressed in each component.
 
-    ``suppressed`` has a row a component and a column a record. ``reasons`` maps a reason to the records it
-    holds for; ``details`` goes into the receipt (rounds, levels).
+    ``suppressed`` has a row a component and a column a record. ``items`` has, for every sensitive attribute whose
+    items are generalized, the shown node of each pair of a row and a value, in the order of the table's pairs; a
+    code past the tree's nodes is shown nowhere. ``reasons`` maps a reason to the records it holds for; ``details``
+    goes into the receipt (rounds, levels).
     """
 
     shown: tuple[Shown, ...]
     suppressed: Bools
     reasons: Mapping[str, Ints] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
+    items: Mapping[str, Ints] = field(default_factory=dict)
 
     @property
     def suppressed_anywhere(self) -> Bools:
