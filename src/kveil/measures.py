@@ -109,6 +109,24 @@ def _groups(solution: Solution, starred: list[Bools]) -> tuple[Counts, int]:
     return sizes, int(classes.sizes[all_star].sum())
 
 
+def _items_loss(table: Table, solution: Solution) -> float | None:
+    """Return SA-NCP (seed 002, equation 4) over the items that a model generalizes, None where there are none.
+
+    Every original item is charged with the NCP of what it became; 1 for suppressed people and for lost items.
+    """
+    lost, number = 0.0, 0
+    gone = solution.suppressed_anywhere
+    for name in table.policy.generalized:
+        sensitive = table.sensitive[name]
+        assert sensitive.tree is not None
+        cost = np.append(sensitive.tree.ncp, 1.0)
+        shown = np.where(gone[sensitive.row], len(cost) - 1, solution.items[name])
+        counts = np.bincount(shown, minlength=len(cost))
+        lost += float(counts @ cost)
+        number += len(sensitive.row)
+    return lost / number if number else None
+
+
 def measure(table: Table, solution: Solution) -> Losses:
     """Return all losses of a solution; suppressed cells cost the maximum.
 
@@ -141,7 +159,7 @@ def measure(table: Table, solution: Solution) -> Losses:
         il=sum(loss.il_per_cell for loss in attributes.values()) * table.records,
         il_per_cell=mean("il_per_cell"),
         ncp=mean("ncp"),
-        sa_ncp=None,
+        sa_ncp=_items_loss(table, solution),
         discernibility=squares + outside * table.records,
         average_group=float(sizes.sum() / len(sizes) / largest_k(table.policy)) if len(sizes) else 0.0,
         attributes=attributes,

@@ -57,6 +57,7 @@ def compile_all() -> int:
     from kveil.kernels.kmsd import repair_nothing
     from kveil.kernels.mondrian import split_nothing
     from kveil.kernels.offers import price_groups
+    from kveil.kernels.partition import refine_nothing
 
     rows = np.zeros((2, 3), dtype=np.int32)
     ones = np.ones(1)
@@ -66,6 +67,7 @@ def compile_all() -> int:
     add_up(rows[0], np.ones(3, dtype=np.int64), 1)
     split_nothing()
     repair_nothing()
+    refine_nothing()
     return sum(_loops_in(module) for name, module in sys.modules.items() if name.startswith("kveil.kernels."))
 
 

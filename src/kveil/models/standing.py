@@ -9,7 +9,8 @@ import numpy as np
 
 from kveil.kernels.groups import add_up, group_rows, sample_of_groups
 from kveil.models.counts import AtLeastK, Bools, GroupModel, Groups, Ints, Pairs, Weights
-from kveil.models.distributions import distribution_model
+from kveil.models.distributions import FrequencyL, distribution_model, exact
+from kveil.models.fingerprints import fingerprint_name
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.constraints import implied
 from kveil.policy.model import PrivacyModel
@@ -25,6 +26,8 @@ def group_model(model: PrivacyModel, table: Table) -> GroupModel:
     """Return the search-time check of a policy's model."""
     if model.model == "k-anonymity":
         return AtLeastK(model.k)
+    if model.model == "kl-diversity":
+        return FrequencyL(fingerprint_name(model), exact(model.l))
     return distribution_model(model, table.sensitive[str(getattr(model, "sensitive", ""))])
 
 
@@ -65,7 +68,11 @@ class Tuples:
 
 def sensitive_pairs(table: Table, kept: Bools | None = None) -> dict[str, Pairs]:
     """Return what models count, by distinct tuple of leaves; only of the rows that are kept, if any are named."""
-    used = {str(m.sensitive) for m in table.policy.privacy if hasattr(m, "sensitive")}
+    used = {
+        fingerprint_name(m) if m.model == "kl-diversity" else str(m.sensitive)
+        for m in table.policy.privacy
+        if hasattr(m, "sensitive")
+    }
     distinct = table.distinct
     return {
         name: Pairs(*table.pairs(name, distinct.member, len(distinct.weights), kept), table.sensitive[name].known)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -77,6 +77,12 @@ class Table:
         weights = np.bincount(member, minlength=len(first))
         low = np.ascontiguousarray(self.low[:, first])
         return Distinct(low, low if same else np.ascontiguousarray(self.high[:, first]), member, weights)
+
+    def showing(self, sensitive: dict[str, Sensitive]) -> Table:
+        """Return the same rows with other sensitive values, as models count them once items are generalized."""
+        other = replace(self, sensitive=sensitive)
+        other.__dict__.update(distinct=self.distinct, components=self.components)
+        return other
 
     def pairs(
         self, name: str, member: Ints, tuples: int, kept: Bools | None = None

@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kveil.errors import DataError
+from kveil.errors import DataError, count
 from kveil.files import Source, as_texts
 from kveil.policy.model import STAR, Policy
 from kveil.table.encode import Table
-from kveil.table.persons import item_sets
+from kveil.table.persons import ITEM_SEPARATOR, item_sets, sets_of
 from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Bools, Ints, Scale, Tree
 
@@ -61,7 +61,7 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
         starred = solution.suppressed[component_of[name]] if table.persons is None else gone
         shown = solution.shown[position]
         codes[name], labels[name] = _used(shown, shown.codes[classes.first], starred[classes.first], present)
-    sets = _sets(source, table, gone, kept)
+    sets = _sets(source, table, solution, kept)
     first = kept if table.persons is None else table.persons.first[kept]
     order = _order(source, policy, released, codes, labels, sets, first, here)
     columns: dict[str, pl.Series | None] = {}
@@ -77,18 +77,42 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
     return Release(columns, kept[order], first[order], labels)
 
 
-def _sets(source: Source, table: Table, gone: Bools, kept: Rows) -> dict[str, pl.Series]:
+def _sets(source: Source, table: Table, solution: Solution, kept: Rows) -> dict[str, pl.Series]:
     """Return the kept persons' sets of sensitive values; a starred person's show `*`."""
     if table.persons is None:
         return {}
     found = {}
+    gone = solution.suppressed_anywhere
     for name, sensitive in table.sensitive.items():
-        items = item_sets(source, table.policy, name, sensitive.in_leaf_order(), table.persons).gather(kept)
+        if name in solution.items:
+            items = _shown_sets(table, name, solution.items[name]).gather(kept)
+        else:
+            items = item_sets(source, table.policy, name, sensitive.in_leaf_order(), table.persons).gather(kept)
         if gone[kept].any():
             star = pl.Series([[STAR]], dtype=pl.List(pl.String))
             items = pl.select(pl.when(pl.Series(gone[kept])).then(star).otherwise(items).alias(name))[name]
         found[name] = items
     return found
+
+
+def _shown_sets(table: Table, name: str, nodes: Ints) -> pl.Series:
+    """Return every person's set of shown nodes, in the order of the tree; missing alone is no item."""
+    sensitive = table.sensitive[name]
+    tree = sensitive.tree
+    assert tree is not None
+    if table.policy.release.shape == "sets":
+        barred = sum(1 for node in np.unique(nodes).tolist() if ITEM_SEPARATOR in tree.labels[node])
+        if barred:
+            raise DataError(
+                f"the hierarchy of {name} has `|` in {count(barred, 'label')} of the release, which joins the items "
+                "of a set; rename them, or set release: {shape: long}."
+            )
+    known = nodes != (-1 if tree.missing is None else int(tree.leaf_nodes[tree.missing]))
+    key = np.unique(sensitive.row[known].astype(np.int64) * len(tree.labels) + nodes[known])
+    person, node = np.divmod(key, len(tree.labels))
+    labels = pl.Series(list(tree.labels), dtype=pl.String)
+    pairs = pl.DataFrame({"person": person.astype(np.int32), "item": labels.gather(node)})
+    return sets_of(pairs, table.records, name)
 
 
 def _long(
@@ -229,6 +253,36 @@ def read_release(
     return Solution(tuple(shown), suppressed), unknown
 
 
+def read_items(table: Table, name: str, row: Rows, texts: pl.Series, rows: Rows) -> tuple[Ints, int]:
+    """Return what every pair of a generalized attribute is shown as, and how many items no hierarchy knows.
+
+    ``row`` and ``texts`` are the items of a release (null for missing), ``rows`` every released row's row of the
+    table. An original item became the lowest of its ancestors in the person's set; one that has none there is lost
+    and gets a code past the tree's nodes.
+    """
+    sensitive = table.sensitive[name]
+    tree = sensitive.tree
+    assert tree is not None
+    width = len(tree.labels) + 1
+    missing = width - 1 if tree.missing is None else int(tree.leaf_nodes[tree.missing])
+    distinct = texts.unique().to_list()
+    node_of = {text: missing if text is None else tree.node_of.get(text, width - 1) for text in distinct}
+    strangers = [text for text in distinct if text is not None and text not in tree.node_of and text != STAR]
+    nodes = texts.replace_strict(list(node_of), list(node_of.values()), return_dtype=pl.Int64).to_numpy()
+    shown = np.unique(rows[row] * width + nodes)
+    found = np.full(len(sensitive.row), width - 1, dtype=np.int32)
+    node = tree.leaf_nodes[sensitive.leaves[sensitive.code]]
+    open_pairs = np.arange(len(found))
+    while len(open_pairs):
+        key = sensitive.row[open_pairs].astype(np.int64) * width + node
+        place = np.minimum(np.searchsorted(shown, key), max(len(shown) - 1, 0))
+        hit = shown[place] == key if len(shown) else np.zeros(len(key), dtype=bool)
+        found[open_pairs[hit]] = node[hit]
+        more = ~hit & (node > 0)
+        open_pairs, node = open_pairs[more], tree.parent[node[more]]
+    return found, int(texts.is_in(strangers).sum()) if strangers else 0
+
+
 def _cannot_star(table: Table, position: int) -> Bools:
     """Return the records whose value no generalization may show as `*`."""
     tree = table.trees[position]
@@ -250,12 +304,12 @@ def _read_column(tree: Tree | Scale, texts: pl.Series) -> tuple[Shown, int]:
         labels: tuple[str, ...] = (*tree.labels, *strangers)
         ncp: Any = np.concatenate([tree.ncp, ones])
         il: Any = np.concatenate([tree.il, ones])
-        count = sum(1 for text in strangers if text != STAR)
+        unknown = sum(1 for text in strangers if text != STAR)
     else:
         number = {text: position for position, text in enumerate(distinct)}
         labels = tuple(distinct)
         ncp = il = np.array([tree.loss_of_text(text) for text in distinct])
-        count = 0
+        unknown = 0
     codes = np.array([number[text] for text in distinct], dtype=np.int32)[physical]
     is_star = np.array([label == STAR for label in labels], dtype=bool)
-    return Shown(codes, labels, ncp, il, is_star), count
+    return Shown(codes, labels, ncp, il, is_star), unknown

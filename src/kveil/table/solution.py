@@ -77,15 +77,18 @@ class Classes:
 class Solution:
     """The shown value of every record and attribute, and the records suppressed in each component.
 
-    ``suppressed`` has a row a component and a column a record. ``reasons`` maps a reason to the records it
-    holds for; ``details`` goes into the receipt (rounds, levels). ``alike``, where an algorithm knows it, numbers
-    classes of records that show the same and are suppressed alike, so that what follows need not look at each.
+    ``suppressed`` has a row a component and a column a record. ``items`` has, for every sensitive attribute whose
+    items are generalized, the shown node of each pair of a row and a value, in the order of the table's pairs; a
+    code past the tree's nodes is shown nowhere. ``reasons`` maps a reason to the records it holds for; ``details``
+    goes into the receipt (rounds, levels). ``alike``, where an algorithm knows it, numbers classes of records that
+    show the same quasi-identifiers and are suppressed alike, so that what follows need not look at each.
     """
 
     shown: tuple[Shown, ...]
     suppressed: Bools
     reasons: Mapping[str, Ints] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
+    items: Mapping[str, Ints] = field(default_factory=dict)
     alike: Ints | None = None
 
     @cached_property
