@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kveil.algorithms import classfly, fulldomain, kmember, kmsd, mondrian, people
+from kveil.algorithms import classfly, fulldomain, kmember, kmsd, mondrian, people, pkclustering
 from kveil.errors import Refused, listing
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
@@ -117,6 +117,14 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         kmember.KMemberOptions,
         "k-member inside the groups that boundaries leave; suppresses only what no release could keep",
         "Miller, Campan, Truta 2008",
+    ),
+    Algorithm(
+        "pk-clustering",
+        pkclustering.pk_clustering,
+        frozenset({MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
+        pkclustering.PkClusteringOptions,
+        "clusters inside the boundaries: diversity first, then size, then the rest",
+        "Truta, Campan, Meyer 2007",
     ),
     Algorithm(
         "k-msd",
