@@ -21,13 +21,15 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Literal, Self
+from typing import IO, TYPE_CHECKING, Any, Literal, Self
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 
 from kveil.errors import DataError, FileError, count, did_you_mean, listing
+
+if TYPE_CHECKING:
+    import narwhals as nw  # imported where a frame comes in: files never pay for it
 
 Kind = Literal["csv", "parquet", "arrow"]
 
@@ -112,7 +114,7 @@ def read_table(path: Path, separator: str | None = None, columns: Iterable[str] 
 def _read_csv(raw: bytes, name: str, separator: str | None, columns: frozenset[str]) -> tuple[pl.DataFrame, str]:
     if raw.startswith(b"\xef\xbb\xbf"):
         raw = raw[3:]
-    if not raw.strip():
+    if not raw or raw.isspace():
         raise FileError(f"{name}: the file is empty; a CSV starts with a line of column names.")
     _check_utf8(raw, name)
     record = _first_record(raw)
@@ -316,6 +318,8 @@ def as_texts(column: pl.Series) -> pl.Series:
 
 def from_frame(frame: Any) -> Source:
     """Return a pandas, Polars or PyArrow table as a source; row labels are never looked at."""
+    import narwhals as nw
+
     try:
         wrapped = nw.from_native(frame, eager_only=True)
         labels = list(wrapped.columns)
@@ -379,6 +383,8 @@ def to_frame(source: Source, columns: dict[str, pl.Series | None], rows: np.ndar
                 for name, column in columns.items()
             }
         )
+    import narwhals as nw
+
     position = {name: i for i, name in enumerate(source.frame.columns)}
     wrapped = nw.from_native(native, eager_only=True)
     if wrapped.implementation.is_pyarrow():

@@ -14,7 +14,7 @@ import numpy as np
 
 from kveil.errors import Unmeetable, count
 from kveil.kernels.groups import group_rows
-from kveil.kernels.mondrian import Needs, Rows, Trees, Values, split
+from kveil.kernels.mondrian import Needs, Trees, Values, split
 from kveil.models.counts import AtLeastK, GroupModel, Groups, Pairs, Weights
 from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL
 from kveil.models.standing import group_model, sensitive_pairs
@@ -341,8 +341,10 @@ class _Component:
         starts = np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.int64)
         alive_weights = np.where(alive, self.weights, 0)
         trees_used = {str(m.sensitive) for m in self.models if isinstance(m, Close) and m.distance == "hierarchical"}
-        order, ends = split(
-            Rows(self.low, self.high, self.weights),
+        found = split(
+            self.low,
+            self.high,
+            self.weights,
             _trees(self.table, self.positions),
             _needs(self.models, self.sensitive),
             _values(self.table, self.pairs, self.sensitive, alive_weights, trees_used),
@@ -350,10 +352,9 @@ class _Component:
             starts,
             by_gain,
         )
-        part[order] = np.repeat(np.arange(len(ends) - 1, dtype=np.int32), np.diff(ends))
-        low = np.minimum.reduceat(self.low[:, order], ends[:-1], axis=1)
-        high = np.maximum.reduceat(self.high[:, order], ends[:-1], axis=1)
-        return _Parts(part, low, high)
+        parts = len(found.ends) - 1
+        part[found.order] = np.repeat(np.arange(parts, dtype=np.int32), np.diff(found.ends))
+        return _Parts(part, found.low, found.high)
 
     def stars(self, parts: _Parts) -> Bools:
         """Return the parts that show nothing but stars and so take no part in any model."""
@@ -434,7 +435,9 @@ def mondrian(table: Table, options: MondrianOptions, rng: np.random.Generator) -
         kept &= ~hidden  # dropping rows shrinks the groups of other components: split again without them
     if starred.any():
         reasons["nothing but * would be left to show"] = np.flatnonzero(starred).astype(np.int32)
-    return Solution(found.shown, found.suppressed | hidden, {**found.reasons, **reasons}, found.details)
+    suppressed = found.suppressed | hidden
+    alike = None if suppressed.any() else found.alike
+    return Solution(found.shown, suppressed, {**found.reasons, **reasons}, found.details, alike=alike)
 
 
 def split_kept(table: Table, kept: Bools, by_gain: bool) -> tuple[Solution, Bools]:
@@ -459,7 +462,8 @@ def split_kept(table: Table, kept: Bools, by_gain: bool) -> tuple[Solution, Bool
         if len(gone):
             reasons[f"too rare over {', '.join(table.components[c].attributes)} within its boundaries"] = gone
     columns = tuple(column for column in shown if column is not None)
-    solution = Solution(columns, suppressed, reasons, {"parts": number})
+    alike = found[0].part[member] if len(found) == 1 and not suppressed.any() else None
+    solution = Solution(columns, suppressed, reasons, {"parts": number}, alike=alike)
     if table.stars_take_part:
         return solution, np.zeros(table.records, dtype=bool)
     return solution, all_stars(table, columns) & ~solution.suppressed_anywhere

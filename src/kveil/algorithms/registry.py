@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kveil.algorithms import classfly, fulldomain, mondrian, people
+from kveil.algorithms import classfly, fulldomain, kmsd, mondrian, people
 from kveil.errors import Refused, listing
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
@@ -23,6 +23,7 @@ BOUNDARIES = "boundaries"
 MAX_WIDTH = "max_width"
 RANGES = "ranges"
 DEPENDENCIES = "dependencies"
+MULTIVALUED = "multivalued dependencies"  # kept by climbing too; whoever does not is still asked to report them
 INDIVIDUALS = "individuals"
 FINGERPRINTS = "kl-diversity"
 DIVERSE = "kl-diversity with l above 1"
@@ -30,6 +31,7 @@ GROUP_MODELS = ("l-diversity", "p-sensitive", "alpha-k", "t-closeness")
 COUNTED_MODELS = ("l-diversity", "p-sensitive", "alpha-k")  # of shown items; distances need the original ones
 
 
+KMSD_PAPER = "Huang, Song, Gao, Cai 2014"
 CLASSFLY_PAPER = "Yang, Liu, Wang, Yu 2006"
 
 
@@ -55,7 +57,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "datafly",
         fulldomain.datafly,
-        frozenset({MANY, BOUNDARIES, INDIVIDUALS, *GROUP_MODELS}),
+        frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         fulldomain.DataflyOptions,
         "one level for all records; generalizes the attribute with the most distinct values",
         "Sweeney 2002; many constraints as in Yang et al. 2006",
@@ -63,7 +65,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "classfly",
         classfly.classfly,
-        frozenset({BOUNDARIES, INDIVIDUALS, *GROUP_MODELS}),
+        frozenset({BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         classfly.ClassflyOptions,
         "sets aside the records that satisfy the constraint, generalizes only the rest",
         CLASSFLY_PAPER,
@@ -71,7 +73,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "classfly+naive",
         classfly.classfly_naive,
-        frozenset({MANY, BOUNDARIES, INDIVIDUALS, *GROUP_MODELS}),
+        frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         classfly.ClassflyOptions,
         "classfly on the union of each component's constraints",
         CLASSFLY_PAPER,
@@ -79,7 +81,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "classfly+complete",
         classfly.classfly_complete,
-        frozenset({MANY, BOUNDARIES, INDIVIDUALS, *GROUP_MODELS}),
+        frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         classfly.ClassflyOptions,
         "sets aside the maximal anonymous subset under all constraints of a component",
         CLASSFLY_PAPER,
@@ -87,7 +89,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "classfly+partial",
         classfly.classfly_partial,
-        frozenset({MANY, BOUNDARIES, INDIVIDUALS, *GROUP_MODELS}),
+        frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         classfly.ClassflyOptions,
         "the same subset, found by adding constraints in order of growing k",
         CLASSFLY_PAPER,
@@ -95,10 +97,26 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "mondrian",
         mondrian.mondrian,
-        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, *GROUP_MODELS}),
+        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         mondrian.MondrianOptions,
         "splits the table top-down, one attribute at a time, while every part satisfies every model",
         "LeFevre, DeWitt, Ramakrishnan 2006",
+    ),
+    Algorithm(
+        "k-msd",
+        kmsd.kmsd,
+        frozenset({BOUNDARIES, INDIVIDUALS, DEPENDENCIES}),
+        kmsd.KmsdOptions,
+        "makes one attribute after another k-anonymous inside the groups of those before",
+        KMSD_PAPER,
+    ),
+    Algorithm(
+        "k-msd-ag",
+        kmsd.kmsd_ag,
+        frozenset({BOUNDARIES, INDIVIDUALS, DEPENDENCIES, MULTIVALUED}),
+        kmsd.KmsdOptions,
+        "the same, right sides of dependencies following their left sides",
+        KMSD_PAPER,
     ),
     Algorithm(
         "1m-generalization",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kveil.kernels.groups import group_rows, sample_of_groups
+from kveil.kernels.groups import add_up, group_rows, sample_of_groups
 from kveil.models.counts import AtLeastK, Bools, GroupModel, Groups, Ints, Pairs, Weights
 from kveil.models.distributions import FrequencyL, distribution_model, exact
 from kveil.models.fingerprints import fingerprint_name
@@ -16,7 +16,7 @@ from kveil.policy.constraints import implied
 from kveil.policy.model import PrivacyModel
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
-from kveil.table.tree import Tree
+from kveil.table.tree import Tree, star_rows
 
 SMALL = 50_000  # tuples below which a look at a part of the groups saves nothing
 PART_BITS = 6  # that part: one group in 64, or more where the limit asks for more proof
@@ -61,7 +61,7 @@ class Tuples:
         group, first = group_rows(self.nodes)
         if len(first) < len(group):
             self.nodes = np.ascontiguousarray(self.nodes[:, first])
-            self.weights = np.bincount(group, weights=self.weights, minlength=len(first)).astype(np.int64)
+            self.weights = add_up(group, self.weights, len(first))
             self.member = group[self.member]
             self.pairs = {name: pairs.moved(group) for name, pairs in self.pairs.items()}
 
@@ -86,6 +86,14 @@ class Standing:
 
     outside: Bools  # component × tuple
     lost: Bools
+
+
+def _telling(nodes: Ints, positions: list[int], most: int = 4) -> list[int]:
+    """Return the few attributes that seem to tell tuples apart best; groups agree on them, whichever they are."""
+    if len(positions) <= most:
+        return positions
+    seen = {a: len(np.unique(nodes[a, :4096])) for a in positions}
+    return sorted(positions, key=lambda a: -seen[a])[:most]
 
 
 class Judge:
@@ -118,7 +126,7 @@ class Judge:
         """Return the tuples that show `*` in all the attributes and are no persons with items."""
         if self.table.stars_take_part:
             return np.zeros(nodes.shape[1], dtype=bool)
-        return np.asarray(np.logical_and.reduce([self.trees[a].is_star[nodes[a]] for a in attributes]))
+        return star_rows([self.trees[a] for a in attributes], nodes[attributes])
 
     def hopeless(self, state: Tuples, allowed: int) -> set[int] | None:
         """Return the violating components where a part of the groups already proves that too much is lost.
@@ -146,7 +154,7 @@ class Judge:
         for positions, model in models:
             if model.sensitive is not None:
                 continue
-            rows = sample_of_groups(state.over(positions), bits)
+            rows = sample_of_groups(state.nodes[_telling(state.nodes, positions)], bits)
             nodes, weights = state.nodes[:, rows], state.weights[rows]
             group, first = group_rows(nodes[positions])
             counted = np.where(self.stars(nodes, attributes), 0, weights)
@@ -209,4 +217,5 @@ class Judge:
                 if tuples.any()
             },
             details=details,
+            alike=member,
         )

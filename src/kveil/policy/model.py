@@ -641,6 +641,30 @@ class Policy(PolicyPart):
         names = self.quasi_identifiers
         return tuple(names) if model.attributes is None else tuple(n for n in names if n in model.attributes)
 
+    def outline(self) -> dict[str, Any]:
+        """Return the policy as rows for people: attributes, models, rules."""
+        attributes = [
+            (name, a.role, a.hierarchy.form if a.hierarchy else "-", a.boundary.form if a.boundary else "-")
+            for name, a in self.attributes.items()
+        ]
+        models = []
+        for model in self.privacy:
+            settings = model.model_dump(exclude={"model", "attributes"}, exclude_none=True)
+            told = ", ".join(f"{key} {value}" for key, value in settings.items())
+            models.append((model.model, ", ".join(self.attributes_of(model)), told))
+        return {
+            "attributes": attributes,
+            "privacy": models,
+            "dependencies": [rule.rule for rule in self.dependencies],
+            "limit": float(self.suppression.limit),
+            "algorithm": self.algorithm.name,
+        }
+
+    def _repr_html_(self) -> str:
+        from kveil.notebook import policy_html
+
+        return policy_html(self.outline())
+
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of a policy file, for editors."""

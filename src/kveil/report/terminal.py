@@ -83,6 +83,46 @@ def show_verdict(out: Console, verdict: Verdict, compared: bool) -> None:
     out.print("[green]Everything that was checked holds.[/]" if verdict else "[red]The release does not hold.[/]")
 
 
+def show_comparison(out: Console, content: dict[str, Any]) -> None:
+    """Print what each algorithm made of a table."""
+    table = _table("algorithm", content["loss"], "suppressed", "groups", "seconds")
+    for entry in content["algorithms"]:
+        if entry["solved"]:
+            loss = entry["loss"][content["loss"]]
+            shown = f"{loss:,.2f}" if content["loss"] == "il" else f"{loss * 100:.2f} %"
+            mark = "" if entry["holds"] else " [red](not verified)[/]"
+            name = f"[bold]{entry['algorithm']}[/]" if entry["algorithm"] == content["best"] else entry["algorithm"]
+            share = f"{entry['suppressed']:,} ({entry['suppressed_share']:.2%})"
+            table.add_row(name + mark, shown, share, f"{entry['groups']:,}", f"{entry['seconds']:.2f}")
+        else:
+            table.add_row(entry["algorithm"], "-", "-", "-", f"{entry['seconds']:.2f}")
+    out.print(table)
+    for entry in content["algorithms"]:
+        if not entry["solved"]:
+            out.print(f"{entry['algorithm']}: {escape(entry['reason'])}")
+    if content["best"]:
+        word = "highest" if content["loss"] == "precision" else "smallest"
+        out.print(f"{content['best']} has the {word} {content['loss']}; auto would take it.")
+
+
+def show_attacks(out: Console, content: dict[str, Any]) -> None:
+    """Print attacks: a table of rates, then each in words."""
+    from kveil.attack.words import percent
+
+    out.print(escape(content["assumption"]))
+    table = _table("attack", "before", "after", "at worst")
+    for entry in content["attacks"]:
+        before, after = entry["before"], entry["after"]
+        if before is None or after is None:
+            continue
+        subject = [entry.get("sensitive"), entry["knowing"]]
+        name = f"{entry['attack']}: {' by '.join(part for part in subject if part)}"
+        table.add_row(escape(name), percent(before["rate"]), percent(after["rate"]), percent(after["worst"]))
+    out.print(table)
+    for entry in content["attacks"]:
+        out.print(f"- [bold]{entry['attack']}[/]: {escape(entry['sentence'])}")
+
+
 def show_algorithms(out: Console, algorithms: list[dict[str, Any]]) -> None:
     """Print the algorithms there are."""
     table = Table(box=None, pad_edge=False, header_style="bold")

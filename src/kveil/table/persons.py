@@ -38,6 +38,12 @@ class Persons:
         """Return the largest leaf of every person, per row of leaves."""
         return np.maximum.reduceat(leaves[:, self.order], self.starts, axis=1) if self.number else leaves[:, :0]
 
+    def set_codes(self, codes: Ints, missing: int) -> Ints:
+        """Return a number for every person's set of codes, missing left out; the same number for the same set."""
+        sets = [tuple(sorted({*part.tolist()} - {missing})) for part in np.split(codes[self.order], self.starts[1:])]
+        number = {own: i for i, own in enumerate(sorted(set(sets)))}
+        return np.array([number[own] for own in sets[: self.number]], dtype=np.int32)
+
 
 def find_persons(source: Source, policy: Policy) -> Persons | None:
     """Return the individuals of a table, None where the policy names no column for them."""

@@ -33,6 +33,7 @@ class Release:
     columns: dict[str, pl.Series | None]
     rows: Rows
     source_rows: Rows
+    labels: dict[str, list[str]]  # what each quasi-identifier shows, sorted
 
     def frame(self, source: Source) -> pl.DataFrame:
         """Return the release as a Polars frame."""
@@ -53,22 +54,27 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
     released = [name for name in source.frame.columns if name in set(policy.released)]
     codes: dict[str, Ints] = {}
     labels: dict[str, list[str]] = {}
+    classes = solution.classes
+    here = classes.of_record[kept] if len(kept) < table.records else classes.of_record
+    present = np.bincount(here, minlength=len(classes.sizes)) > 0
     for position, name in enumerate(table.names):
         starred = solution.suppressed[component_of[name]] if table.persons is None else gone
-        codes[name], labels[name] = _used(solution.shown[position], starred, kept)
+        shown = solution.shown[position]
+        codes[name], labels[name] = _used(shown, shown.codes[classes.first], starred[classes.first], present)
     sets = _sets(source, table, solution, kept)
     first = kept if table.persons is None else table.persons.first[kept]
-    order = _order(source, policy, released, codes, labels, sets, first)
+    order = _order(source, policy, released, codes, labels, sets, first, here)
     columns: dict[str, pl.Series | None] = {}
+    places = pl.Series(here[order])
     for name in released:
         if name in codes:
-            texts = pl.Series(name, labels[name], dtype=pl.String)
-            columns[name] = texts.gather(codes[name][order])
+            texts = pl.Series(name, labels[name] or [STAR], dtype=pl.String)  # a class that is not released needs one
+            columns[name] = texts.gather(codes[name]).gather(places)
         else:
             columns[name] = sets[name].gather(order) if name in sets else None
     if policy.release.shape == "long" and table.persons is not None:
-        return _long(policy, columns, kept[order], first[order])
-    return Release(columns, kept[order], first[order])
+        return _long(policy, columns, kept[order], first[order], labels)
+    return Release(columns, kept[order], first[order], labels)
 
 
 def _sets(source: Source, table: Table, solution: Solution, kept: Rows) -> dict[str, pl.Series]:
@@ -109,7 +115,9 @@ def _shown_sets(table: Table, name: str, nodes: Ints) -> pl.Series:
     return sets_of(pairs, table.records, name)
 
 
-def _long(policy: Policy, columns: dict[str, pl.Series | None], rows: Rows, first: Rows) -> Release:
+def _long(
+    policy: Policy, columns: dict[str, pl.Series | None], rows: Rows, first: Rows, labels: dict[str, list[str]]
+) -> Release:
     """Return one row an item: sets are laid out one under another, persons numbered in the order of the release."""
     if INDIVIDUAL in columns:
         raise DataError(f"a release in long shape has a column {INDIVIDUAL!r} of its own; rename that of the input.")
@@ -127,16 +135,18 @@ def _long(policy: Policy, columns: dict[str, pl.Series | None], rows: Rows, firs
             laid[name] = items.fill_null(policy.data.missing[0]).alias(name)
         else:
             laid[name] = column.gather(person)
-    return Release(laid, rows, first[person])
+    return Release(laid, rows, first[person], labels)
 
 
-def _used(shown: Shown, starred: Bools, kept: Rows) -> tuple[Ints, list[str]]:
-    """Return the kept records' codes among the labels that are used, and those labels in the order of texts."""
-    codes = shown.codes[kept]
+def _used(shown: Shown, codes: Ints, starred: Bools, present: Bools) -> tuple[Ints, list[str]]:
+    """Return the classes' codes among the labels that are used, and those labels in the order of texts.
+
+    ``present`` are the classes of which a record is released: labels of others are not used.
+    """
     if starred.any():
-        codes[starred[kept]] = len(shown.labels)
+        codes = np.where(starred, np.int32(len(shown.labels)), codes)
     names = [*shown.labels, STAR]
-    used = [(names[code], code) for code in np.flatnonzero(np.bincount(codes, minlength=1)).tolist()]
+    used = [(names[code], code) for code in np.flatnonzero(np.bincount(codes[present], minlength=1)).tolist()]
     labels = sorted({label for label, _ in used})
     rank = {label: position for position, label in enumerate(labels)}
     renumber = np.zeros(len(names), dtype=np.int32)
@@ -153,17 +163,27 @@ def _order(
     labels: dict[str, list[str]],
     sets: dict[str, pl.Series],
     kept: Rows,
+    here: Ints,
 ) -> Rows:
-    """Return the order of the release; ``kept`` are the input rows that unchanged columns are taken from."""
+    """Return the order of the release; ``kept`` are the input rows that unchanged columns are taken from.
+
+    ``codes`` are those of classes, ``here`` every row's class.
+    """
     if policy.release.order == "keep":
         return np.arange(len(kept))
     if policy.release.order == "shuffle":
         # Never the policy's seed: whoever reads the policy could undo the shuffle.
         return np.random.default_rng(secrets.randbits(128)).permutation(len(kept))
+    if len(codes) == len(released) and 2 * len(codes[released[0]]) < len(kept):
+        # Nothing else is released, so it is enough to sort the classes, and the records by their class.
+        ranked = sort_rows([(codes[name], len(labels[name])) for name in released], len(codes[released[0]]))
+        rank = np.empty(len(ranked), dtype=np.int32)
+        rank[ranked] = np.arange(len(ranked), dtype=np.int32)
+        return sort_rows([(rank[here], len(rank))], len(kept))
     keys: list[tuple[NDArray[Any], int]] = []
     for name in released:
         if name in codes:
-            keys.append((codes[name], len(labels[name])))
+            keys.append((codes[name][here], len(labels[name])))
         else:
             column = sets[name].list.join("|") if name in sets else source.frame[name].gather(kept)
             absent = column.is_null()
@@ -180,7 +200,7 @@ def sort_rows(keys: list[tuple[NDArray[Any], int]], rows: int) -> Rows:
 
     Columns are packed into 63-bit words, so that few sorts do.
     """
-    words: list[NDArray[np.int64]] = []
+    words: list[NDArray[Any]] = []
     room = 0
     for column, cardinality in keys:
         if cardinality < 2:
@@ -189,11 +209,12 @@ def sort_rows(keys: list[tuple[NDArray[Any], int]], rows: int) -> Rows:
             words[-1] = words[-1] * cardinality + column
             room *= cardinality
         else:
-            words.append(column.astype(np.int64))
+            words.append(column.astype(np.int64) if len(keys) > 1 else column)
             room = cardinality
     order = np.arange(rows)
     for word in reversed(words):
-        order = order[np.argsort(word[order], kind="stable")]
+        by = pl.DataFrame({"word": word[order]}).select(pl.arg_sort_by("word", maintain_order=True))
+        order = order[by["word"].to_numpy()]
     return order
 
 

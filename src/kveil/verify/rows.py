@@ -51,6 +51,19 @@ def released_texts(source: Source, policy: Policy, name: str, stars: bool = Fals
     return texts.replace(dict.fromkeys(others, shown)) if others else texts
 
 
+def rule_texts(source: Source, policy: Policy, stars: bool = False) -> pl.DataFrame:
+    """Return the columns that dependencies are tested on: quasi-identifiers and what rules name; a set is one text."""
+    named = {name for rule in policy.dependencies for name in rule.left + rule.right}.union(policy.quasi_identifiers)
+    found = {}
+    for name in (name for name in policy.released if name in named):
+        column = source.frame[name] if name in source.frame.columns else None
+        if column is not None and column.dtype == pl.List:
+            found[name] = column.cast(pl.List(pl.String)).list.join("|")
+        else:
+            found[name] = released_texts(source, policy, name, stars)
+    return pl.DataFrame(found)
+
+
 def _texts(source: Source, policy: Policy, stars: bool) -> pl.DataFrame:
     return pl.DataFrame({name: released_texts(source, policy, name, stars) for name in policy.quasi_identifiers})
 
