@@ -14,6 +14,7 @@ from kveil.policy.model import Policy
 from kveil.table.encode import Table
 
 Progress = Callable[[str], None]
+MOST_EFFORT = 1e9  # above which auto leaves an algorithm out whose effort may explode
 
 
 def candidates(policy: Policy) -> list[Algorithm]:
@@ -34,6 +35,10 @@ def attempt(table: Table, progress: Progress) -> Attempt:
     tried: list[dict[str, Any]] = []
     for algorithm in candidates(table.policy):
         progress(f"solving with {algorithm.name}")
+        if table.policy.algorithm.name == "auto" and algorithm.effort and algorithm.effort(table) > MOST_EFFORT:
+            reason = "it may take very long on this table; name it to run it"
+            tried.append({"algorithm": algorithm.name, "solved": False, "reason": reason})
+            continue
         try:
             solution = run(algorithm, table, options)
         except Unmeetable as error:

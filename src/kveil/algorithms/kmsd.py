@@ -67,7 +67,7 @@ def maximal_anonymous_attributes(columns: Ints, weights: Weights, k: int, within
                     if (len(kept) + 1) * columns.shape[1] < 50_000_000:
                         kept[wider] = group
         if not found:
-            return list(max(level, key=lambda own: (level[own], [-a for a in own])))
+            return list(max(level.items(), key=lambda item: (item[1], [-a for a in item[0]]))[0])
         level, grouped = found, kept
 
 

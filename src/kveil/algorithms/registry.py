@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kveil.algorithms import classfly, fulldomain, kmsd, mondrian
+from kveil.algorithms import classfly, fulldomain, incognito, kmsd, mondrian
 from kveil.errors import Refused, listing
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
@@ -42,6 +42,7 @@ class Algorithm:
     options: type[PolicyPart]
     summary: str
     paper: str
+    effort: Callable[[Table], float] | None = None  # what auto weighs before it tries; None for what is always quick
 
 
 ALGORITHMS: tuple[Algorithm, ...] = (
@@ -92,6 +93,15 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         mondrian.MondrianOptions,
         "splits the table top-down, one attribute at a time, while every part satisfies every model",
         "LeFevre, DeWitt, Ramakrishnan 2006",
+    ),
+    Algorithm(
+        "incognito",
+        incognito.incognito,
+        frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
+        incognito.IncognitoOptions,
+        "one level for all records; searches the whole lattice for the one that loses least",
+        "LeFevre, DeWitt, Ramakrishnan 2005",
+        incognito.effort,
     ),
     Algorithm(
         "k-msd",

@@ -31,7 +31,7 @@ def repair(nodes: Nodes, starts: Longs, node: Ints, count: Longs, k: int) -> Int
     from kveil.kernels.kmsd_loops import repair_groups
 
     shown = node.copy()
-    done = repair_groups(nodes.parent, nodes.depth, nodes.end, nodes.limit, starts, shown, count.copy(), np.int64(k))
+    done = repair_groups(nodes.parent, nodes.depth, nodes.end, nodes.limit, starts, shown, count.copy(), k)
     return shown if done else None
 
 
