@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kveil.algorithms import classfly, fulldomain, incognito, kmsd, mondrian
+from kveil.algorithms import classfly, fulldomain, incognito, kmember, kmsd, mondrian, people
 from kveil.errors import Refused, listing
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
@@ -25,7 +25,10 @@ RANGES = "ranges"
 DEPENDENCIES = "dependencies"
 MULTIVALUED = "multivalued dependencies"  # kept by climbing too; whoever does not is still asked to report them
 INDIVIDUALS = "individuals"
+FINGERPRINTS = "kl-diversity"
+DIVERSE = "kl-diversity with l above 1"
 GROUP_MODELS = ("l-diversity", "p-sensitive", "alpha-k", "t-closeness")
+COUNTED_MODELS = ("l-diversity", "p-sensitive", "alpha-k")  # of shown items; distances need the original ones
 
 
 KMSD_PAPER = "Huang, Song, Gao, Cai 2014"
@@ -34,7 +37,11 @@ CLASSFLY_PAPER = "Yang, Liu, Wang, Yu 2006"
 
 @dataclass(frozen=True)
 class Algorithm:
-    """An algorithm with the parts of a policy it honours, beyond one k-anonymity constraint on trees."""
+    """An algorithm with the parts of a policy it honours, beyond one k-anonymity constraint on trees.
+
+    ``needs`` are parts without which it has nothing to do; `auto` runs it only where the policy asks for one of
+    ``made_for``, if there are any: elsewhere it would do what another one does.
+    """
 
     name: str
     solve: Solve
@@ -42,7 +49,9 @@ class Algorithm:
     options: type[PolicyPart]
     summary: str
     paper: str
-    effort: Callable[[Table], float] | None = None  # what auto weighs before it tries; None for what is always quick
+    needs: frozenset[str] = frozenset()
+    made_for: frozenset[str] = frozenset()
+    effort: Callable[[Table], float] | None = None  # what auto weighs before it tries; None for what is quick
 
 
 ALGORITHMS: tuple[Algorithm, ...] = (
@@ -89,7 +98,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "mondrian",
         mondrian.mondrian,
-        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
+        frozenset({MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         mondrian.MondrianOptions,
         "splits the table top-down, one attribute at a time, while every part satisfies every model",
         "LeFevre, DeWitt, Ramakrishnan 2006",
@@ -101,7 +110,23 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         incognito.IncognitoOptions,
         "one level for all records; searches the whole lattice for the one that loses least",
         "LeFevre, DeWitt, Ramakrishnan 2005",
-        incognito.effort,
+        effort=incognito.effort,
+    ),
+    Algorithm(
+        "k-member",
+        kmember.k_member,
+        frozenset({RANGES, INDIVIDUALS, DEPENDENCIES}),
+        kmember.KMemberOptions,
+        "grows clusters of k around far-apart records, each time by the record that adds least loss",
+        "Byun, Kamra, Bertino, Li 2006",
+    ),
+    Algorithm(
+        "greedy-cka",
+        kmember.greedy_cka,
+        frozenset({BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES}),
+        kmember.KMemberOptions,
+        "k-member inside the groups that boundaries leave; suppresses only what no release could keep",
+        "Miller, Campan, Truta 2008",
     ),
     Algorithm(
         "k-msd",
@@ -118,6 +143,26 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         kmsd.KmsdOptions,
         "the same, right sides of dependencies following their left sides",
         KMSD_PAPER,
+    ),
+    Algorithm(
+        "1m-generalization",
+        people.one_to_many,
+        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, FINGERPRINTS, DIVERSE, *COUNTED_MODELS}),
+        people.PeopleOptions,
+        "generalizes the sets of items people have by partition, then the quasi-identifiers by mondrian",
+        "Gong, Luo, Yang, Ni, Li 2017",
+        needs=frozenset({INDIVIDUALS}),
+        made_for=frozenset({FINGERPRINTS}),
+    ),
+    Algorithm(
+        "partition",
+        people.partition,
+        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, FINGERPRINTS, *COUNTED_MODELS}),
+        people.PeopleOptions,
+        "opens the nodes of an item tree while k people share every set; quasi-identifiers as the models ask",
+        "He, Naughton 2009",
+        needs=frozenset({INDIVIDUALS}),
+        made_for=frozenset({FINGERPRINTS}),
     ),
 )
 
@@ -139,6 +184,8 @@ def asks(policy: Policy) -> list[str]:
     if policy.individual_column is not None:
         found.append(INDIVIDUALS)
     found.extend(sorted({model.model for model in policy.privacy if model.model != "k-anonymity"}))
+    if any(model.model == "kl-diversity" and model.l > 1 for model in policy.privacy):
+        found.append(DIVERSE)
     return found
 
 
@@ -151,14 +198,20 @@ def find(name: str) -> Algorithm:
     raise Refused(f"{name} is not in this version of kveil; there are auto, {listing(names)}.")
 
 
+def able(algorithm: Algorithm, policy: Policy) -> bool:
+    """Tell whether an algorithm honours a whole policy and finds in it what it needs."""
+    wanted = set(asks(policy))
+    return wanted <= algorithm.honours and algorithm.needs <= wanted
+
+
 def honouring(policy: Policy) -> list[Algorithm]:
-    """Return the algorithms that honour a whole policy; refuse where there is none."""
-    wanted = asks(policy)
-    found = [a for a in ALGORITHMS if set(wanted) <= a.honours]
+    """Return the algorithms that honour a whole policy and are made for it; refuse where there is none."""
+    wanted = set(asks(policy))
+    found = [a for a in ALGORITHMS if able(a, policy) and (not a.made_for or a.made_for & wanted)]
     if not found:
-        nobody = [part for part in wanted if not any(part in a.honours for a in ALGORITHMS)]
+        nobody = [part for part in asks(policy) if not any(part in a.honours for a in ALGORITHMS)]
         raise Refused(
-            f"no algorithm in this version of kveil honours {listing(nobody or wanted)}"
+            f"no algorithm in this version of kveil honours {listing(nobody or asks(policy))}"
             f"{'' if nobody else ' together'}; take that out of the policy, or use a later version."
         )
     return found
@@ -166,10 +219,18 @@ def honouring(policy: Policy) -> list[Algorithm]:
 
 def check_honours(algorithm: Algorithm, policy: Policy) -> None:
     """Raise Refused where a policy asks for more than an algorithm honours, naming those that honour it all."""
-    missing = [part for part in asks(policy) if part not in algorithm.honours]
+    wanted = asks(policy)
+    missing = [part for part in wanted if part not in algorithm.honours]
+    absent = sorted(algorithm.needs.difference(wanted))
     if missing:
         others = [a.name for a in honouring(policy)]
         raise Refused(
             f"{algorithm.name} does not honour {listing(missing)}, which the policy asks for; {listing(others)} "
             f"{'does' if len(others) == 1 else 'do'}."
+        )
+    if absent:
+        others = [a.name for a in honouring(policy)]
+        raise Refused(
+            f"{algorithm.name} needs {listing(absent)}, which the policy does not name; give the column that says "
+            f"whose record it is role individual, or use {listing(others)}."
         )

@@ -107,9 +107,13 @@ def item_sets(source: Source, policy: Policy, name: str, values: list[str], pers
         .unique()
         .with_columns(pl.col("item").cast(pl.Enum(values)))
         .sort("person", "item")
-        .group_by("person", maintain_order=True)
-        .agg(pl.col("item").cast(pl.String))
     )
-    everyone = pl.DataFrame({"person": np.arange(persons.number, dtype=np.int32)})
-    joined = everyone.join(pairs, on="person", how="left", maintain_order="left")
+    return sets_of(pairs, persons.number, name)
+
+
+def sets_of(pairs: pl.DataFrame, persons: int, name: str) -> pl.Series:
+    """Return every person's list of items, given sorted pairs of a person and an item."""
+    lists = pairs.group_by("person", maintain_order=True).agg(pl.col("item").cast(pl.String))
+    everyone = pl.DataFrame({"person": np.arange(persons, dtype=np.int32)})
+    joined = everyone.join(lists, on="person", how="left", maintain_order="left")
     return joined["item"].fill_null([]).alias(name)
