@@ -21,6 +21,7 @@ from kveil.table.encode import Table
 from kveil.table.solution import Solution
 
 Progress = Callable[[str], None]
+MOST_EFFORT = 1e9  # above which auto leaves an algorithm out whose effort may explode
 AUTO_SECONDS = 240.0
 
 
@@ -137,6 +138,9 @@ def trials(
                 yield Trial(algorithm, 0.0, reason="was not run: the time was over", timed_out=True)
                 continue
             allowed = left if position == len(algorithms) - 1 else left / 2
+        if seconds is not None and needs_one and algorithm.effort and algorithm.effort(table) > MOST_EFFORT:
+            yield Trial(algorithm, 0.0, reason="was not run: it may take very long on this table; name it to run it")
+            continue
         place = f" ({position + 1} of {len(algorithms)})" if len(algorithms) > 1 else ""
         progress(f"solving with {algorithm.name}{place}")
         trial = _try(algorithm, table, options.get(algorithm.name, {}), allowed)

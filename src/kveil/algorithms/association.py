@@ -24,7 +24,7 @@ from kveil.models.counts import Pairs, Weights
 from kveil.models.standing import group_model
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.constraints import most_suppressed
-from kveil.policy.model import MaxWidth, Policy
+from kveil.policy.model import MaxWidth, Policy, PrivacyModel
 from kveil.policy.numbers import EXACT, parse_span, show_span
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
@@ -49,6 +49,13 @@ class Rule:
 
 def check_rules(policy: Policy) -> None:
     """Raise Refused for rules that the release's shape has no place for."""
+    for rule in policy.dependencies:
+        inside = [name for name in rule.left + rule.right if name in policy.generalized]
+        if inside:
+            raise Refused(
+                f"the dependency {rule.rule} names {inside[0]}, whose items a model asks to generalize as sets; no "
+                "rule over single items can be kept then: take it out."
+            )
     if policy.individual_column is None or policy.release.shape != "long":
         return
     for rule in policy.dependencies:
@@ -395,7 +402,10 @@ class _Pass:
         self.dead = self.gone.all(axis=0)
         self.before = self.cells.copy()
         self.reasons: dict[str, Bools] = {}
-        used = {str(model.sensitive) for model in table.policy.privacy if hasattr(model, "sensitive")}
+        # Models over generalized sets are not counted again here: their groups climb as a whole from the start, which
+        # merging keeps, and nobody is suppressed.
+        self.sets = bool(table.policy.generalized)
+        used = {str(model.sensitive) for model in self._counted() if hasattr(model, "sensitive")}
         self.pairs = {
             name: Pairs(*table.pairs(name, self.member, len(first)), table.sensitive[name].known)
             for name in sorted(used)
@@ -411,7 +421,10 @@ class _Pass:
             group_rows(self.before[over])[0] if climbing else np.zeros(0, dtype=np.int32)
             for (_, over, _), climbing in zip(self.models, self.climbing, strict=True)
         ]
-        self.united = [np.zeros(len(first) if climbing else 0, dtype=bool) for climbing in self.climbing]
+        self.united = [np.full(len(first) if climbing else 0, self.sets) for climbing in self.climbing]
+
+    def _counted(self) -> list[PrivacyModel]:
+        return [] if self.sets else list(self.table.policy.privacy)
 
     def _widest(self, name: str) -> Decimal | None:
         boundary = self.table.policy.attributes[name].boundary
@@ -490,6 +503,8 @@ class _Pass:
         table = self.table
         alive = ~self.dead & ~self.gone
         outside = np.zeros_like(self.gone)
+        if self.sets:
+            return outside
         requirements: list[list[Requirement]] = [[] for _ in table.components]
         for component, over, model in self.models:
             group, first = group_rows(self.cells[over])
@@ -540,7 +555,7 @@ class _Pass:
         suppressed = self.gone | self.dead | hidden
         allowed = most_suppressed(table.policy, table.records)
         total = int(self.weights[suppressed.any(axis=0)].sum())
-        if total > allowed:
+        if total > allowed or (self.sets and self.reasons):
             raise self._unmeetable(total, allowed)
         reasons = dict(solution.reasons)
         new = hidden & ~self.gone.any(axis=0)

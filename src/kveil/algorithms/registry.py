@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kveil.algorithms import classfly, fulldomain, kmember, kmsd, mondrian, people
+from kveil.algorithms import classfly, fulldomain, incognito, kmember, kmsd, mondrian, people
 from kveil.errors import Refused, listing
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
@@ -51,6 +51,7 @@ class Algorithm:
     paper: str
     needs: frozenset[str] = frozenset()
     made_for: frozenset[str] = frozenset()
+    effort: Callable[[Table], float] | None = None  # what auto weighs before it tries; None for what is quick
 
 
 ALGORITHMS: tuple[Algorithm, ...] = (
@@ -103,6 +104,15 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "LeFevre, DeWitt, Ramakrishnan 2006",
     ),
     Algorithm(
+        "incognito",
+        incognito.incognito,
+        frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
+        incognito.IncognitoOptions,
+        "one level for all records; searches the whole lattice for the one that loses least",
+        "LeFevre, DeWitt, Ramakrishnan 2005",
+        effort=incognito.effort,
+    ),
+    Algorithm(
         "k-member",
         kmember.k_member,
         frozenset({RANGES, INDIVIDUALS, DEPENDENCIES}),
@@ -137,7 +147,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "1m-generalization",
         people.one_to_many,
-        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, FINGERPRINTS, DIVERSE, *COUNTED_MODELS}),
+        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, FINGERPRINTS, DIVERSE, *COUNTED_MODELS}),
         people.PeopleOptions,
         "generalizes the sets of items people have by partition, then the quasi-identifiers by mondrian",
         "Gong, Luo, Yang, Ni, Li 2017",
@@ -147,7 +157,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "partition",
         people.partition,
-        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, FINGERPRINTS, *COUNTED_MODELS}),
+        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, FINGERPRINTS, *COUNTED_MODELS}),
         people.PeopleOptions,
         "opens the nodes of an item tree while k people share every set; quasi-identifiers as the models ask",
         "He, Naughton 2009",
