@@ -121,7 +121,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "1m-generalization",
         people.one_to_many,
-        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, FINGERPRINTS, DIVERSE, *COUNTED_MODELS}),
+        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, FINGERPRINTS, DIVERSE, *COUNTED_MODELS}),
         people.PeopleOptions,
         "generalizes the sets of items people have by partition, then the quasi-identifiers by mondrian",
         "Gong, Luo, Yang, Ni, Li 2017",
@@ -131,7 +131,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "partition",
         people.partition,
-        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, FINGERPRINTS, *COUNTED_MODELS}),
+        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, FINGERPRINTS, *COUNTED_MODELS}),
         people.PeopleOptions,
         "opens the nodes of an item tree while k people share every set; quasi-identifiers as the models ask",
         "He, Naughton 2009",
