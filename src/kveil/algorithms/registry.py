@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kveil.algorithms import classfly, fulldomain, kmsd, mondrian, people
+from kveil.algorithms import classfly, fulldomain, kmember, kmsd, mondrian, people
 from kveil.errors import Refused, listing
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
@@ -97,10 +97,26 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "mondrian",
         mondrian.mondrian,
-        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
+        frozenset({MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         mondrian.MondrianOptions,
         "splits the table top-down, one attribute at a time, while every part satisfies every model",
         "LeFevre, DeWitt, Ramakrishnan 2006",
+    ),
+    Algorithm(
+        "k-member",
+        kmember.k_member,
+        frozenset({RANGES, INDIVIDUALS, DEPENDENCIES}),
+        kmember.KMemberOptions,
+        "grows clusters of k around far-apart records, each time by the record that adds least loss",
+        "Byun, Kamra, Bertino, Li 2006",
+    ),
+    Algorithm(
+        "greedy-cka",
+        kmember.greedy_cka,
+        frozenset({BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES}),
+        kmember.KMemberOptions,
+        "k-member inside the groups that boundaries leave; suppresses only what no release could keep",
+        "Miller, Campan, Truta 2008",
     ),
     Algorithm(
         "k-msd",

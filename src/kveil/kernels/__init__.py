@@ -53,6 +53,8 @@ def compile_all() -> int:
     """Compile every kernel for the types it is called with; return how many there are."""
     import numpy as np
 
+    from kveil.kernels.cells import choose_cells
+    from kveil.kernels.clusters import cluster_nothing
     from kveil.kernels.groups import add_up, group_rows, sample_of_groups
     from kveil.kernels.kmsd import repair_nothing
     from kveil.kernels.mondrian import split_nothing
@@ -66,6 +68,8 @@ def compile_all() -> int:
     sample_of_groups(rows, 1)
     add_up(rows[0], np.ones(3, dtype=np.int64), 1)
     split_nothing()
+    cluster_nothing()
+    choose_cells(np.zeros(1, dtype=np.int64), rows[0][:0], np.zeros(0, dtype=np.int64), rows[0], 1)
     repair_nothing()
     refine_nothing()
     return sum(_loops_in(module) for name, module in sys.modules.items() if name.startswith("kveil.kernels."))

@@ -83,6 +83,21 @@ def show_verdict(out: Console, verdict: Verdict, compared: bool) -> None:
     out.print("[green]Everything that was checked holds.[/]" if verdict else "[red]The release does not hold.[/]")
 
 
+def show_guesses(out: Console, content: dict[str, Any], target: str) -> None:
+    """Print what was guessed about each column."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("column", "role", "why"):
+        table.add_column(column)
+    for entry in content["columns"]:
+        mark = "[yellow]check:[/] " if entry["doubtful"] else ""
+        table.add_row(escape(entry["column"]), entry["role"], mark + escape(entry["reason"]))
+    out.print(table)
+    doubtful = sum(entry["doubtful"] for entry in content["columns"])
+    beside = f" with {count(len(content['files']), 'hierarchy file')}" if content["files"] else ""
+    out.print(f"[bold]{escape(target)}[/]{beside}: k {content['k']}, {count(doubtful, 'guess', 'guesses')} to check.")
+    out.print(f"Read it, then run: kveil anonymize {escape(target)}")
+
+
 def show_comparison(out: Console, content: dict[str, Any]) -> None:
     """Print what each algorithm made of a table."""
     table = _table("algorithm", content["loss"], "suppressed", "groups", "seconds")

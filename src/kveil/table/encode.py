@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import polars as pl
@@ -17,6 +18,7 @@ from kveil.policy.hierarchy import build_lines, fixed_lines
 from kveil.policy.model import STAR, Policy, Ranges, sensitive_of
 from kveil.policy.numbers import parse_number
 from kveil.table.coded import Coded, code_columns, stars_in
+from kveil.table.order import ranks_of_others, ranks_of_sets, sorted_rows
 from kveil.table.persons import Persons, check_conflicts, check_constant, find_persons
 from kveil.table.sensitive import Sensitive, encode_sensitive, row_pairs, unknown_values
 from kveil.table.tree import Bools, Ints, Scale, Tree, build_tree
@@ -29,7 +31,8 @@ class Table:
     A row is a record, or a person where the policy names individuals. ``leaves`` has a row a quasi-identifier
     (policy order) and a column a row of the table; loss counts from it. ``low`` and ``high`` are the span of a
     person's leaves, the same array as ``leaves`` where no person's records disagree. ``sensitive`` has the
-    attributes that models count, ``others`` the codes of columns beside the quasi-identifiers that dependencies name.
+    attributes that models count, ``others`` the codes of columns beside the quasi-identifiers that dependencies name,
+    ``ties`` gives ranks of all that is released beside what models count.
     """
 
     policy: Policy
@@ -41,6 +44,7 @@ class Table:
     sensitive: dict[str, Sensitive] = field(default_factory=dict)
     persons: Persons | None = None
     others: dict[str, Ints] = field(default_factory=dict)
+    ties: Callable[[], list[Ints]] | None = None
 
     @property
     def records(self) -> int:
@@ -65,6 +69,18 @@ class Table:
     def positions(self, names: tuple[str, ...]) -> list[int]:
         """Return where quasi-identifiers stand in ``names``."""
         return [self.names.index(name) for name in names]
+
+    @cached_property
+    def canonical(self) -> NDArray[np.int64]:
+        """The rows in canonical order: by leaf numbers in policy order, sensitive values, then what else is released.
+
+        A person's leaves are the span of all of their records'.
+        """
+        keys: list[Ints] = list(self.low)
+        if self.low is not self.high:
+            keys = [key for pair in zip(self.low, self.high, strict=True) for key in pair]
+        keys += [ranks_of_sets(sensitive, self.records) for sensitive in self.sensitive.values()]
+        return sorted_rows([*keys, *(self.ties() if self.ties is not None else ())])
 
     @cached_property
     def distinct(self) -> Distinct:
@@ -126,9 +142,10 @@ def encode(source: Source, policy: Policy) -> Table:
         name: encode_sensitive(coded, policy, name, persons, source.name)
         for name, coded in zip(counted, code_columns(source, policy, counted), strict=True)
     }
+    ties = partial(ranks_of_others, source, policy, counted, persons)
     if persons is None:
         others = _others(source, policy, None)
-        return Table(policy, names, tuple(trees), leaves, leaves, leaves, sensitive, None, others)
+        return Table(policy, names, tuple(trees), leaves, leaves, leaves, sensitive, None, others, ties)
     check_constant(source, policy, persons)
     low, high = persons.lowest(leaves), persons.highest(leaves)
     if policy.individual.conflicts == "error":
@@ -139,7 +156,7 @@ def encode(source: Source, policy: Policy) -> Table:
     else:
         _within_boundaries(policy, names, trees, low, high, source.name)
     others = _others(source, policy, persons)
-    return Table(policy, names, tuple(trees), first, low, high, sensitive, persons, others)
+    return Table(policy, names, tuple(trees), first, low, high, sensitive, persons, others, ties)
 
 
 def _others(source: Source, policy: Policy, persons: Persons | None) -> dict[str, Ints]:

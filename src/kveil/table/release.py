@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kveil.errors import DataError, count
-from kveil.files import Source, as_texts
+from kveil.files import Source, as_texts, joined_items
 from kveil.policy.model import STAR, Policy
 from kveil.table.encode import Table
 from kveil.table.persons import ITEM_SEPARATOR, item_sets, sets_of
@@ -185,7 +185,7 @@ def _order(
         if name in codes:
             keys.append((codes[name][here], len(labels[name])))
         else:
-            column = sets[name].list.join("|") if name in sets else source.frame[name].gather(kept)
+            column = source.frame[name].gather(kept) if name not in sets else _shown_sets(sets[name], policy)
             absent = column.is_null()
             texts = as_texts(column).fill_null("")
             distinct = texts.unique().sort().to_list()
@@ -193,6 +193,11 @@ def _order(
             if absent.any():  # null after the empty text and after NaN, which have the same text
                 keys.append((absent.cast(pl.Int32).to_numpy(), 2))
     return sort_rows(keys, len(kept))
+
+
+def _shown_sets(sets: pl.Series, policy: Policy) -> pl.Series:
+    """Return sets as a CSV shows them, an empty one as the text for missing."""
+    return joined_items(sets).fill_null(policy.data.missing[0])
 
 
 def sort_rows(keys: list[tuple[NDArray[Any], int]], rows: int) -> Rows:
