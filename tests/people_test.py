@@ -208,8 +208,10 @@ def random_policy(random: Random, algorithm: str) -> Spec:
     if random.random() < 0.2:
         privacy[0]["attributes"] = ["age", "job"]
         privacy.append({"model": "k-anonymity", "attributes": ["sex"], "k": 2})
+    rules = {"dependencies": ["job -> sex"]} if random.random() < 0.3 else {}
     return {
         "kveil": 1,
+        **rules,
         "attributes": {"pid": {"role": "individual"}, **quasi, **sensitive, "ward": {"role": "insensitive"}},
         "privacy": privacy,
         "suppression": {"limit": random.choice([0, "0.1", "0.3", "0.6", 1]), "show": random.choice(["drop", "star"])},
@@ -225,6 +227,8 @@ def random_rows(random: Random, policy: Spec) -> pl.DataFrame:
     for person in range(random.randint(1, 22)):
         job = random.choice(["smith", "baker", "clerk", "judge", "none"])
         age, sex = str(random.choice([3, 31, 38, 60, 61])), random.choice("fm")
+        if "dependencies" in policy:
+            sex = "f" if job in ("smith", "clerk") else "m"
         mine = {"pid": f"P{person}", "age": age, "job": job, "sex": sex, "ward": "w"}
         for _ in range(random.choice([1, 1, 2, 3])):
             rows.append({**mine, **{name: random.choice([*VALUES[name], ""]) for name in names}})

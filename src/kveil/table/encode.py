@@ -94,6 +94,12 @@ class Table:
         low = np.ascontiguousarray(self.low[:, first])
         return Distinct(low, low if same else np.ascontiguousarray(self.high[:, first]), member, weights)
 
+    def under(self, policy: Policy) -> Table:
+        """Return the same rows under a policy that differs in nothing that encoding looks at."""
+        other = replace(self, policy=policy)
+        other.__dict__.update(distinct=self.distinct, components=self.components)
+        return other
+
     def showing(self, sensitive: dict[str, Sensitive]) -> Table:
         """Return the same rows with other sensitive values, as models count them once items are generalized."""
         other = replace(self, sensitive=sensitive)
