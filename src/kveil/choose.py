@@ -11,6 +11,7 @@ from time import perf_counter
 from types import FrameType
 from typing import Any
 
+from kveil.algorithms.association import check_rules
 from kveil.algorithms.registry import Algorithm, asks, check_honours, find, honouring
 from kveil.engines.local import Attempt, run
 from kveil.errors import PolicyError, Refused, Unmeetable, listing
@@ -66,6 +67,7 @@ class Trial:
 
 def candidates(policy: Policy) -> list[Algorithm]:
     """Return the algorithms a policy's choice stands for; refuse what cannot honour it, before any data is read."""
+    check_rules(policy)
     if policy.algorithm.name == "auto":
         return honouring(policy)
     algorithm = find(policy.algorithm.name)

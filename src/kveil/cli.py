@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import sys
@@ -491,4 +492,5 @@ def entry() -> None:
             sys.stderr.flush()
         except OSError:  # the reader of a pipe has gone: end as Python ends
             raise left from None
+        atexit._run_exitfuncs()
         os._exit(0)

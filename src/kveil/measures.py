@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kveil.kernels.groups import group_rows
+from kveil.kernels.groups import add_up, group_rows
 from kveil.policy.constraints import largest_k
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
@@ -88,20 +88,43 @@ def _precision_loss(table: Table, position: int, shown: Shown, suppressed: Bools
     return float((counts @ cost + int(suppressed.sum())) / max(len(suppressed), 1))
 
 
-def _groups(table: Table, solution: Solution, starred: list[Bools]) -> tuple[Ints, int]:
+def _groups(solution: Solution, starred: list[Bools]) -> tuple[Counts, int]:
     """Return the sizes of the groups of equal released rows, and how many records are in none."""
-    codes = np.empty_like(table.leaves)
-    all_star = np.ones(table.records, dtype=bool)
+    classes = solution.classes
+    codes = np.empty((len(starred), len(classes.sizes)), dtype=np.int32)
+    all_star = np.ones(len(classes.sizes), dtype=bool)
     for position, shown in enumerate(solution.shown):
         star = np.flatnonzero(shown.is_star)
         code = int(star[0]) if len(star) else len(shown.labels)
-        codes[position] = shown.codes
+        codes[position] = shown.codes[classes.first]
         if starred[position].any():
             codes[position][starred[position]] = code
         if all_star.any():
             all_star &= codes[position] == code
-    group, first = group_rows(codes if not all_star.any() else codes[:, ~all_star])
-    return np.bincount(group, minlength=len(first)).astype(np.int32), int(all_star.sum())
+    if not all_star.any():
+        group, first = group_rows(codes)
+        return add_up(group, classes.sizes, len(first)), 0
+    group, first = group_rows(codes[:, ~all_star])
+    sizes = add_up(group, classes.sizes[~all_star], len(first))
+    return sizes, int(classes.sizes[all_star].sum())
+
+
+def _items_loss(table: Table, solution: Solution) -> float | None:
+    """Return SA-NCP (seed 002, equation 4) over the items that a model generalizes, None where there are none.
+
+    Every original item is charged with the NCP of what it became; 1 for suppressed people and for lost items.
+    """
+    lost, number = 0.0, 0
+    gone = solution.suppressed_anywhere
+    for name in table.policy.generalized:
+        sensitive = table.sensitive[name]
+        assert sensitive.tree is not None
+        cost = np.append(sensitive.tree.ncp, 1.0)
+        shown = np.where(gone[sensitive.row], len(cost) - 1, solution.items[name])
+        counts = np.bincount(shown, minlength=len(cost))
+        lost += float(counts @ cost)
+        number += len(sensitive.row)
+    return lost / number if number else None
 
 
 def measure(table: Table, solution: Solution) -> Losses:
@@ -110,13 +133,15 @@ def measure(table: Table, solution: Solution) -> Losses:
     O(records · attributes).
     """
     component_of = {name: c for c, component in enumerate(table.components) for name in component.attributes}
-    starred = [solution.suppressed[component_of[name]] for name in table.names]
+    classes = solution.classes
+    starred = [solution.suppressed[component_of[name]][classes.first] for name in table.names]
     attributes: dict[str, AttributeLoss] = {}
     for position, name in enumerate(table.names):
         shown = solution.shown[position]
-        tally = np.bincount(_unless(shown.codes, starred[position]), minlength=len(shown.labels))
+        tally = classes.tally(shown.codes[classes.first], len(shown.labels), starred[position])
+        suppressed = solution.suppressed[component_of[name]]
         attributes[name] = AttributeLoss(
-            precision=1 - _precision_loss(table, position, shown, starred[position], tally),
+            precision=1 - _precision_loss(table, position, shown, suppressed, tally),
             il_per_cell=_mean(shown.il, tally, table.records),
             ncp=_mean(shown.ncp, tally, table.records),
         )
@@ -127,14 +152,14 @@ def measure(table: Table, solution: Solution) -> Losses:
         values = (getattr(attributes[name], field) for name in table.names)
         return float(sum(w * value for w, value in zip(weights, values, strict=True)) / total)
 
-    sizes, outside = _groups(table, solution, starred)
-    squares = int((sizes.astype(np.int64) ** 2).sum())
+    sizes, outside = _groups(solution, starred)
+    squares = int((sizes**2).sum())
     return Losses(
         precision=mean("precision"),
         il=sum(loss.il_per_cell for loss in attributes.values()) * table.records,
         il_per_cell=mean("il_per_cell"),
         ncp=mean("ncp"),
-        sa_ncp=None,
+        sa_ncp=_items_loss(table, solution),
         discernibility=squares + outside * table.records,
         average_group=float(sizes.sum() / len(sizes) / largest_k(table.policy)) if len(sizes) else 0.0,
         attributes=attributes,

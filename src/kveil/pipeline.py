@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -19,12 +19,12 @@ from kveil.report.owner import Owner, align
 from kveil.report.receipt import make_receipt
 from kveil.report.warn import release_warnings
 from kveil.table.encode import Table, encode
-from kveil.table.release import Release, decode, read_release
+from kveil.table.release import Release, decode, read_items, read_release
 from kveil.table.tree import Bools
 from kveil.verify import Verdict, verify_release
 from kveil.verify.check import can_verify
 from kveil.verify.guarantees import check_dependency
-from kveil.verify.rows import original_rows, release_rows, released_texts
+from kveil.verify.rows import ITEM, ROW, original_rows, release_rows, rule_texts
 
 if TYPE_CHECKING:
     from kveil.engines.local import Attempt
@@ -89,7 +89,7 @@ def check_input(source: Source, table: Table) -> None:
             "lower k or add records."
         )
     if policy.dependencies:
-        texts = pl.DataFrame({name: released_texts(source, policy, name) for name in policy.released})
+        texts = rule_texts(source, policy)
         for rule in policy.dependencies:
             checked = check_dependency(rule, texts, policy.quasi_identifiers)
             if not checked["holds"]:
@@ -157,11 +157,10 @@ def _owner(run: _Run, release_sha256: str | None) -> Owner:
 
 
 def _refuse_early(policy: Policy) -> None:
-    """Refuse what no algorithm honours before the data is read; a dependency that the data breaks is told first."""
+    """Refuse what no algorithm honours before the data is read."""
     from kveil.choose import candidates
 
-    if not policy.dependencies:
-        candidates(policy)
+    candidates(policy)
 
 
 def anonymize(frame: Any, policy: Policy, algorithm: str | None = None) -> Result:
@@ -279,13 +278,20 @@ def measure_sources(
 ) -> tuple[Losses, dict[str, int], list[str]]:
     """Return all losses of a release made by anyone, its record counts, and warnings."""
     table = encode(original, policy)
-    absent = [name for name in policy.quasi_identifiers if name not in release.frame.columns]
+    counted = policy.quasi_identifiers + (policy.with_role("sensitive") if table.persons is not None else [])
+    absent = [name for name in counted if name not in release.frame.columns]
     if absent:
         raise DataError(f"{release.name} lacks {', '.join(absent)}, which a release of this policy has.")
     shown = release_rows(release, policy)
     rows = align(owner, policy.release.order == "keep", shown.height, table.records)
     starred = shown.starred.to_numpy() if table.stars_take_part else None
     solution, unknown = read_release(table, {n: shown.texts[n] for n in shown.texts.columns}, rows, starred)
+    items = {}
+    for name in policy.generalized:
+        pairs = shown.items[name]
+        items[name], strangers = read_items(table, name, pairs[ROW].to_numpy(), pairs[ITEM], rows)
+        unknown += strangers
+    solution = replace(solution, items=items)
     suppressed = int(solution.suppressed_anywhere.sum())
     warnings = [f"{count(unknown, 'label')} unknown to their hierarchies, counted as fully general."] if unknown else []
     records = {"input": table.records, "released": table.records - suppressed, "suppressed": suppressed}

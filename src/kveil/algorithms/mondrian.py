@@ -226,6 +226,19 @@ def _places(sensitive: Sensitive, present: Bools) -> Ints:
     return place
 
 
+def limit_groups(table: Table, positions: list[int]) -> tuple[Ints, int]:
+    """Group the distinct tuples that share all their maximum allowed values in some attributes (MAM groups)."""
+    limits = [
+        tree.limit_of[table.distinct.low[p]]
+        for p in positions
+        if isinstance(tree := table.trees[p], Tree) and tree.limit_of.any()
+    ]
+    if not limits:
+        return np.zeros(len(table.distinct.weights), dtype=np.int32), 1
+    group, first = group_rows(np.array(limits, dtype=np.int32))
+    return group, len(first)
+
+
 @dataclass
 class _Parts:
     """The parts of one component: every tuple's part (-1: suppressed), and the span each part shows."""
@@ -267,15 +280,7 @@ class _Component:
 
     def start(self) -> tuple[Ints, int]:
         """Group the tuples that share all their maximum allowed values (MAM groups)."""
-        limits = [
-            tree.limit_of[self.low[a]]
-            for a, p in enumerate(self.positions)
-            if isinstance(tree := self.table.trees[p], Tree) and tree.limit_of.any()
-        ]
-        if not limits:
-            return np.zeros(len(self.weights), dtype=np.int32), 1
-        group, first = group_rows(np.array(limits, dtype=np.int32))
-        return group, len(first)
+        return limit_groups(self.table, self.positions)
 
     def outside(self, alive: Bools) -> tuple[Bools, bool]:
         """Return the tuples whose MAM group can never hold, and whether the others may be split.
@@ -420,7 +425,7 @@ def mondrian(table: Table, options: MondrianOptions, rng: np.random.Generator) -
     reasons = {"one of too many with the same sensitive value": trimmed} if len(trimmed) else {}
     starred = np.zeros(table.records, dtype=bool)
     while True:
-        found, hidden = _attempt(table, kept, options.choose == "gain")
+        found, hidden = split_kept(table, kept, options.choose == "gain")
         lost = int((found.suppressed_anywhere | hidden).sum())
         if lost > allowed:
             raise _unmeetable(table, lost, allowed)
@@ -430,10 +435,12 @@ def mondrian(table: Table, options: MondrianOptions, rng: np.random.Generator) -
         kept &= ~hidden  # dropping rows shrinks the groups of other components: split again without them
     if starred.any():
         reasons["nothing but * would be left to show"] = np.flatnonzero(starred).astype(np.int32)
-    return Solution(found.shown, found.suppressed | hidden, {**found.reasons, **reasons}, found.details)
+    suppressed = found.suppressed | hidden
+    alike = None if suppressed.any() else found.alike
+    return Solution(found.shown, suppressed, {**found.reasons, **reasons}, found.details, alike=alike)
 
 
-def _attempt(table: Table, kept: Bools, by_gain: bool) -> tuple[Solution, Bools]:
+def split_kept(table: Table, kept: Bools, by_gain: bool) -> tuple[Solution, Bools]:
     """Return a solution over the kept rows, and the rows that would show nothing but stars."""
     distinct = table.distinct
     member = distinct.member
@@ -455,7 +462,8 @@ def _attempt(table: Table, kept: Bools, by_gain: bool) -> tuple[Solution, Bools]
         if len(gone):
             reasons[f"too rare over {', '.join(table.components[c].attributes)} within its boundaries"] = gone
     columns = tuple(column for column in shown if column is not None)
-    solution = Solution(columns, suppressed, reasons, {"parts": number})
+    alike = found[0].part[member] if len(found) == 1 and not suppressed.any() else None
+    solution = Solution(columns, suppressed, reasons, {"parts": number}, alike=alike)
     if table.stars_take_part:
         return solution, np.zeros(table.records, dtype=bool)
     return solution, all_stars(table, columns) & ~solution.suppressed_anywhere

@@ -439,6 +439,9 @@ def sensitive_of(model: PrivacyModel) -> tuple[str, ...]:
     return (named,) if isinstance(named, str) else tuple(named)
 
 
+GENERALIZING = ("kl-diversity", "k-km-anonymity")  # models for which sensitive items are generalized
+
+
 # ---------------------------------------------------------------------------------------------- the policy
 
 
@@ -621,6 +624,12 @@ class Policy(PolicyPart):
         return [
             name for name, attribute in self.attributes.items() if attribute.role not in {"identifier", "individual"}
         ]
+
+    @property
+    def generalized(self) -> list[str]:
+        """The sensitive attributes whose items a model asks to generalize, in policy order."""
+        named = {name for model in self.privacy if model.model in GENERALIZING for name in sensitive_of(model)}
+        return [name for name in self.with_role("sensitive") if name in named]
 
     @property
     def individual_column(self) -> str | None:

@@ -22,8 +22,9 @@ def _table(*columns: str) -> Table:
 
 def describe(guarantee: dict[str, Any]) -> str:
     """Return a guarantee in words: ``k-anonymity (k 5) over zip, birth``."""
-    skip = {"model", "attributes", "holds", "worst", "groups", "smallest"}
-    settings = ", ".join(f"{key} {value}" for key, value in guarantee.items() if key not in skip)
+    skip = {"model", "attributes", "holds", "worst", "groups", "smallest", "fingerprints", "shared"}
+    shown = {key: ", ".join(value) if isinstance(value, list) else value for key, value in guarantee.items()}
+    settings = ", ".join(f"{key} {value}" for key, value in shown.items() if key not in skip)
     return f"{guarantee['model']} ({settings}) over {', '.join(guarantee['attributes'])}"
 
 
@@ -50,6 +51,8 @@ def show_losses(out: Console, content: dict[str, Any]) -> None:
         f"IL {loss['il']:,.2f} in total; discernibility {loss['discernibility']:,}; "
         f"average group {loss['average_group']:.2f} k"
     )
+    if loss.get("sa_ncp") is not None:
+        out.print(f"SA-NCP of the generalized items {loss['sa_ncp'] * 100:.2f} %")
     for warning in content.get("warnings", []):
         out.print(f"[yellow]note:[/] {escape(warning)}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -29,7 +29,7 @@ class Table:
     A row is a record, or a person where the policy names individuals. ``leaves`` has a row a quasi-identifier
     (policy order) and a column a row of the table; loss counts from it. ``low`` and ``high`` are the span of a
     person's leaves, the same array as ``leaves`` where no person's records disagree. ``sensitive`` has the
-    attributes that models count.
+    attributes that models count, ``others`` the codes of columns beside the quasi-identifiers that dependencies name.
     """
 
     policy: Policy
@@ -40,6 +40,7 @@ class Table:
     high: Ints
     sensitive: dict[str, Sensitive] = field(default_factory=dict)
     persons: Persons | None = None
+    others: dict[str, Ints] = field(default_factory=dict)
 
     @property
     def records(self) -> int:
@@ -76,6 +77,12 @@ class Table:
         weights = np.bincount(member, minlength=len(first))
         low = np.ascontiguousarray(self.low[:, first])
         return Distinct(low, low if same else np.ascontiguousarray(self.high[:, first]), member, weights)
+
+    def showing(self, sensitive: dict[str, Sensitive]) -> Table:
+        """Return the same rows with other sensitive values, as models count them once items are generalized."""
+        other = replace(self, sensitive=sensitive)
+        other.__dict__.update(distinct=self.distinct, components=self.components)
+        return other
 
     def pairs(
         self, name: str, member: Ints, tuples: int, kept: Bools | None = None
@@ -114,7 +121,8 @@ def encode(source: Source, policy: Policy) -> Table:
         for name, coded in zip(counted, code_columns(source, policy, counted), strict=True)
     }
     if persons is None:
-        return Table(policy, names, tuple(trees), leaves, leaves, leaves, sensitive)
+        others = _others(source, policy, None)
+        return Table(policy, names, tuple(trees), leaves, leaves, leaves, sensitive, None, others)
     check_constant(source, policy, persons)
     low, high = persons.lowest(leaves), persons.highest(leaves)
     if policy.individual.conflicts == "error":
@@ -124,7 +132,28 @@ def encode(source: Source, policy: Policy) -> Table:
         low = high = first
     else:
         _within_boundaries(policy, names, trees, low, high, source.name)
-    return Table(policy, names, tuple(trees), first, low, high, sensitive, persons)
+    others = _others(source, policy, persons)
+    return Table(policy, names, tuple(trees), first, low, high, sensitive, persons, others)
+
+
+def _others(source: Source, policy: Policy, persons: Persons | None) -> dict[str, Ints]:
+    """Return the columns that dependencies name and that are released as they are, as codes in the order of texts.
+
+    A person's sensitive attribute is the set of its items, which is what a release shows.
+    """
+    named = {name for rule in policy.dependencies for name in rule.left + rule.right}
+    names = [name for name in policy.released if name in named and name not in policy.quasi_identifiers]
+    found = {}
+    for name, coded in zip(names, code_columns(source, policy, names), strict=True):
+        place = {text: i for i, text in enumerate(sorted(coded.texts))}
+        rank = np.array([*(place[text] for text in coded.texts), len(place)], dtype=np.int32)  # missing comes last
+        codes = rank[coded.codes]
+        if persons is not None and policy.attributes[name].role == "sensitive":
+            codes = persons.set_codes(codes, len(place))
+        elif persons is not None:
+            codes = codes[persons.first]
+        found[name] = codes
+    return found
 
 
 def _within_boundaries(

@@ -16,6 +16,7 @@ from kveil.policy.constraints import Component
 from kveil.policy.hierarchy import Line, climber, fixed_lines, label_test, marked_nodes
 from kveil.policy.model import STAR, Attribute, Intervals, MaxWidth, Policy, Ranges
 from kveil.policy.numbers import EXACT, parse_number, parse_span
+from kveil.verify.fingerprints import Coverage, cover
 from kveil.verify.rows import ITEM, ROW, Rows, original_rows, released_texts
 
 Places = NDArray[np.int64]
@@ -71,7 +72,12 @@ def unknown_items(rows: Rows, policy: Policy) -> list[str]:
     findings = []
     for name, items in rows.items.items():
         lines = fixed_lines(policy, name)
-        if lines is not None:
+        if name in policy.generalized:
+            known = label_test(policy.attributes[name].hierarchy, lines)
+            shown = items if not rows.starred.any() else items.filter(~rows.starred.gather(items[ROW]))
+            counts = shown[ITEM].drop_nulls().value_counts(name="cells")
+            findings += _strangers(name, {item: cells for item, cells in counts.iter_rows() if not known(item)})
+        elif lines is not None:
             leaves = {line[0] for line in lines.lines} | {STAR}
             counts = items[ITEM].drop_nulls().value_counts(name="cells")
             findings += _strangers(name, {item: cells for item, cells in counts.iter_rows() if item not in leaves})
@@ -197,6 +203,11 @@ def compare(
         role = policy.attributes[name].role
         if role == "quasi-identifier":
             continue
+        if name in policy.generalized:
+            coverage = cover(policy, name, before.items[name], rows.items[name], places, rows.starred)
+            findings += _coverage(name, coverage)
+            untrue += coverage.uncovered + coverage.unfounded
+            continue
         if role == "sensitive" and rows.persons:
             differing = _differing_items(before.items[name], rows.items[name], places, rows.starred)
         else:
@@ -207,6 +218,16 @@ def compare(
             findings.append(f"{name} ({role}) differs from the original in {count(differing, 'cell')}.")
             changed += differing
     return Comparison(untrue, beyond, changed, pl.Series(impossible), before.height, findings)
+
+
+def _coverage(name: str, coverage: Coverage) -> list[str]:
+    """Return what is wrong with generalized items: each must be covered, and each label must cover one."""
+    found = []
+    if coverage.uncovered:
+        found.append(f"{name} shows nothing that covers {count(coverage.uncovered, 'item')} of the original.")
+    if coverage.unfounded:
+        found.append(f"{name} shows {count(coverage.unfounded, 'item')} that cover no item of the original.")
+    return found
 
 
 def _record_alignment(before: Rows, of_record: Places, places: Places) -> tuple[Places, Places | None]:
