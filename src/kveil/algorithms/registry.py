@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kveil.algorithms import classfly, fulldomain, incognito, kmember, kmsd, mondrian, people
+from kveil.algorithms import classfly, fulldomain, incognito, kmember, kmsd, mondrian, people, rmerger
 from kveil.errors import Refused, listing
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
@@ -26,6 +26,7 @@ DEPENDENCIES = "dependencies"
 MULTIVALUED = "multivalued dependencies"  # kept by climbing too; whoever does not is still asked to report them
 INDIVIDUALS = "individuals"
 FINGERPRINTS = "kl-diversity"
+COMBINATIONS = "k-km-anonymity"
 DIVERSE = "kl-diversity with l above 1"
 GROUP_MODELS = ("l-diversity", "p-sensitive", "alpha-k", "t-closeness")
 COUNTED_MODELS = ("l-diversity", "p-sensitive", "alpha-k")  # of shown items; distances need the original ones
@@ -163,6 +164,16 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "He, Naughton 2009",
         needs=frozenset({INDIVIDUALS}),
         made_for=frozenset({FINGERPRINTS}),
+    ),
+    Algorithm(
+        "rmerger",
+        rmerger.rmerger,
+        frozenset({MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, COMBINATIONS}),
+        rmerger.RmergerOptions,
+        "clusters people, merges near clusters, and generalizes items until k share every combination of m",
+        "Poulis, Loukides, Gkoulalas-Divanis, Skiadopoulos 2013",
+        needs=frozenset({INDIVIDUALS}),
+        made_for=frozenset({COMBINATIONS}),
     ),
 )
 

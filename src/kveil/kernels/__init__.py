@@ -67,6 +67,7 @@ def compile_all() -> int:
 
     from kveil.kernels.cells import choose_cells
     from kveil.kernels.clusters import cluster_nothing
+    from kveil.kernels.combinations import combine_nothing
     from kveil.kernels.groups import add_up, group_rows, sample_of_groups
     from kveil.kernels.kmsd import repair_nothing
     from kveil.kernels.mondrian import split_nothing
@@ -84,6 +85,7 @@ def compile_all() -> int:
     choose_cells(np.zeros(1, dtype=np.int64), rows[0][:0], np.zeros(0, dtype=np.int64), rows[0], 1)
     repair_nothing()
     refine_nothing()
+    combine_nothing()
     return sum(_loops_in(module) for name, module in sys.modules.items() if name.startswith("kveil.kernels."))
 
 
