@@ -33,7 +33,7 @@ def attempt(table: Table, progress: Progress) -> Attempt:
     for algorithm in candidates(table.policy):
         progress(f"solving with {algorithm.name}")
         try:
-            solution = run(algorithm, table, options)
+            solution = run(algorithm, table, options, progress)
         except Unmeetable as error:
             failure = failure or error
             tried.append({"algorithm": algorithm.name, "solved": False, "reason": str(error)})

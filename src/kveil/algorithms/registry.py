@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kveil.algorithms import classfly, fulldomain, mondrian
+from kveil.algorithms import classfly, fulldomain, leastloss, mondrian
 from kveil.errors import Refused, listing
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
@@ -40,6 +40,7 @@ class Algorithm:
     options: type[PolicyPart]
     summary: str
     paper: str
+    refine: str = "off"  # the effort that follows unless the options say another
 
 
 ALGORITHMS: tuple[Algorithm, ...] = (
@@ -90,6 +91,15 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         mondrian.MondrianOptions,
         "splits the table top-down, one attribute at a time, while every part satisfies every model",
         "LeFevre, DeWitt, Ramakrishnan 2006",
+    ),
+    Algorithm(
+        "least-loss",
+        leastloss.least_loss,
+        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, *GROUP_MODELS}),
+        leastloss.LeastLossOptions,
+        "starts top-down, then takes neighbourhoods of groups apart and keeps what loses less",
+        "kveil's own, see docs/least-loss-research.md",
+        refine="normal",
     ),
 )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,7 @@ from kveil.policy.hierarchy import build_lines, fixed_lines
 from kveil.policy.model import STAR, Policy, Ranges, sensitive_of
 from kveil.policy.numbers import parse_number
 from kveil.table.coded import Coded, code_columns, stars_in
-from kveil.table.persons import Persons, check_conflicts, check_constant, find_persons
+from kveil.table.persons import Persons, check_conflicts, check_constant, find_persons, item_sets
 from kveil.table.sensitive import Sensitive, encode_sensitive, row_pairs, unknown_values
 from kveil.table.tree import Bools, Ints, Scale, Tree, build_tree
 
@@ -40,6 +41,7 @@ class Table:
     high: Ints
     sensitive: dict[str, Sensitive] = field(default_factory=dict)
     persons: Persons | None = None
+    released: Callable[[], list[Ints]] = field(default=list, compare=False)  # ranks of what else rows show
 
     @property
     def records(self) -> int:
@@ -55,6 +57,16 @@ class Table:
     def stars_take_part(self) -> bool:
         """Whether a row of stars is kept: a person whose items are shown is."""
         return self.persons is not None and bool(self.policy.with_role("sensitive"))
+
+    @cached_property
+    def canonical_order(self) -> Ints:
+        """The rows by their leaves in policy order, then by the texts of everything else a release shows of them.
+
+        Rows that are equal in all of that stand in input order, and no release can tell them apart.
+        """
+        spans = [self.low] if self.low is self.high else [self.low, self.high, self.leaves]
+        keys = [column for leaves in spans for column in leaves] + self.released()
+        return np.asarray(np.lexsort(tuple(reversed(keys))), dtype=np.int32)
 
     @cached_property
     def components(self) -> tuple[Component, ...]:
@@ -113,8 +125,9 @@ def encode(source: Source, policy: Policy) -> Table:
         name: encode_sensitive(coded, policy, name, persons, source.name)
         for name, coded in zip(counted, code_columns(source, policy, counted), strict=True)
     }
+    released = partial(_released_ranks, source, policy, persons, sensitive)
     if persons is None:
-        return Table(policy, names, tuple(trees), leaves, leaves, leaves, sensitive)
+        return Table(policy, names, tuple(trees), leaves, leaves, leaves, sensitive, None, released)
     check_constant(source, policy, persons)
     low, high = persons.lowest(leaves), persons.highest(leaves)
     if policy.individual.conflicts == "error":
@@ -124,7 +137,26 @@ def encode(source: Source, policy: Policy) -> Table:
         low = high = first
     else:
         _within_boundaries(policy, names, trees, low, high, source.name)
-    return Table(policy, names, tuple(trees), first, low, high, sensitive, persons)
+    return Table(policy, names, tuple(trees), first, low, high, sensitive, persons, released)
+
+
+def _released_ranks(
+    source: Source, policy: Policy, persons: Persons | None, sensitive: dict[str, Sensitive]
+) -> list[Ints]:
+    """Return for every released attribute that is no quasi-identifier the rank of every row's text or set."""
+    found = []
+    for name in policy.released:
+        if name in policy.quasi_identifiers:
+            continue
+        if persons is not None and name in sensitive:
+            texts = item_sets(source, policy, name, sensitive[name].in_leaf_order(), persons).list.join("|")
+        else:
+            texts = source.texts(name)
+            texts = texts if persons is None else texts.gather(persons.first)
+        texts = texts.fill_null("")
+        ranks = texts.cast(pl.Enum(texts.unique().sort())).to_physical()
+        found.append(ranks.cast(pl.Int32).to_numpy())
+    return found
 
 
 def _within_boundaries(
