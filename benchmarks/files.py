@@ -32,8 +32,22 @@ suppression: {{limit: {limit}}}
 algorithm: {algorithm}
 """
 
-# The eight constraints of the many-constraints paper's table 2 come with the Classfly+ issue; one k here.
 ONE_K = "  - {model: k-anonymity, k: 10}"
+
+# Table 2 of the many-constraints paper.
+EIGHT_CONSTRAINTS: tuple[tuple[tuple[str, ...], int], ...] = (
+    (("Race", "Birth", "Sex"), 5),
+    (("Birth", "Sex", "ZIP"), 3),
+    (("Sex", "ZIP"), 5),
+    (("ZIP", "Height"), 3),
+    (("Weight", "Work_Hrs", "Salary"), 6),
+    (("Work_Hrs", "Salary", "Edu"), 3),
+    (("Race", "Birth", "Edu"), 4),
+    (("ZIP", "Weight"), 8),
+)
+EIGHT = "\n".join(
+    f"  - {{model: k-anonymity, attributes: [{', '.join(over)}], k: {k}}}" for over, k in EIGHT_CONSTRAINTS
+)
 
 
 def floor_file(path: Path, rows: int, seed: int = 1) -> None:

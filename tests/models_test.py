@@ -136,7 +136,9 @@ def by_loops(table: Table, model: GroupModel) -> list[bool]:
     names = [] if model.sensitive is None else [model.sensitive]
     trees = {"s"} if isinstance(model, Close) and model.distance == "hierarchical" else set()
     values = _values(table, dict(groups.pairs), names, groups.weights, trees)
-    rows = Rows(table.distinct.low, table.distinct.high, groups.weights)
+    tuples = np.arange(len(groups.weights), dtype=np.int32)
+    spans = (np.ascontiguousarray(side.T) for side in (table.distinct.low, table.distinct.high))
+    rows = Rows(*spans, groups.weights, tuples)
     tally = np.zeros((len(names), values.whole.shape[1]), dtype=np.int64)
     touched = np.empty(tally.shape, dtype=np.int32)
     used = np.zeros(len(names), dtype=np.int32)

@@ -18,6 +18,7 @@ from kveil.errors import DataError, KveilError, NotVerified, PolicyError, Refuse
 from kveil.version import __version__
 
 if TYPE_CHECKING:
+    from kveil.comparison import Comparison, compare
     from kveil.pipeline import Result, anonymize, verify
     from kveil.policy.dependencies import Dependency
     from kveil.policy.model import (
@@ -50,11 +51,13 @@ if TYPE_CHECKING:
     from kveil.verify import Verdict
 
 _HOMES = {
+    "Comparison": "kveil.comparison",
     "Dependency": "kveil.policy.dependencies",
     "Owner": "kveil.report.owner",
     "Result": "kveil.pipeline",
     "Verdict": "kveil.verify",
     "anonymize": "kveil.pipeline",
+    "compare": "kveil.comparison",
     "maximal_anonymous_subset": "kveil.subsets",
     "verify": "kveil.pipeline",
 }
@@ -63,6 +66,7 @@ __all__ = [
     "AlgorithmChoice",
     "AlphaK",
     "Attribute",
+    "Comparison",
     "Data",
     "DataError",
     "Dates",
@@ -95,6 +99,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "anonymize",
+    "compare",
     "maximal_anonymous_subset",
     "verify",
 ]

@@ -1,6 +1,6 @@
 """Run kveil as ``python -m kveil``."""
 
-from kveil.cli import main
+from kveil.cli import entry
 
 if __name__ == "__main__":
-    main()
+    entry()

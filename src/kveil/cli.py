@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -193,6 +195,109 @@ def measure(
     show_losses(console(), content)
 
 
+@app.command("init", epilog="Example: kveil init patients.csv -o suggested.yaml")
+def init(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A table.", show_default=False)],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="POLICY", help="The policy; by default standard output.")
+    ] = None,
+    ask: Annotated[bool, typer.Option("--ask", help="Go through the guesses on the terminal first.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a policy that exists.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Look at a table and write a commented policy that runs as it is."""
+    from kveil.initialize import start
+
+    correct = None
+    if ask:
+        from kveil.suggest.ask import ask_roles
+
+        if not sys.stdin.isatty():
+            raise typer.BadParameter("--ask needs a terminal to ask on; leave it out and edit the policy instead.")
+        correct = ask_roles
+    with stages(quiet or as_json or ask) as progress:
+        progress("looking at the columns")
+        started = start(data, output, force, correct)
+    if as_json:
+        typer.echo(json.dumps(started.as_json(), indent=2, ensure_ascii=False))
+    elif output is None and not quiet:
+        typer.echo(started.text, nl=False)
+    elif not quiet:
+        from kveil.report.terminal import show_guesses
+
+        show_guesses(console(), started.as_json(), str(output))
+
+
+@app.command(epilog="Example: kveil compare policy.yaml --algorithms datafly,mondrian --seconds 60")
+def compare(
+    policy: PolicyArgument,
+    input_: Annotated[
+        Path | None, typer.Option("--input", metavar="F", help="The table; by default the policy's data.path.")
+    ] = None,
+    algorithms: Annotated[
+        str | None,
+        typer.Option("--algorithms", metavar="A,B", help="Only these; by default all that honour the policy."),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option("--seconds", min=1, metavar="S", help="Stop what is not done after so many seconds in all."),
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Run several algorithms on one policy: loss, suppression, groups and time, side by side."""
+    from kveil.comparison import compare_file
+
+    loaded = _load(policy)
+    names = None if algorithms is None else [name.strip() for name in algorithms.split(",") if name.strip()]
+    with stages(quiet or as_json) as progress:
+        found = compare_file(loaded, input_, names, seconds, progress)
+    if as_json:
+        typer.echo(json.dumps(found.as_json(), indent=2, ensure_ascii=False))
+    elif not quiet:
+        from kveil.report.terminal import show_comparison
+
+        show_comparison(console(), found.as_json())
+
+
+@app.command(
+    epilog="Example: kveil attack policy.yaml --original patients.csv --release release.csv --owner owner.json"
+)
+def attack(
+    policy: PolicyArgument,
+    original: Annotated[Path, typer.Option("--original", metavar="F", help="The original.", show_default=False)],
+    release: ReleaseOption,
+    owner: OwnerOption = None,
+    attacker: Annotated[
+        Path | None,
+        typer.Option("--attacker", metavar="F", help="A table the attacker has, joined by quasi-identifiers."),
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Play the attacker: success rates before and after the release."""
+    from kveil.pipeline import attack_sources, read
+    from kveil.report.owner import Owner
+
+    loaded = _load(policy)
+    with stages(quiet or as_json) as progress:
+        progress("playing the attacker")
+        content = attack_sources(
+            read(loaded, release),
+            loaded,
+            read(loaded, original),
+            None if owner is None else Owner.load(owner),
+            None if attacker is None else read(loaded, attacker),
+        )
+    if as_json:
+        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+    elif not quiet:
+        from kveil.report.terminal import show_attacks
+
+        show_attacks(console(), content)
+
+
 @app.command(epilog="Example: kveil algorithms --json")
 def algorithms(as_json: JsonOption = False) -> None:
     """List the algorithms and what each honours."""
@@ -370,3 +475,22 @@ def main() -> None:
     if code == 130:
         _fail("stopped before the end; run it again.", code)
     raise SystemExit(code)
+
+
+def entry() -> None:
+    """Run the command line as a process of its own, which ends at once when all is done and written.
+
+    Taking millions of cells apart one by one, only to end, would cost a sixth of a second.
+    """
+    try:
+        main()
+    except SystemExit as left:
+        if left.code not in (0, None):
+            raise
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except OSError:  # the reader of a pipe has gone: end as Python ends
+            raise left from None
+        atexit._run_exitfuncs()
+        os._exit(0)

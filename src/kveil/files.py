@@ -21,13 +21,15 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Literal, Self
+from typing import IO, TYPE_CHECKING, Any, Literal, Self
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 
 from kveil.errors import DataError, FileError, count, did_you_mean, listing
+
+if TYPE_CHECKING:
+    import narwhals as nw  # imported where a frame comes in: files never pay for it
 
 Kind = Literal["csv", "parquet", "arrow"]
 
@@ -112,7 +114,7 @@ def read_table(path: Path, separator: str | None = None, columns: Iterable[str] 
 def _read_csv(raw: bytes, name: str, separator: str | None, columns: frozenset[str]) -> tuple[pl.DataFrame, str]:
     if raw.startswith(b"\xef\xbb\xbf"):
         raw = raw[3:]
-    if not raw.strip():
+    if not raw or raw.isspace():
         raise FileError(f"{name}: the file is empty; a CSV starts with a line of column names.")
     _check_utf8(raw, name)
     record = _first_record(raw)
@@ -316,6 +318,8 @@ def as_texts(column: pl.Series) -> pl.Series:
 
 def from_frame(frame: Any) -> Source:
     """Return a pandas, Polars or PyArrow table as a source; row labels are never looked at."""
+    import narwhals as nw
+
     try:
         wrapped = nw.from_native(frame, eager_only=True)
         labels = list(wrapped.columns)
@@ -379,6 +383,8 @@ def to_frame(source: Source, columns: dict[str, pl.Series | None], rows: np.ndar
                 for name, column in columns.items()
             }
         )
+    import narwhals as nw
+
     position = {name: i for i, name in enumerate(source.frame.columns)}
     wrapped = nw.from_native(native, eager_only=True)
     if wrapped.implementation.is_pyarrow():
@@ -640,10 +646,17 @@ def write_table(frame: pl.DataFrame, file: IO[bytes], target: Path, separator: s
         raise _write_error(target, error) from None
 
 
+def joined_items(column: pl.Series) -> pl.Series:
+    """Return sets of items as texts, null where a set is empty: nothing is known, which is no empty item."""
+    frame = column.to_frame("set")
+    items = pl.when(pl.col("set").list.len() > 0).then(pl.col("set").list.join("|"))
+    return frame.select(items.alias(column.name)).to_series()
+
+
 def _write_csv(frame: pl.DataFrame, file: IO[bytes], separator: str, missing: str) -> None:
     texts: list[pl.Series] = []
     for column in frame.get_columns():
-        text = column.list.join("|") if column.dtype == pl.List else as_texts(column)
+        text = joined_items(column) if column.dtype == pl.List else as_texts(column)
         if text.null_count():
             text = text.fill_null(missing)
         # polars writes "" for an empty text and nothing for null; alone in its row, nothing would be no row.

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kveil.kernels.groups import group_rows
+from kveil.kernels.groups import add_up, group_rows
 from kveil.policy.constraints import largest_k
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Bools, Floats, Ints, Tree
+
+Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -62,16 +65,18 @@ def _unless(values: Ints, suppressed: Bools) -> Ints:
     return values[~suppressed] if suppressed.any() else values
 
 
-def _mean(cost: Floats, shown: Shown, suppressed: Bools) -> float:
-    """Return the mean over records of a cost a code, 1 where suppressed."""
-    kept = np.bincount(_unless(shown.codes, suppressed), minlength=len(cost))
-    return float((kept @ cost + int(suppressed.sum())) / max(len(suppressed), 1))
+def _mean(cost: Floats, tally: Counts, records: int) -> float:
+    """Return the mean over records of a cost a code, 1 for records that are in no tally: the suppressed ones."""
+    return float((tally @ cost + records - int(tally.sum())) / max(records, 1))
 
 
-def _precision_loss(table: Table, position: int, shown: Shown, suppressed: Bools) -> float:
+def _precision_loss(table: Table, position: int, shown: Shown, suppressed: Bools, tally: Counts) -> float:
     tree = table.trees[position]
     if not isinstance(tree, Tree):
-        return _mean(shown.il, shown, suppressed)
+        return _mean(shown.il, tally, table.records)
+    bottom = tree.depth[tree.leaf_nodes]
+    if len(shown.labels) == len(tree.labels) and (bottom == bottom[0]).all():
+        return _mean((bottom[0] - tree.depth) / max(int(bottom[0]), 1), tally, table.records)
     # Counted by pairs of depths, so that the sum is exact in any order of records; codes past the tree's nodes
     # are labels it does not know and cost everything.
     depths = int(tree.depth.max()) + 2
@@ -83,18 +88,43 @@ def _precision_loss(table: Table, position: int, shown: Shown, suppressed: Bools
     return float((counts @ cost + int(suppressed.sum())) / max(len(suppressed), 1))
 
 
-def _groups(table: Table, solution: Solution, starred: list[Bools]) -> tuple[Ints, int]:
+def _groups(solution: Solution, starred: list[Bools]) -> tuple[Counts, int]:
     """Return the sizes of the groups of equal released rows, and how many records are in none."""
-    codes = np.empty_like(table.leaves)
-    all_star = np.ones(table.records, dtype=bool)
+    classes = solution.classes
+    codes = np.empty((len(starred), len(classes.sizes)), dtype=np.int32)
+    all_star = np.ones(len(classes.sizes), dtype=bool)
     for position, shown in enumerate(solution.shown):
         star = np.flatnonzero(shown.is_star)
         code = int(star[0]) if len(star) else len(shown.labels)
-        codes[position] = shown.codes
-        codes[position][starred[position]] = code
-        all_star &= codes[position] == code
-    group, first = group_rows(codes if not all_star.any() else codes[:, ~all_star])
-    return np.bincount(group, minlength=len(first)).astype(np.int32), int(all_star.sum())
+        codes[position] = shown.codes[classes.first]
+        if starred[position].any():
+            codes[position][starred[position]] = code
+        if all_star.any():
+            all_star &= codes[position] == code
+    if not all_star.any():
+        group, first = group_rows(codes)
+        return add_up(group, classes.sizes, len(first)), 0
+    group, first = group_rows(codes[:, ~all_star])
+    sizes = add_up(group, classes.sizes[~all_star], len(first))
+    return sizes, int(classes.sizes[all_star].sum())
+
+
+def _items_loss(table: Table, solution: Solution) -> float | None:
+    """Return SA-NCP (seed 002, equation 4) over the items that a model generalizes, None where there are none.
+
+    Every original item is charged with the NCP of what it became; 1 for suppressed people and for lost items.
+    """
+    lost, number = 0.0, 0
+    gone = solution.suppressed_anywhere
+    for name in table.policy.generalized:
+        sensitive = table.sensitive[name]
+        assert sensitive.tree is not None
+        cost = np.append(sensitive.tree.ncp, 1.0)
+        shown = np.where(gone[sensitive.row], len(cost) - 1, solution.items[name])
+        counts = np.bincount(shown, minlength=len(cost))
+        lost += float(counts @ cost)
+        number += len(sensitive.row)
+    return lost / number if number else None
 
 
 def measure(table: Table, solution: Solution) -> Losses:
@@ -103,14 +133,17 @@ def measure(table: Table, solution: Solution) -> Losses:
     O(records · attributes).
     """
     component_of = {name: c for c, component in enumerate(table.components) for name in component.attributes}
-    starred = [solution.suppressed[component_of[name]] for name in table.names]
+    classes = solution.classes
+    starred = [solution.suppressed[component_of[name]][classes.first] for name in table.names]
     attributes: dict[str, AttributeLoss] = {}
     for position, name in enumerate(table.names):
         shown = solution.shown[position]
+        tally = classes.tally(shown.codes[classes.first], len(shown.labels), starred[position])
+        suppressed = solution.suppressed[component_of[name]]
         attributes[name] = AttributeLoss(
-            precision=1 - _precision_loss(table, position, shown, starred[position]),
-            il_per_cell=_mean(shown.il, shown, starred[position]),
-            ncp=_mean(shown.ncp, shown, starred[position]),
+            precision=1 - _precision_loss(table, position, shown, suppressed, tally),
+            il_per_cell=_mean(shown.il, tally, table.records),
+            ncp=_mean(shown.ncp, tally, table.records),
         )
     weights = [float(table.policy.attributes[name].weight) for name in table.names]
     total = sum(weights)
@@ -119,14 +152,14 @@ def measure(table: Table, solution: Solution) -> Losses:
         values = (getattr(attributes[name], field) for name in table.names)
         return float(sum(w * value for w, value in zip(weights, values, strict=True)) / total)
 
-    sizes, outside = _groups(table, solution, starred)
-    squares = int((sizes.astype(np.int64) ** 2).sum())
+    sizes, outside = _groups(solution, starred)
+    squares = int((sizes**2).sum())
     return Losses(
         precision=mean("precision"),
         il=sum(loss.il_per_cell for loss in attributes.values()) * table.records,
         il_per_cell=mean("il_per_cell"),
         ncp=mean("ncp"),
-        sa_ncp=None,
+        sa_ncp=_items_loss(table, solution),
         discernibility=squares + outside * table.records,
         average_group=float(sizes.sum() / len(sizes) / largest_k(table.policy)) if len(sizes) else 0.0,
         attributes=attributes,

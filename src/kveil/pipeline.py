@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from kveil.errors import DataError, NotVerified, Unmeetable, count
-from kveil.files import Outputs, Source, from_frame, kind_of, read_table, to_frame, write_table
+from kveil.errors import DataError, NotVerified, Unmeetable, count, listing
+from kveil.files import Outputs, Source, check_columns, from_frame, kind_of, read_table, to_frame, write_table
 from kveil.measures import Losses, measure
 from kveil.policy.constraints import largest_k
 from kveil.policy.model import AlgorithmChoice, Policy
@@ -19,12 +19,12 @@ from kveil.report.owner import Owner, align
 from kveil.report.receipt import make_receipt
 from kveil.report.warn import release_warnings
 from kveil.table.encode import Table, encode
-from kveil.table.release import Release, decode, read_release
+from kveil.table.release import Release, decode, read_items, read_release
 from kveil.table.tree import Bools
 from kveil.verify import Verdict, verify_release
 from kveil.verify.check import can_verify
 from kveil.verify.guarantees import check_dependency
-from kveil.verify.rows import original_rows, release_rows, released_texts
+from kveil.verify.rows import ITEM, ROW, original_rows, release_rows, rule_texts
 
 if TYPE_CHECKING:
     from kveil.engines.local import Attempt
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Progress = Callable[[str], None]
 
 
-def _silent(stage: str) -> None:
+def silent(stage: str) -> None:
     """Say nothing."""
 
 
@@ -43,6 +43,11 @@ class Result:
     data: Any
     receipt: dict[str, Any]
     owner: Owner
+
+    def _repr_html_(self) -> str:
+        from kveil.notebook import receipt_html
+
+        return receipt_html(self.receipt)
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,8 @@ def read(policy: Policy, path: Path, hashed: bool = False) -> Source:
     return read_table(path, policy.data.separator, policy.attributes, hashed)
 
 
-def _check_input(source: Source, table: Table) -> None:
+def check_input(source: Source, table: Table) -> None:
+    """Raise Unmeetable where there are fewer rows than k, DataError where the input breaks a declared rule."""
     policy = table.policy
     k = largest_k(policy)
     if table.records < k:
@@ -83,7 +89,7 @@ def _check_input(source: Source, table: Table) -> None:
             "lower k or add records."
         )
     if policy.dependencies:
-        texts = pl.DataFrame({name: released_texts(source, policy, name) for name in policy.released})
+        texts = rule_texts(source, policy)
         for rule in policy.dependencies:
             checked = check_dependency(rule, texts, policy.quasi_identifiers)
             if not checked["holds"]:
@@ -104,7 +110,7 @@ def _run(source: Source, policy: Policy, started: float, progress: Progress) -> 
 
     progress("encoding")
     table = encode(source, policy)
-    _check_input(source, table)
+    check_input(source, table)
     lap("read")
     from kveil.choose import attempt  # verify and measure never pay for the algorithms
 
@@ -121,9 +127,16 @@ def _run(source: Source, policy: Policy, started: float, progress: Progress) -> 
             "written. This is a defect of kveil: please report the policy."
         )
     lap("verify")
-    return _Run(
-        source, table, found, release, frame, verdict, verdict.warnings + release_warnings(frame, policy), seconds
-    )
+    warnings = verdict.warnings + release_warnings(frame, policy, release.labels) + _late(found)
+    return _Run(source, table, found, release, frame, verdict, warnings, seconds)
+
+
+def _late(attempt: Attempt) -> list[str]:
+    """Warn where `auto` had no time for everything: another machine may then choose otherwise."""
+    late = [entry["algorithm"] for entry in attempt.tried if entry.get("timed_out")]
+    if not late:
+        return []
+    return [f"auto had no time left for {listing(late)}; name one with --algorithm to let it run to its end."]
 
 
 def _counts(gone: Bools) -> dict[str, int]:
@@ -144,11 +157,10 @@ def _owner(run: _Run, release_sha256: str | None) -> Owner:
 
 
 def _refuse_early(policy: Policy) -> None:
-    """Refuse what no algorithm honours before the data is read; a dependency that the data breaks is told first."""
+    """Refuse what no algorithm honours before the data is read."""
     from kveil.choose import candidates
 
-    if not policy.dependencies:
-        candidates(policy)
+    candidates(policy)
 
 
 def anonymize(frame: Any, policy: Policy, algorithm: str | None = None) -> Result:
@@ -159,7 +171,7 @@ def anonymize(frame: Any, policy: Policy, algorithm: str | None = None) -> Resul
     started = perf_counter()
     policy = with_algorithm(policy, algorithm)
     _refuse_early(policy)
-    run = _run(from_frame(frame), policy, started, _silent)
+    run = _run(from_frame(frame), policy, started, silent)
     started = perf_counter()
     data = to_frame(run.source, run.release.columns, run.release.source_rows)
     seconds = run.seconds | {"write": perf_counter() - started}
@@ -174,7 +186,7 @@ def with_algorithm(policy: Policy, name: str | None) -> Policy:
     return policy.model_copy(update={"algorithm": AlgorithmChoice(name=name)})
 
 
-def _check_targets(policy: Policy, source: Path, targets: list[Path]) -> None:
+def check_targets(policy: Policy, source: Path, targets: list[Path]) -> None:
     """Raise DataError where two outputs are one file, or one of them is what the run reads."""
     inputs = {path.resolve() for path in (source, *policy.files)}
     written = [path.resolve() for path in targets]
@@ -191,7 +203,7 @@ def anonymize_file(
     output: Path,
     receipt: Path | None = None,
     owner: Path | None = None,
-    progress: Progress = _silent,
+    progress: Progress = silent,
 ) -> dict[str, Any]:
     """Make a release from a file and write it, with its receipt and owner's file; return the receipt.
 
@@ -200,7 +212,7 @@ def anonymize_file(
     started = perf_counter()
     _refuse_early(policy)
     kind_of(output)
-    _check_targets(policy, source_path, [path for path in (output, receipt, owner) if path is not None])
+    check_targets(policy, source_path, [path for path in (output, receipt, owner) if path is not None])
     with Outputs() as outputs:  # opened first: a folder that cannot be written to should not cost a whole run
         receipt_file = outputs.open(receipt) if receipt is not None else None
         owner_file = outputs.open(owner, mode=0o600) if owner is not None else None
@@ -242,18 +254,44 @@ def verify_sources(release: Source, policy: Policy, original: Source | None, own
     return verify_release(release, policy, original, rows)
 
 
+def attack_sources(
+    release: Source, policy: Policy, original: Source, owner: Owner | None, attacker: Source | None = None
+) -> dict[str, Any]:
+    """Play the attacker on a release made by anyone; return every attack with its success before and after."""
+    from kveil.attack import play
+
+    absent = [name for name in policy.released if name not in release.frame.columns]
+    if absent:
+        raise DataError(f"{release.name} lacks {', '.join(absent)}, which a release of this policy has.")
+    check_columns(original.frame.columns, policy.attributes, original.name)
+    places = align(
+        owner,
+        policy.release.order == "keep",
+        release_rows(release, policy).height,
+        original_rows(original, policy)[0].height,
+    )
+    return play(policy, original, release, places, attacker)
+
+
 def measure_sources(
     release: Source, policy: Policy, original: Source, owner: Owner | None
 ) -> tuple[Losses, dict[str, int], list[str]]:
     """Return all losses of a release made by anyone, its record counts, and warnings."""
     table = encode(original, policy)
-    absent = [name for name in policy.quasi_identifiers if name not in release.frame.columns]
+    counted = policy.quasi_identifiers + (policy.with_role("sensitive") if table.persons is not None else [])
+    absent = [name for name in counted if name not in release.frame.columns]
     if absent:
         raise DataError(f"{release.name} lacks {', '.join(absent)}, which a release of this policy has.")
     shown = release_rows(release, policy)
     rows = align(owner, policy.release.order == "keep", shown.height, table.records)
     starred = shown.starred.to_numpy() if table.stars_take_part else None
     solution, unknown = read_release(table, {n: shown.texts[n] for n in shown.texts.columns}, rows, starred)
+    items = {}
+    for name in policy.generalized:
+        pairs = shown.items[name]
+        items[name], strangers = read_items(table, name, pairs[ROW].to_numpy(), pairs[ITEM], rows)
+        unknown += strangers
+    solution = replace(solution, items=items)
     suppressed = int(solution.suppressed_anywhere.sum())
     warnings = [f"{count(unknown, 'label')} unknown to their hierarchies, counted as fully general."] if unknown else []
     records = {"input": table.records, "released": table.records - suppressed, "suppressed": suppressed}

@@ -14,7 +14,8 @@ from typing import Literal
 import numpy as np
 
 from kveil.errors import Unmeetable, count
-from kveil.kernels.groups import group_rows
+from kveil.kernels.groups import add_up, group_rows
+from kveil.kernels.offers import price_groups
 from kveil.measures import measure
 from kveil.models.counts import AtLeastK, GroupModel, Groups, Pairs, Weights
 from kveil.models.distributions import Close
@@ -24,7 +25,7 @@ from kveil.policy.constraints import Component, implied, most_suppressed
 from kveil.policy.fields import Flag, PolicyPart
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
-from kveil.table.tree import Bools, Floats, Ints, Tree
+from kveil.table.tree import Bools, Floats, Ints, Tree, star_rows
 
 Filter = Literal["naive", "complete", "partial"]
 
@@ -63,9 +64,10 @@ class _Part:
         self.table = table
         self.positions = table.positions(component.attributes)
         self.trees = [tree for p in self.positions if isinstance(tree := table.trees[p], Tree)]
-        self.member, first = group_rows(state.nodes[self.positions])
-        self.leaf_nodes = np.ascontiguousarray(state.nodes[self.positions][:, first])
-        self.weights = np.bincount(self.member, weights=state.weights, minlength=len(first)).astype(np.int64)
+        mine = state.over(self.positions)
+        self.member, first = group_rows(mine)
+        self.leaf_nodes = mine.copy() if len(first) == len(self.member) else np.ascontiguousarray(mine[:, first])
+        self.weights = add_up(self.member, state.weights, len(first))
         self.pairs = {name: pairs.moved(self.member) for name, pairs in state.pairs.items()}
         self.constraints = [
             _Constraint(
@@ -135,7 +137,7 @@ class _Part:
 
     def stars(self, nodes: Ints) -> Bools:
         """Return the tuples that show nothing but `*`."""
-        return np.asarray(np.logical_and.reduce([tree.is_star[nodes[a]] for a, tree in enumerate(self.trees)]))
+        return star_rows(self.trees, nodes)
 
     def holds(self, nodes: Ints, weights: Weights, pairs: dict[str, Pairs], but_last: bool = False) -> bool:
         """Tell whether every group of the weighted tuples satisfies every constraint, or all but the last tuple's."""
@@ -196,7 +198,7 @@ def _set_aside(part: _Part, options: ClassflyOptions) -> _Aside:
             left[done] = False
         if int(weights[~good].sum()) < part.largest_k or not left.any():
             break
-        rest, weights, pairs, member = _compress(rest, weights, pairs, member, left, ~good)
+        rest, weights, pairs, member = _drop(rest, weights, pairs, member, left, ~good)
         shown = [np.flatnonzero(np.bincount(column)).astype(np.int32) for column in rest]
         moves = {a: step for a, tree in enumerate(part.trees) if (step := tree.one_step(shown[a])) is not None}
         if not moves:
@@ -204,26 +206,33 @@ def _set_aside(part: _Part, options: ClassflyOptions) -> _Aside:
         chosen = _choose(part, options, rest, weights, pairs, shown, moves)
         rest[chosen] = moves[chosen][rest[chosen]]
         steps[part.table.names[part.positions[chosen]]] += 1
-        rest, weights, pairs, member = _compress(rest, weights, pairs, member, left, np.ones(len(weights), dtype=bool))
+        rest, weights, pairs, member = _merge(rest, weights, pairs, member, left)
     nodes[:, left] = rest[:, member[left]]
     return _Aside(nodes, left, rounds, steps)
 
 
-def _compress(
+def _drop(
     rest: Ints, weights: Weights, pairs: dict[str, Pairs], member: Ints, left: Bools, keep: Bools
 ) -> tuple[Ints, Weights, dict[str, Pairs], Ints]:
-    """Drop the tuples that were set aside, and merge those of the rest that show the same; updates ``member``."""
+    """Drop the tuples that were set aside; updates ``member``."""
     chosen = np.flatnonzero(keep)
-    renumber = np.full(len(keep), -1, dtype=np.int32)
     if len(chosen) < len(keep):
+        renumber = np.full(len(keep), -1, dtype=np.int32)
         renumber[chosen] = np.arange(len(chosen), dtype=np.int32)
         rest, weights = np.ascontiguousarray(rest[:, chosen]), weights[chosen]
         pairs = {name: _only(p, renumber) for name, p in pairs.items()}
         member[left] = renumber[member[left]]
+    return rest, weights, pairs, member
+
+
+def _merge(
+    rest: Ints, weights: Weights, pairs: dict[str, Pairs], member: Ints, left: Bools
+) -> tuple[Ints, Weights, dict[str, Pairs], Ints]:
+    """Merge the tuples that show the same since a step; updates ``member``."""
     group, first = group_rows(rest)
     if len(first) < len(group):
         rest = np.ascontiguousarray(rest[:, first])
-        weights = np.bincount(group, weights=weights, minlength=len(first)).astype(np.int64)
+        weights = add_up(group, weights, len(first))
         pairs = {name: p.moved(group) for name, p in pairs.items()}
         member[left] = group[member[left]]
     return rest, weights, pairs, member
@@ -325,7 +334,7 @@ class _Groups:
         inside = np.flatnonzero(~aside.left)
         group, first = group_rows(aside.nodes[:, inside])
         self.shown = aside.nodes[:, inside[first]]
-        self.sizes = np.bincount(group, weights=part.weights[inside], minlength=len(first)).astype(np.int64)
+        self.sizes = add_up(group, part.weights[inside], len(first))
         self.of = np.full(len(aside.left), -1, dtype=np.int32)  # every tuple's group, -1 where it is left over
         self.of[inside] = group
         self.number: list[Ints] = []  # for every constraint the number of what every group shows to it
@@ -336,7 +345,7 @@ class _Groups:
             number, first = group_rows(mine)
             self.number.append(number)
             self.values.append(mine[:, first])
-            self.totals.append(np.bincount(number, weights=self.sizes, minlength=len(first)).astype(np.int64))
+            self.totals.append(add_up(number, self.sizes, len(first)))
 
     def join(self, at: int, groups: list[int], shown: Ints) -> None:
         """Let a left-over tuple and groups show the same."""
@@ -473,25 +482,27 @@ def _gather(
     chosen: list[int] = []
     tries = TRIES
     while True:
-        wider, price = _offers(part, groups.shown[:, near], sizes[near], shown, size, costs)
+        here = groups.shown[:, near] if len(near) < len(sizes) else groups.shown
+        covering, price = _offers(part, here, sizes[near], shown, size, costs)
         possible = np.flatnonzero((price < np.inf) & (sizes[near] > 0))
         for most in (PLACES, len(possible)):
             looked_at = _cheapest(possible, price, most)
-            found = near[looked_at], wider[:, looked_at]
-            spare = _spare(part, groups, *found, chosen, sizes, totals, for_good)
+            wider = np.array([both[nodes[looked_at]] for both, nodes in zip(covering, here, strict=True)])
+            spare = _spare(part, groups, near[looked_at], wider, chosen, sizes, totals, for_good)
             if spare.any():
                 break
-        offers = looked_at[spare]
-        offers = offers[np.lexsort((*reversed(list(groups.shown[:, near[offers]])), price[offers]))]
+        offers, wider = looked_at[spare], wider[:, spare]
+        ranked = np.lexsort((*reversed(list(groups.shown[:, near[offers]])), price[offers]))
+        offers, wider = offers[ranked], wider[:, ranked]
         best = 0
         if not part.counts_only:
-            trials = [(i, int(near[offer]), wider[:, offer]) for i, offer in enumerate(offers[:tries].tolist())]
+            trials = [(i, int(near[offer]), wider[:, i]) for i, offer in enumerate(offers[:tries].tolist())]
             good = (i for i, group, new in trials if groups.spare(at, [*chosen, group], new, for_good))
             best = next(good, len(offers))
             tries -= best + 1
         if best >= len(offers):
             return [], None
-        group, shown = int(near[offers[best]]), wider[:, offers[best]]
+        group, shown = int(near[offers[best]]), wider[:, best]
         chosen.append(group)
         size += int(sizes[group])
         for number, total in zip(groups.number, totals, strict=True):
@@ -504,23 +515,23 @@ def _gather(
 
 def _offers(
     part: _Part, nodes: Ints, sizes: Weights, shown: Ints, size: int, costs: list[Floats]
-) -> tuple[Ints, Floats]:
+) -> tuple[list[Ints], Floats]:
     """Return what groups would show together with ``size`` records that show ``shown``, and what it costs.
 
-    The cost is infinite where it may not be.
+    The first by attribute for every node a group may show; the cost is infinite where it may not be.
     """
-    wider = np.empty_like(nodes)
-    price = np.zeros(nodes.shape[1])
+    covering: list[Ints] = []
+    more: list[Floats] = []
+    own: list[Floats] = []
     for a, tree in enumerate(part.trees):
         both = _covering(tree, int(shown[a]))
-        more, own = costs[a][both] - costs[a], (costs[a][both] - costs[a][shown[a]]) * size
         limit = part.limit_depth[a]
-        own[tree.depth[both] < np.maximum(limit, limit[shown[a]])] = np.inf
-        wider[a] = both[nodes[a]]
-        price += more[nodes[a]] * sizes + own[nodes[a]]
-    if part.hides:
-        price[part.stars(wider)] = np.inf
-    return wider, price
+        covering.append(both)
+        more.append(costs[a][both] - costs[a])
+        own.append((costs[a][both] - costs[a][shown[a]]) * size)
+        own[a][tree.depth[both] < np.maximum(limit, limit[shown[a]])] = np.inf
+    hides = part.hides and all(tree.is_star[0] for tree in part.trees)
+    return covering, price_groups(nodes, sizes, covering, more, own, hides)
 
 
 def _cheapest(possible: Ints, price: Floats, most: int) -> Ints:

@@ -1,20 +1,19 @@
-"""Least loss: a start from the table's own structure, then neighbourhood search (`refine`). Our own; see docs."""
+"""Least loss: any valid solution to start from, then neighbourhood search (`refine`). Our own; see docs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from kveil.algorithms import classfly, fulldomain, mondrian
 from kveil.errors import Unmeetable
 from kveil.measures import measure
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
-from kveil.policy.model import PrivacyModel
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
-from kveil.table.tree import Tree
+
+STARTS = ("mondrian", "classfly+complete", "datafly")
 
 
 class LeastLossOptions(PolicyPart):
@@ -22,41 +21,34 @@ class LeastLossOptions(PolicyPart):
 
 
 def least_loss(table: Table, options: LeastLossOptions, rng: np.random.Generator) -> Solution:
-    """Return a valid solution to begin with: the best of Mondrian's, Classfly+'s and Datafly's.
+    """Return a valid solution to refine: of the first algorithm that honours the policy and finds one.
 
-    Refining follows. Where the models are all over one set of attributes, refining starts top-down and one valid
-    solution is enough, whoever finds it.
+    Where constraints are over different attributes, the best of all of them: there the start matters. Elsewhere
+    refining starts top-down, and what it starts from only says who is suppressed.
     """
-    several = len({frozenset(table.policy.attributes_of(m)) for m in _models(table)}) > 1
-    trees = all(isinstance(tree, Tree) for tree in table.trees)
-    starts: list[Callable[[], Solution]] = [
-        lambda: mondrian.mondrian(table, mondrian.MondrianOptions(choose="gain"), rng)
-    ]
-    if trees:
-        starts.append(lambda: classfly.classfly_complete(table, classfly.ClassflyOptions(), rng))
-        starts.append(lambda: fulldomain.datafly(table, fulldomain.DataflyOptions(), rng))
+    from kveil.algorithms.registry import DEPENDENCIES, asks, find  # which lists this algorithm too
+
+    policy = table.policy
+    skip = implied(policy)
+    several = len({policy.attributes_of(m) for i, m in enumerate(policy.privacy) if i not in skip}) > 1
+    wanted = {part for part in asks(policy) if part != DEPENDENCIES}  # rules are kept by a pass after
+    starts = [algorithm for name in STARTS if wanted <= (algorithm := find(name)).honours]
     best: Solution | None = None
+    least = 0.0
     failure: Unmeetable | None = None
-    for start in starts:
+    for algorithm in starts:
         if best is not None and not several:
             break
+        chosen = {"choose": "gain"} if algorithm.name == "mondrian" else {}
         try:
-            found = start()
+            found = algorithm.solve(table, algorithm.options.model_validate(chosen), rng)
         except Unmeetable as error:
-            failure = failure or error
+            failure = failure or Unmeetable(str(error).replace(algorithm.name, "least-loss", 1))
             continue
-        if best is None or _loss(table, found) < _loss(table, best):
-            best = found
+        loss = measure(table, found).of(policy.loss)
+        if best is None or loss < least:
+            best, least = replace(found, details={"start": algorithm.name}), loss
     if best is None:
         assert failure is not None
-        raise Unmeetable(str(failure).replace("mondrian", "least-loss", 1))
-    return Solution(best.shown, best.suppressed, best.reasons, {})
-
-
-def _models(table: Table) -> list[PrivacyModel]:
-    skip = implied(table.policy)
-    return [model for i, model in enumerate(table.policy.privacy) if i not in skip]
-
-
-def _loss(table: Table, solution: Solution) -> float:
-    return measure(table, solution).of(table.policy.loss)
+        raise failure
+    return best

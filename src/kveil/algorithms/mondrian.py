@@ -12,9 +12,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from kveil.algorithms.boundaries import is_bounded, least_size, mam
 from kveil.errors import Unmeetable, count
 from kveil.kernels.groups import group_rows
-from kveil.kernels.mondrian import Needs, Rows, Trees, Values, split
+from kveil.kernels.mondrian import Needs, Trees, Values, split
 from kveil.models.counts import AtLeastK, GroupModel, Groups, Pairs, Weights
 from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL
 from kveil.models.standing import group_model, sensitive_pairs
@@ -226,6 +227,19 @@ def _places(sensitive: Sensitive, present: Bools) -> Ints:
     return place
 
 
+def limit_groups(table: Table, positions: list[int]) -> tuple[Ints, int]:
+    """Group the distinct tuples that share all their maximum allowed values in some attributes (MAM groups)."""
+    limits = [
+        tree.limit_of[table.distinct.low[p]]
+        for p in positions
+        if isinstance(tree := table.trees[p], Tree) and tree.limit_of.any()
+    ]
+    if not limits:
+        return np.zeros(len(table.distinct.weights), dtype=np.int32), 1
+    group, first = group_rows(np.array(limits, dtype=np.int32))
+    return group, len(first)
+
+
 @dataclass
 class _Parts:
     """The parts of one component: every tuple's part (-1: suppressed), and the span each part shows."""
@@ -256,6 +270,7 @@ class _Component:
         same = table.distinct.low is table.distinct.high
         self.high = self.low if same else np.ascontiguousarray(table.distinct.high[self.positions])
         self.weights = weights
+        self.mam = mam(table, self.positions, self.low, self.high, weights, least_size(table, component))
 
     def good(self, group: Ints, groups: int, weights: Weights) -> Bools:
         """Tell which groups of tuples satisfy every model by themselves."""
@@ -267,15 +282,7 @@ class _Component:
 
     def start(self) -> tuple[Ints, int]:
         """Group the tuples that share all their maximum allowed values (MAM groups)."""
-        limits = [
-            tree.limit_of[self.low[a]]
-            for a, p in enumerate(self.positions)
-            if isinstance(tree := self.table.trees[p], Tree) and tree.limit_of.any()
-        ]
-        if not limits:
-            return np.zeros(len(self.weights), dtype=np.int32), 1
-        group, first = group_rows(np.array(limits, dtype=np.int32))
-        return group, len(first)
+        return self.mam.group, self.mam.number
 
     def outside(self, alive: Bools) -> tuple[Bools, bool]:
         """Return the tuples whose MAM group can never hold, and whether the others may be split.
@@ -306,22 +313,12 @@ class _Component:
         tree = self.table.trees[self.positions[attribute]]
         if isinstance(tree, Tree):
             return np.asarray(tree.limit_of[self.low[attribute]])
-        return np.zeros(len(self.weights), dtype=np.int32)
+        return Shown.spans(tree, self.mam.low[attribute], self.mam.high[attribute]).codes[self.mam.group]
 
     def unsplit(self, alive: Bools) -> _Parts:
         """Show every tuple at its limits."""
-        group, groups = self.start()
-        part = np.where(alive, group, -1).astype(np.int32)
-        low = np.zeros((len(self.positions), groups), dtype=np.int32)
-        high = np.zeros((len(self.positions), groups), dtype=np.int32)
-        for a, position in enumerate(self.positions):
-            tree = self.table.trees[position]
-            if isinstance(tree, Tree):
-                low[a, group] = tree.first[self._limits(a)]
-                high[a, group] = tree.last[self._limits(a)]
-            else:
-                low[a], high[a] = self.low[a].min(), self.high[a].max()
-        return _Parts(part, low, high, split=False)
+        part = np.where(alive, self.mam.group, -1).astype(np.int32)
+        return _Parts(part, self.mam.low.copy(), self.mam.high.copy(), split=False)
 
     def partition(self, alive: Bools, by_gain: bool) -> _Parts:
         """Split the tuples that are in, MAM group by MAM group."""
@@ -336,8 +333,10 @@ class _Component:
         starts = np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.int64)
         alive_weights = np.where(alive, self.weights, 0)
         trees_used = {str(m.sensitive) for m in self.models if isinstance(m, Close) and m.distance == "hierarchical"}
-        order, ends = split(
-            Rows(self.low, self.high, self.weights),
+        found = split(
+            self.low,
+            self.high,
+            self.weights,
             _trees(self.table, self.positions),
             _needs(self.models, self.sensitive),
             _values(self.table, self.pairs, self.sensitive, alive_weights, trees_used),
@@ -345,10 +344,9 @@ class _Component:
             starts,
             by_gain,
         )
-        part[order] = np.repeat(np.arange(len(ends) - 1, dtype=np.int32), np.diff(ends))
-        low = np.minimum.reduceat(self.low[:, order], ends[:-1], axis=1)
-        high = np.maximum.reduceat(self.high[:, order], ends[:-1], axis=1)
-        return _Parts(part, low, high)
+        parts = len(found.ends) - 1
+        part[found.order] = np.repeat(np.arange(parts, dtype=np.int32), np.diff(found.ends))
+        return _Parts(part, found.low, found.high)
 
     def stars(self, parts: _Parts) -> Bools:
         """Return the parts that show nothing but stars and so take no part in any model."""
@@ -419,7 +417,7 @@ def mondrian(table: Table, options: MondrianOptions, rng: np.random.Generator) -
     reasons = {"one of too many with the same sensitive value": trimmed} if len(trimmed) else {}
     starred = np.zeros(table.records, dtype=bool)
     while True:
-        found, hidden = _attempt(table, kept, options.choose == "gain")
+        found, hidden = split_kept(table, kept, options.choose == "gain")
         lost = int((found.suppressed_anywhere | hidden).sum())
         if lost > allowed:
             raise _unmeetable(table, lost, allowed)
@@ -429,10 +427,12 @@ def mondrian(table: Table, options: MondrianOptions, rng: np.random.Generator) -
         kept &= ~hidden  # dropping rows shrinks the groups of other components: split again without them
     if starred.any():
         reasons["nothing but * would be left to show"] = np.flatnonzero(starred).astype(np.int32)
-    return Solution(found.shown, found.suppressed | hidden, {**found.reasons, **reasons}, found.details)
+    suppressed = found.suppressed | hidden
+    alike = None if suppressed.any() else found.alike
+    return Solution(found.shown, suppressed, {**found.reasons, **reasons}, found.details, alike=alike)
 
 
-def _attempt(table: Table, kept: Bools, by_gain: bool) -> tuple[Solution, Bools]:
+def split_kept(table: Table, kept: Bools, by_gain: bool) -> tuple[Solution, Bools]:
     """Return a solution over the kept rows, and the rows that would show nothing but stars."""
     distinct = table.distinct
     member = distinct.member
@@ -454,7 +454,8 @@ def _attempt(table: Table, kept: Bools, by_gain: bool) -> tuple[Solution, Bools]
         if len(gone):
             reasons[f"too rare over {', '.join(table.components[c].attributes)} within its boundaries"] = gone
     columns = tuple(column for column in shown if column is not None)
-    solution = Solution(columns, suppressed, reasons, {"parts": number})
+    alike = found[0].part[member] if len(found) == 1 and not suppressed.any() else None
+    solution = Solution(columns, suppressed, reasons, {"parts": number}, alike=alike)
     if table.stars_take_part:
         return solution, np.zeros(table.records, dtype=bool)
     return solution, all_stars(table, columns) & ~solution.suppressed_anywhere
@@ -507,7 +508,7 @@ def _trim(table: Table, allowed: int) -> Ints:
     or where leaving out so many is not allowed. Only for a table without boundaries, of one value a row.
     """
     nothing = np.zeros(0, dtype=np.int32)
-    bounded = any(isinstance(tree, Tree) and tree.limit_of.any() for tree in table.trees)
+    bounded = any(is_bounded(table, position) for position in range(len(table.trees)))
     if not allowed or bounded or table.persons is not None or not table.sensitive:
         return nothing
     models = [group_model(model, table) for model in table.policy.privacy]

@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from time import perf_counter
 from typing import Annotated, Any, Literal
@@ -37,6 +37,7 @@ from kveil.kernels.neighbours import (
 from kveil.measures import measure
 from kveil.models.counts import AtLeastK, Groups, Pairs
 from kveil.models.distributions import AlphaShare, Close, DistinctValues
+from kveil.models.fingerprints import as_shown
 from kveil.models.standing import group_model
 from kveil.policy.constraints import implied
 from kveil.policy.fields import Number, PolicyPart
@@ -127,7 +128,7 @@ class Part:
         star = np.ones(table.records, dtype=bool)
         for position in self.positions:
             star &= solution.shown[position].is_star[solution.shown[position].codes]
-        self.hides = not table.stars_take_part
+        self.hides = not table.stars_take_part or bool(solution.items)
         self.out = solution.suppressed[number] | (star if self.hides else False)
         self.suppressed = solution.suppressed[number]
         self.rows = order[~self.out[order]]
@@ -330,7 +331,7 @@ class _Grouped:
             self.found = before
         inside[:] = False
         inside[self.found.rows] = True
-        return rows[inside[rows]]
+        return np.asarray(rows[inside[rows]])
 
     # ------------------------------------------------------------------------------------------ the search
 
@@ -425,6 +426,9 @@ class _Grouped:
                         raise
                     self.watch.asked.set()
                     continue
+                except BaseException:
+                    self.watch.asked.set()  # the blocks end soon, and with them the pool
+                    raise
                 self.watch.tell(total)
                 for future in done:
                     group, gained, tried, kept = future.result()
@@ -478,6 +482,8 @@ def refine(table: Table, solution: Solution, tries_a_row: float, seconds: float 
     Cost: O(tries · (groups of a block · attributes + pool² · attributes)); memory linear in the table.
     """
     started = perf_counter()
+    if any(model.model == "k-km-anonymity" for model in table.policy.privacy):
+        return solution  # its items were generalized class by class
     try:
         costs = whole_numbers(table)
         return _refine(table, solution, tries_a_row, seconds, started, costs, progress)
@@ -497,14 +503,15 @@ def _refine(
     before = measure(table, solution).of(table.policy.loss)
     until = None if seconds is None else started + seconds
     watch = Watch(until, progress, float(costs.scale * table.records))
-    order = table.canonical_order
+    order = table.canonical.astype(np.int32)
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     suppressed = solution.suppressed.copy()
     shown = list(solution.shown)
     back = np.zeros(table.records, dtype=bool)
+    view = as_shown(table, dict(solution.items)) if solution.items else table
     for number in range(len(table.components)):
-        part = Part(table, number, solution, order)
+        part = Part(view, number, solution, order)
         if not part.grouped:
             for position, column in zip(
                 part.positions, descend(part, costs, watch, solution, tries_a_row), strict=True
@@ -515,7 +522,7 @@ def _refine(
         grouped.part_rank = rank
         if not grouped.valid(grouped.found):
             continue
-        if len(table.components) == 1 or not table.whole_rows:
+        if (len(table.components) == 1 or not table.whole_rows) and not solution.items:
             came = grouped.bring_back(order[part.out[order]])
             suppressed[number][came] = False
             back[came] = True
@@ -530,8 +537,15 @@ def _refine(
         details["brought_back"] = int((back & ~gone).sum())
     if watch.over():
         details["stopped"] = "asked to stop" if watch.asked.is_set() else "out of time"
-    found = Solution(tuple(shown), suppressed, reasons, {**solution.details, "refine": details})
+    found = replace(
+        solution,
+        shown=tuple(shown),
+        suppressed=suppressed,
+        reasons=reasons,
+        details={**solution.details, "refine": details},
+        alike=None,
+    )
     if measure(table, found).of(table.policy.loss) <= before:
         return found
     details.pop("brought_back", None)
-    return Solution(solution.shown, solution.suppressed, solution.reasons, {**solution.details, "refine": details})
+    return replace(solution, details={**solution.details, "refine": details})

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kveil.algorithms import classfly, fulldomain, leastloss, mondrian
+from kveil.algorithms import classfly, fulldomain, incognito, kmember, kmsd, leastloss, mondrian, people
 from kveil.errors import Refused, listing
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
@@ -23,16 +23,25 @@ BOUNDARIES = "boundaries"
 MAX_WIDTH = "max_width"
 RANGES = "ranges"
 DEPENDENCIES = "dependencies"
+MULTIVALUED = "multivalued dependencies"  # kept by climbing too; whoever does not is still asked to report them
 INDIVIDUALS = "individuals"
+FINGERPRINTS = "kl-diversity"
+DIVERSE = "kl-diversity with l above 1"
 GROUP_MODELS = ("l-diversity", "p-sensitive", "alpha-k", "t-closeness")
+COUNTED_MODELS = ("l-diversity", "p-sensitive", "alpha-k")  # of shown items; distances need the original ones
 
 
+KMSD_PAPER = "Huang, Song, Gao, Cai 2014"
 CLASSFLY_PAPER = "Yang, Liu, Wang, Yu 2006"
 
 
 @dataclass(frozen=True)
 class Algorithm:
-    """An algorithm with the parts of a policy it honours, beyond one k-anonymity constraint on trees."""
+    """An algorithm with the parts of a policy it honours, beyond one k-anonymity constraint on trees.
+
+    ``needs`` are parts without which it has nothing to do; `auto` runs it only where the policy asks for one of
+    ``made_for``, if there are any: elsewhere it would do what another one does.
+    """
 
     name: str
     solve: Solve
@@ -40,6 +49,9 @@ class Algorithm:
     options: type[PolicyPart]
     summary: str
     paper: str
+    needs: frozenset[str] = frozenset()
+    made_for: frozenset[str] = frozenset()
+    effort: Callable[[Table], float] | None = None  # what auto weighs before it tries; None for what is quick
     refine: str = "off"  # the effort that follows unless the options say another
 
 
@@ -47,7 +59,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "datafly",
         fulldomain.datafly,
-        frozenset({MANY, BOUNDARIES, INDIVIDUALS, *GROUP_MODELS}),
+        frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         fulldomain.DataflyOptions,
         "one level for all records; generalizes the attribute with the most distinct values",
         "Sweeney 2002; many constraints as in Yang et al. 2006",
@@ -55,7 +67,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "classfly",
         classfly.classfly,
-        frozenset({BOUNDARIES, INDIVIDUALS, *GROUP_MODELS}),
+        frozenset({BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         classfly.ClassflyOptions,
         "sets aside the records that satisfy the constraint, generalizes only the rest",
         CLASSFLY_PAPER,
@@ -63,7 +75,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "classfly+naive",
         classfly.classfly_naive,
-        frozenset({MANY, BOUNDARIES, INDIVIDUALS, *GROUP_MODELS}),
+        frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         classfly.ClassflyOptions,
         "classfly on the union of each component's constraints",
         CLASSFLY_PAPER,
@@ -71,7 +83,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "classfly+complete",
         classfly.classfly_complete,
-        frozenset({MANY, BOUNDARIES, INDIVIDUALS, *GROUP_MODELS}),
+        frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         classfly.ClassflyOptions,
         "sets aside the maximal anonymous subset under all constraints of a component",
         CLASSFLY_PAPER,
@@ -79,7 +91,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "classfly+partial",
         classfly.classfly_partial,
-        frozenset({MANY, BOUNDARIES, INDIVIDUALS, *GROUP_MODELS}),
+        frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         classfly.ClassflyOptions,
         "the same subset, found by adding constraints in order of growing k",
         CLASSFLY_PAPER,
@@ -87,15 +99,76 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "mondrian",
         mondrian.mondrian,
-        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, *GROUP_MODELS}),
+        frozenset({MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         mondrian.MondrianOptions,
         "splits the table top-down, one attribute at a time, while every part satisfies every model",
         "LeFevre, DeWitt, Ramakrishnan 2006",
     ),
     Algorithm(
+        "incognito",
+        incognito.incognito,
+        frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
+        incognito.IncognitoOptions,
+        "one level for all records; searches the whole lattice for the one that loses least",
+        "LeFevre, DeWitt, Ramakrishnan 2005",
+        effort=incognito.effort,
+    ),
+    Algorithm(
+        "k-member",
+        kmember.k_member,
+        frozenset({RANGES, INDIVIDUALS, DEPENDENCIES}),
+        kmember.KMemberOptions,
+        "grows clusters of k around far-apart records, each time by the record that adds least loss",
+        "Byun, Kamra, Bertino, Li 2006",
+    ),
+    Algorithm(
+        "greedy-cka",
+        kmember.greedy_cka,
+        frozenset({BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES}),
+        kmember.KMemberOptions,
+        "k-member inside the groups that boundaries leave; suppresses only what no release could keep",
+        "Miller, Campan, Truta 2008",
+    ),
+    Algorithm(
+        "k-msd",
+        kmsd.kmsd,
+        frozenset({BOUNDARIES, INDIVIDUALS, DEPENDENCIES}),
+        kmsd.KmsdOptions,
+        "makes one attribute after another k-anonymous inside the groups of those before",
+        KMSD_PAPER,
+    ),
+    Algorithm(
+        "k-msd-ag",
+        kmsd.kmsd_ag,
+        frozenset({BOUNDARIES, INDIVIDUALS, DEPENDENCIES, MULTIVALUED}),
+        kmsd.KmsdOptions,
+        "the same, right sides of dependencies following their left sides",
+        KMSD_PAPER,
+    ),
+    Algorithm(
+        "1m-generalization",
+        people.one_to_many,
+        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, FINGERPRINTS, DIVERSE, *COUNTED_MODELS}),
+        people.PeopleOptions,
+        "generalizes the sets of items people have by partition, then the quasi-identifiers by mondrian",
+        "Gong, Luo, Yang, Ni, Li 2017",
+        needs=frozenset({INDIVIDUALS}),
+        made_for=frozenset({FINGERPRINTS}),
+    ),
+    Algorithm(
+        "partition",
+        people.partition,
+        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, FINGERPRINTS, *COUNTED_MODELS}),
+        people.PeopleOptions,
+        "opens the nodes of an item tree while k people share every set; quasi-identifiers as the models ask",
+        "He, Naughton 2009",
+        needs=frozenset({INDIVIDUALS}),
+        made_for=frozenset({FINGERPRINTS}),
+    ),
+    Algorithm(
         "least-loss",
         leastloss.least_loss,
-        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, *GROUP_MODELS}),
+        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         leastloss.LeastLossOptions,
         "starts top-down, then takes neighbourhoods of groups apart and keeps what loses less",
         "kveil's own, see docs/least-loss-research.md",
@@ -121,6 +194,8 @@ def asks(policy: Policy) -> list[str]:
     if policy.individual_column is not None:
         found.append(INDIVIDUALS)
     found.extend(sorted({model.model for model in policy.privacy if model.model != "k-anonymity"}))
+    if any(model.model == "kl-diversity" and model.l > 1 for model in policy.privacy):
+        found.append(DIVERSE)
     return found
 
 
@@ -133,14 +208,20 @@ def find(name: str) -> Algorithm:
     raise Refused(f"{name} is not in this version of kveil; there are auto, {listing(names)}.")
 
 
+def able(algorithm: Algorithm, policy: Policy) -> bool:
+    """Tell whether an algorithm honours a whole policy and finds in it what it needs."""
+    wanted = set(asks(policy))
+    return wanted <= algorithm.honours and algorithm.needs <= wanted
+
+
 def honouring(policy: Policy) -> list[Algorithm]:
-    """Return the algorithms that honour a whole policy; refuse where there is none."""
-    wanted = asks(policy)
-    found = [a for a in ALGORITHMS if set(wanted) <= a.honours]
+    """Return the algorithms that honour a whole policy and are made for it; refuse where there is none."""
+    wanted = set(asks(policy))
+    found = [a for a in ALGORITHMS if able(a, policy) and (not a.made_for or a.made_for & wanted)]
     if not found:
-        nobody = [part for part in wanted if not any(part in a.honours for a in ALGORITHMS)]
+        nobody = [part for part in asks(policy) if not any(part in a.honours for a in ALGORITHMS)]
         raise Refused(
-            f"no algorithm in this version of kveil honours {listing(nobody or wanted)}"
+            f"no algorithm in this version of kveil honours {listing(nobody or asks(policy))}"
             f"{'' if nobody else ' together'}; take that out of the policy, or use a later version."
         )
     return found
@@ -148,10 +229,18 @@ def honouring(policy: Policy) -> list[Algorithm]:
 
 def check_honours(algorithm: Algorithm, policy: Policy) -> None:
     """Raise Refused where a policy asks for more than an algorithm honours, naming those that honour it all."""
-    missing = [part for part in asks(policy) if part not in algorithm.honours]
+    wanted = asks(policy)
+    missing = [part for part in wanted if part not in algorithm.honours]
+    absent = sorted(algorithm.needs.difference(wanted))
     if missing:
         others = [a.name for a in honouring(policy)]
         raise Refused(
             f"{algorithm.name} does not honour {listing(missing)}, which the policy asks for; {listing(others)} "
             f"{'does' if len(others) == 1 else 'do'}."
+        )
+    if absent:
+        others = [a.name for a in honouring(policy)]
+        raise Refused(
+            f"{algorithm.name} needs {listing(absent)}, which the policy does not name; give the column that says "
+            f"whose record it is role individual, or use {listing(others)}."
         )

@@ -7,6 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 
 
@@ -24,30 +25,58 @@ def hash_rows(columns: Ints) -> Hashes:
 
 
 @njit(cache=True, nogil=True)
-def group_hashed(columns: Ints, hashes: Hashes, parts: int) -> tuple[Ints, Ints]:
+def pack_rows(columns: Ints, lowest: Ints, sizes: Hashes) -> Hashes:
+    """Return a word of its own for every distinct row, spread over all bits; ``sizes`` multiply to less than 2⁶⁴."""
+    width, rows = columns.shape
+    words = np.zeros(rows, dtype=np.uint64)
+    for c in range(width):
+        size, low = sizes[c], lowest[c]
+        for row in range(rows):
+            words[row] = words[row] * size + np.uint64(columns[c, row] - low)
+    for row in range(rows):
+        h = words[row]
+        h = (h ^ (h >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)  # each of these steps can be undone
+        h = (h ^ (h >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
+        words[row] = h ^ (h >> np.uint64(33))
+    return words
+
+
+@njit(cache=True, nogil=True)
+def same_row(columns: Ints, one: int, other: int) -> bool:
+    """Tell whether two rows are equal."""
+    same = True
+    for c in range(columns.shape[0]):
+        same = same and columns[c, one] == columns[c, other]
+    return same
+
+
+@njit(cache=True, nogil=True)
+def group_hashed(columns: Ints, hashes: Hashes, parts: int, exact: bool) -> tuple[Ints, Ints]:
     """Give distinct rows numbers, part by part of the hash space, so that every table fits the cache.
 
-    Equal hashes are compared cell by cell: no packed key, which for nine columns need not be injective.
+    Where hashes are not ``exact``, rows of equal hashes are compared cell by cell.
     """
-    width, rows = columns.shape
+    rows = len(hashes)
     shift = np.uint64(64 - parts)
     starts = np.zeros((1 << parts) + 1, dtype=np.int64)
+    order = np.empty(rows, dtype=np.int32)
+    near = hashes  # the hashes in the order of the parts
     if parts == 0:
         starts[1] = rows
+        for row in range(rows):
+            order[row] = row
     else:
         for row in range(rows):
             starts[(hashes[row] >> shift) + np.uint64(1)] += 1
         for part in range(1 << parts):
             starts[part + 1] += starts[part]
-    order = np.empty(rows, dtype=np.int32)
-    if parts == 0:
-        for row in range(rows):
-            order[row] = row
-    else:
         place = starts[:-1].copy()
+        near = np.empty(rows, dtype=np.uint64)
         for row in range(rows):
-            part = hashes[row] >> shift
+            h = hashes[row]
+            part = h >> shift
             order[place[part]] = row
+            near[place[part]] = h
             place[part] += 1
     member = np.empty(rows, dtype=np.int32)
     first = np.empty(rows, dtype=np.int32)
@@ -59,6 +88,7 @@ def group_hashed(columns: Ints, hashes: Hashes, parts: int) -> tuple[Ints, Ints]
     while size < 2 * largest:
         size *= 2
     slots = np.empty(size, dtype=np.int32)
+    words = np.empty(size, dtype=np.uint64)
     for part in range(1 << parts):
         begin, end = starts[part], starts[part + 1]
         if begin == end:
@@ -69,27 +99,21 @@ def group_hashed(columns: Ints, hashes: Hashes, parts: int) -> tuple[Ints, Ints]
         mask = np.uint64(used - 1)
         slots[:used] = -1
         for at in range(begin, end):
+            h = near[at]
             row = order[at]
-            h = hashes[row]
             slot = h & mask
             while True:
                 group = slots[slot]
                 if group < 0:
                     slots[slot] = groups
+                    words[slot] = h
                     first[groups] = row
                     member[row] = groups
                     groups += 1
                     break
-                other = first[group]
-                if hashes[other] == h:
-                    same = True
-                    for c in range(width):
-                        if columns[c, row] != columns[c, other]:
-                            same = False
-                            break
-                    if same:
-                        member[row] = group
-                        break
+                if words[slot] == h and (exact or same_row(columns, row, first[group])):
+                    member[row] = group
+                    break
                 slot = (slot + np.uint64(1)) & mask
     return member, first[:groups].copy()
 
@@ -109,3 +133,11 @@ def pick_groups(hashes: Hashes, bits: int) -> Ints:
             rows[at] = row
             at += 1
     return rows
+
+
+@njit(cache=True, nogil=True)
+def add_weights(group: Ints, weights: Longs, totals: Longs) -> Longs:
+    """Add every row's weight to the total of its group."""
+    for row in range(len(group)):
+        totals[group[row]] += weights[row]
+    return totals

@@ -14,11 +14,15 @@ Bools = NDArray[np.bool_]
 
 
 class Rows(NamedTuple):
-    """The tuples to be split: attribute × tuple spans of leaves, and how many rows have each tuple."""
+    """The tuples to be split: tuple × attribute spans of leaves, and how many rows have each tuple.
+
+    ``tuple`` is the number a tuple has outside, where its sensitive values are found.
+    """
 
     low: Ints
     high: Ints
     weight: Longs
+    tuple: Ints
 
 
 class Trees(NamedTuple):
@@ -73,17 +77,51 @@ class Values(NamedTuple):
     mass: Floats
 
 
+class Parts(NamedTuple):
+    """Tuples in the order of their parts, where the parts start (the end last), attribute × part spans of leaves."""
+
+    order: Ints
+    ends: Longs
+    low: Ints
+    high: Ints
+
+
 def split(
-    rows: Rows, trees: Trees, needs: Needs, values: Values, order: Ints, starts: Longs, by_gain: bool
-) -> tuple[Ints, Longs]:
-    """Return tuples in the order of their parts, and where the parts start (with the end as last entry).
+    low: Ints,
+    high: Ints,
+    weight: Longs,
+    trees: Trees,
+    needs: Needs,
+    values: Values,
+    order: Ints,
+    starts: Longs,
+    by_gain: bool,
+) -> Parts:
+    """Return the parts of tuples, given by attribute × tuple spans of leaves and how many rows have each.
 
     ``order`` and ``starts`` give the parts to begin with, each of which satisfies all needs. O(tuples ·
     attributes) a level of the recursion.
     """
-    from kveil.kernels.mondrian_loops import split_parts
+    from kveil.kernels.mondrian_loops import spans_of, split_parts
 
-    return split_parts(rows, trees, needs, values, order, starts, by_gain)
+    far = _by_tuple(low, high, weight)
+    near = Rows(np.empty_like(far.low), far.high, np.empty_like(weight), np.empty_like(far.tuple))
+    near = near._replace(high=near.low if low is high else np.empty_like(far.high))
+    order, ends = split_parts(far, near, low is not high, trees, needs, values, order, starts, by_gain)
+    spans = np.empty((2, len(low), len(ends) - 1), dtype=np.int32)
+    spans_of(far, order, ends, spans[0], spans[1])
+    return Parts(order, ends, spans[0], spans[1])
+
+
+def _by_tuple(low: Ints, high: Ints, weight: Longs) -> Rows:
+    """Lay the cells of a tuple side by side: a part is scattered over the table, so every tuple is a cache miss."""
+    cells = np.ascontiguousarray(low.T)
+    return Rows(
+        cells,
+        cells if low is high else np.ascontiguousarray(high.T),
+        weight,
+        np.arange(len(weight), dtype=np.int32),
+    )
 
 
 def split_nothing() -> None:
@@ -91,7 +129,9 @@ def split_nothing() -> None:
     none, far, real = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64), np.zeros(0)
     flat = np.zeros((1, 1))
     split(
-        Rows(np.zeros((1, 0), dtype=np.int32), np.zeros((1, 0), dtype=np.int32), far[:0]),
+        np.zeros((1, 0), dtype=np.int32),
+        np.zeros((1, 0), dtype=np.int32),
+        far[:0],
         Trees(np.zeros(1, dtype=np.bool_), far, far, none, none, none, none, far, none, real, real, real, real, none),
         Needs(none, none, far[:0], far[:0], far[:0], real),
         Values(

@@ -9,6 +9,7 @@ from kveil.kernels.mondrian import Bools, Floats, Ints, Longs, Needs, Rows, Tree
 
 AT_LEAST_K, DISTINCT, ENTROPY, RECURSIVE, FREQUENCY, ALPHA, EQUAL, ORDERED, HIERARCHICAL = range(9)
 TOLERANCE = 1e-9
+NEAR = 1 << 15  # tuples of a part whose cells are copied side by side, so that they stay in the cache
 
 
 @njit(cache=True, nogil=True)
@@ -20,8 +21,9 @@ def add_rows(
     for at in range(begin, end):
         row = order[at]
         total += rows.weight[row]
+        own = rows.tuple[row]
         for s in range(values.start.shape[0]):
-            for p in range(values.start[s, row], values.start[s, row + 1]):
+            for p in range(values.start[s, own], values.start[s, own + 1]):
                 code = values.code[p]
                 if tally[s, code] == 0:
                     touched[s, used[s]] = code
@@ -204,7 +206,7 @@ def find_cut(rows: Rows, trees: Trees, a: int, order: Ints, begin: int, end: int
     if span <= 4 * size + 64:
         counts = np.zeros(span, dtype=np.int64)
         for at in range(begin, end):
-            leaf = rows.low[a, order[at]]
+            leaf = rows.low[order[at], a]
             if leaf != missing:
                 counts[leaf - low] += rows.weight[order[at]]
                 total += rows.weight[order[at]]
@@ -223,7 +225,7 @@ def find_cut(rows: Rows, trees: Trees, a: int, order: Ints, begin: int, end: int
     weights = np.empty(size, dtype=np.int64)
     n = 0
     for at in range(begin, end):
-        leaf = rows.low[a, order[at]]
+        leaf = rows.low[order[at], a]
         if leaf != missing:
             keys[n] = (np.int64(leaf) << 32) | n
             weights[n] = rows.weight[order[at]]
@@ -264,13 +266,13 @@ def assign_bins(
             return 0
         for at in range(begin, end):
             row = order[at]
-            if rows.low[a, row] == missing:
+            if rows.low[row, a] == missing:
                 bin_of[at] = 3
-            elif rows.high[a, row] == missing:
+            elif rows.high[row, a] == missing:
                 bin_of[at] = 0
-            elif cut < 0 or rows.high[a, row] <= cut:
+            elif cut < 0 or rows.high[row, a] <= cut:
                 bin_of[at] = 1
-            elif rows.low[a, row] > cut:
+            elif rows.low[row, a] > cut:
                 bin_of[at] = 2
             else:
                 bin_of[at] = 0
@@ -280,7 +282,7 @@ def assign_bins(
     begin_child, end_child = trees.child_start[node], trees.child_start[node + 1]
     for at in range(begin, end):
         row = order[at]
-        leaf = rows.low[a, row]
+        leaf = rows.low[row, a]
         left, right = begin_child, end_child - 1
         while left < right:
             middle = (left + right + 1) // 2
@@ -288,7 +290,7 @@ def assign_bins(
                 left = middle
             else:
                 right = middle - 1
-        if rows.high[a, row] <= trees.last[base + trees.child[left]]:
+        if rows.high[row, a] <= trees.last[base + trees.child[left]]:
             bin_of[at] = left - begin_child + 1
         else:
             bin_of[at] = 0
@@ -312,8 +314,53 @@ def sort_bins(order: Ints, begin: int, end: int, bin_of: Ints, bins: int, into: 
 
 
 @njit(cache=True, nogil=True)
+def bring_near(rows: Rows, near: Rows, order: Ints, begin: int, end: int, spans: bool) -> None:
+    """Copy the tuples of a part to where the part stands in the order, which becomes that order itself."""
+    for at in range(begin, end):
+        row = order[at]
+        for a in range(rows.low.shape[1]):
+            near.low[at, a] = rows.low[row, a]
+        if spans:
+            for a in range(rows.low.shape[1]):
+                near.high[at, a] = rows.high[row, a]
+        near.weight[at] = rows.weight[row]
+        near.tuple[at] = rows.tuple[row]
+        order[at] = at
+
+
+@njit(cache=True, nogil=True)
+def measure_part(rows: Rows, trees: Trees, order: Ints, begin: int, end: int, low: Ints, high: Ints, top: Ints) -> None:
+    """Find the span of a part in every attribute; ``top`` is its largest leaf that is not missing."""
+    for a in range(len(low)):
+        low[a], high[a], top[a] = np.int32(2147483647), np.int32(-1), np.int32(-1)
+    for at in range(begin, end):
+        row = order[at]
+        for a in range(len(low)):
+            low[a] = min(low[a], rows.low[row, a])
+            leaf = rows.high[row, a]
+            high[a] = max(high[a], leaf)
+            if leaf != trees.missing[a]:
+                top[a] = max(top[a], leaf)
+
+
+@njit(cache=True, nogil=True)
+def spans_of(rows: Rows, order: Ints, ends: Longs, low: Ints, high: Ints) -> None:
+    """Write the span of every part in every attribute, attribute × part."""
+    for part in range(len(ends) - 1):
+        for a in range(low.shape[0]):
+            low[a, part], high[a, part] = np.int32(2147483647), np.int32(-1)
+        for at in range(ends[part], ends[part + 1]):
+            row = order[at]
+            for a in range(low.shape[0]):
+                low[a, part] = min(low[a, part], rows.low[row, a])
+                high[a, part] = max(high[a, part], rows.high[row, a])
+
+
+@njit(cache=True, nogil=True)
 def split_parts(
-    rows: Rows,
+    far: Rows,
+    near: Rows,
+    spans: bool,
     trees: Trees,
     needs: Needs,
     values: Values,
@@ -322,8 +369,9 @@ def split_parts(
     by_gain: bool,
 ) -> tuple[Ints, Longs]:
     """Split parts top-down until no split is allowed; see `mondrian.split`."""
-    attributes = rows.low.shape[0]
+    attributes = far.low.shape[1]
     tuples = len(order)
+    near_begin = near_end = np.int64(0)
     order = order.copy()
     sensitives = values.start.shape[0]
     codes = values.whole.shape[1]
@@ -362,23 +410,20 @@ def split_parts(
     while height > 0:
         height -= 1
         begin, end = stack_begin[height], stack_end[height]
+        inside = near_begin <= begin and end <= near_end
+        if not inside and end - begin <= NEAR:
+            # The stack is worked off depth first, so all that comes of this part follows at once.
+            bring_near(far, near, order, begin, end, spans)
+            near_begin, near_end, inside = begin, end, True
+        rows = near if inside else far
         total = np.int64(0)
         for at in range(begin, end):
             total += rows.weight[order[at]]
         chosen = False
         if total >= 2 * least and end - begin > 1:
+            measure_part(rows, trees, order, begin, end, low, high, high_number)
             for a in range(attributes):
-                missing = trees.missing[a]
-                lo, hi, top = np.int32(2147483647), np.int32(-1), np.int32(-1)
-                for at in range(begin, end):
-                    row = order[at]
-                    lo = min(lo, rows.low[a, row])
-                    h = rows.high[a, row]
-                    hi = max(hi, h)
-                    if h != missing:
-                        top = max(top, h)
-                low[a], high[a], high_number[a] = lo, hi, top
-                width[a] = width_of(trees, a, lo, hi, top) * trees.importance[a]
+                width[a] = width_of(trees, a, low[a], high[a], high_number[a]) * trees.importance[a]
             best_gain = -1.0
             for _ in range(attributes):
                 a = 0
@@ -415,6 +460,8 @@ def split_parts(
         if not chosen:
             final[finals] = begin
             finals += 1
+            for at in range(begin, end):
+                order[at] = rows.tuple[order[at]]
             continue
         for at in range(begin, end):
             order[at] = best_rows[at]
@@ -530,8 +577,8 @@ def gain_of(
         lo, hi, weight = np.int32(2147483647), np.int32(-1), np.int64(0)
         for at in range(start, ends[part]):
             row = sorted_rows[at]
-            lo = min(lo, rows.low[a, row])
-            hi = max(hi, rows.high[a, row])
+            lo = min(lo, rows.low[row, a])
+            hi = max(hi, rows.high[row, a])
             weight += rows.weight[row]
         gain -= cost_of(trees, a, lo, hi) * weight
         start = ends[part]

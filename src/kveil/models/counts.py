@@ -13,7 +13,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kveil.kernels.groups import group_rows
+from kveil.kernels.groups import add_up, group_rows
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int32]
@@ -36,7 +36,7 @@ class Pairs:
     def moved(self, to: Ints) -> Pairs:
         """Return the pairs after tuples were merged: ``to`` gives every tuple's new number."""
         key, first = group_rows(np.array([to[self.tuples], self.codes]))
-        counts = np.bincount(key, weights=self.counts, minlength=len(first)).astype(np.int64)
+        counts = add_up(key, self.counts, len(first))
         return Pairs(to[self.tuples[first]], self.codes[first], counts, self.known)
 
 
@@ -67,7 +67,7 @@ class Groups:
     @cached_property
     def sizes(self) -> Weights:
         """The members of each group."""
-        return np.bincount(self.group, weights=self.weights, minlength=self.number).astype(np.int64)
+        return add_up(self.group, self.weights, self.number)
 
     def histogram(self, sensitive: str) -> Histogram:
         """Count the values of a sensitive attribute in each group."""

@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from kveil.kernels.groups import group_rows, sample_of_groups
+from kveil.kernels.groups import add_up, group_rows, sample_of_groups
 from kveil.models.counts import AtLeastK, Bools, GroupModel, Groups, Ints, Pairs, Weights
-from kveil.models.distributions import distribution_model
+from kveil.models.distributions import FrequencyL, distribution_model, exact
+from kveil.models.fingerprints import fingerprint_name
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.constraints import implied
-from kveil.policy.model import PrivacyModel
+from kveil.policy.model import Policy, PrivacyModel
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
-from kveil.table.tree import Tree
+from kveil.table.tree import Tree, star_rows
 
 SMALL = 50_000  # tuples below which a look at a part of the groups saves nothing
 PART_BITS = 6  # that part: one group in 64, or more where the limit asks for more proof
@@ -23,8 +24,10 @@ PART_BITS = 6  # that part: one group in 64, or more where the limit asks for mo
 
 def group_model(model: PrivacyModel, table: Table) -> GroupModel:
     """Return the search-time check of a policy's model."""
-    if model.model == "k-anonymity":
+    if model.model in ("k-anonymity", "k-km-anonymity"):  # what classes are asked for; their items are looked at apart
         return AtLeastK(model.k)
+    if model.model == "kl-diversity":
+        return FrequencyL(fingerprint_name(model), exact(model.l))
     return distribution_model(model, table.sensitive[str(getattr(model, "sensitive", ""))])
 
 
@@ -58,14 +61,25 @@ class Tuples:
         group, first = group_rows(self.nodes)
         if len(first) < len(group):
             self.nodes = np.ascontiguousarray(self.nodes[:, first])
-            self.weights = np.bincount(group, weights=self.weights, minlength=len(first)).astype(np.int64)
+            self.weights = add_up(group, self.weights, len(first))
             self.member = group[self.member]
             self.pairs = {name: pairs.moved(group) for name, pairs in self.pairs.items()}
 
 
+def counted_names(policy: Policy) -> set[str]:
+    """Return the names under which a table holds what models count: sensitive attributes, and fingerprints."""
+    found = set()
+    for model in policy.privacy:
+        if model.model == "kl-diversity":
+            found.add(fingerprint_name(model))
+        elif hasattr(model, "sensitive") and model.model != "k-km-anonymity":
+            found.add(str(model.sensitive))
+    return found
+
+
 def sensitive_pairs(table: Table, kept: Bools | None = None) -> dict[str, Pairs]:
     """Return what models count, by distinct tuple of leaves; only of the rows that are kept, if any are named."""
-    used = {str(m.sensitive) for m in table.policy.privacy if hasattr(m, "sensitive")}
+    used = counted_names(table.policy)
     distinct = table.distinct
     return {
         name: Pairs(*table.pairs(name, distinct.member, len(distinct.weights), kept), table.sensitive[name].known)
@@ -79,6 +93,14 @@ class Standing:
 
     outside: Bools  # component × tuple
     lost: Bools
+
+
+def _telling(nodes: Ints, positions: list[int], most: int = 4) -> list[int]:
+    """Return the few attributes that seem to tell tuples apart best; groups agree on them, whichever they are."""
+    if len(positions) <= most:
+        return positions
+    seen = {a: len(np.unique(nodes[a, :4096])) for a in positions}
+    return sorted(positions, key=lambda a: -seen[a])[:most]
 
 
 class Judge:
@@ -111,7 +133,7 @@ class Judge:
         """Return the tuples that show `*` in all the attributes and are no persons with items."""
         if self.table.stars_take_part:
             return np.zeros(nodes.shape[1], dtype=bool)
-        return np.asarray(np.logical_and.reduce([self.trees[a].is_star[nodes[a]] for a in attributes]))
+        return star_rows([self.trees[a] for a in attributes], nodes[attributes])
 
     def hopeless(self, state: Tuples, allowed: int) -> set[int] | None:
         """Return the violating components where a part of the groups already proves that too much is lost.
@@ -139,7 +161,7 @@ class Judge:
         for positions, model in models:
             if model.sensitive is not None:
                 continue
-            rows = sample_of_groups(state.over(positions), bits)
+            rows = sample_of_groups(state.nodes[_telling(state.nodes, positions)], bits)
             nodes, weights = state.nodes[:, rows], state.weights[rows]
             group, first = group_rows(nodes[positions])
             counted = np.where(self.stars(nodes, attributes), 0, weights)
@@ -202,4 +224,5 @@ class Judge:
                 if tuples.any()
             },
             details=details,
+            alike=member,
         )

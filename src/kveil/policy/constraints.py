@@ -116,11 +116,19 @@ def _check_model(policy: Policy, model: PrivacyModel, where: str) -> None:
                 f"{where} measures {distance} distances, but attributes.{name} has no hierarchy; "
                 "give it one, or use distance: equal."
             )
-    if model.model in {"kl-diversity", "k-km-anonymity"} and policy.individual_column is None:
+    if model.model not in {"kl-diversity", "k-km-anonymity"}:
+        return
+    if policy.individual_column is None:
         raise PolicyError(
             f"{where} asks for {model.model}, which is about individuals; give the column that says whose "
             "record it is role individual."
         )
+    for name in names:
+        if policy.attributes[name].hierarchy is None:
+            raise PolicyError(
+                f"{where} asks for {model.model}, which generalizes {name}, but attributes.{name} has no hierarchy; "
+                "give it one."
+            )
 
 
 def check_policy(policy: Policy) -> None:

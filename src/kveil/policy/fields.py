@@ -35,7 +35,9 @@ class _Checked(ModelMetaclass):
 class PolicyPart(BaseModel, metaclass=_Checked):
     """A frozen part of a policy; unknown keys are errors."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", populate_by_name=True, hide_input_in_errors=True, defer_build=True
+    )
 
     @model_validator(mode="before")
     @classmethod

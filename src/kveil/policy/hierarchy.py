@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -168,9 +169,19 @@ class IntervalScale:
         return self.height(low, level - 1) + (here != below)
 
 
-def _mask_line(spec: Mask, value: str) -> Line:
-    length = len(value)
-    return collapse([value, *[value[:kept] + STAR * (length - kept) for kept in spec.keep], STAR])
+def _mask_climber(spec: Mask) -> Callable[[str], Line]:
+    """Return the way up of values; values of one length and beginning share theirs above the first mask."""
+    longest = spec.keep[0]
+
+    @cache
+    def above(start: str, length: int) -> Line:
+        return collapse([*[start[:kept] + STAR * (length - kept) for kept in spec.keep], STAR])
+
+    def line(value: str) -> Line:
+        upper = above(value[:longest], len(value))
+        return upper if upper[0] == value else (value, *upper)
+
+    return line
 
 
 _DATE_LABELS: dict[str, Callable[[str], str]] = {
@@ -182,16 +193,24 @@ _DATE_LABELS: dict[str, Callable[[str], str]] = {
 }
 
 
-def _date_line(spec: Dates, value: str) -> Line | None:
-    """Return the way up of an ISO date, or of a moment that starts with one; None for anything else."""
-    date = value[:10]
-    if date[4:5] != "-" or date[7:8] != "-" or (len(value) > 10 and not _TIME.fullmatch(value, 10)):
-        return None
-    try:
-        datetime.date.fromisoformat(date)
-    except ValueError:
-        return None
-    return (value, *[_DATE_LABELS[level](date) for level in spec.levels], STAR)
+def _date_climber(spec: Dates) -> Callable[[str], Line | None]:
+    """Return the way up of ISO dates, or of moments that start with one; None for anything else."""
+
+    @cache
+    def above(month: str) -> Line:
+        return (*[_DATE_LABELS[level](month) for level in spec.levels], STAR)
+
+    def line(value: str) -> Line | None:
+        date = value[:10]
+        if date[4:5] != "-" or date[7:8] != "-" or (len(value) > 10 and not _TIME.fullmatch(value, 10)):
+            return None
+        try:
+            datetime.date.fromisoformat(date)
+        except ValueError:
+            return None
+        return (value, *above(date[:7]))
+
+    return line
 
 
 def is_real(values: Iterable[str]) -> bool:
@@ -209,9 +228,9 @@ def climber(spec: Hierarchy | None, values: Iterable[str]) -> Callable[[str], Li
     if isinstance(spec, Intervals):
         return IntervalScale(spec, is_real(values)).line
     if isinstance(spec, Mask):
-        return lambda value: _mask_line(spec, value)
+        return _mask_climber(spec)
     if isinstance(spec, Dates):
-        return lambda value: _date_line(spec, value)
+        return _date_climber(spec)
     raise TypeError(f"{type(spec).__name__} is no builder")
 
 
@@ -242,22 +261,54 @@ def build_lines(spec: Hierarchy | None, values: Iterable[str], where: str) -> tu
     return Lines(tuple(found), STAR, built=True), unknown
 
 
+def balanced_lines(counts: Iterable[tuple[str, int]], fan_out: int) -> tuple[Line, ...]:
+    """Return a tree over values in the order of their texts whose siblings hold about equally many records.
+
+    Each level cuts its parent's run of values into at most ``fan_out`` parts of about equal weight; inner
+    nodes are called by their first and last value.
+    """
+    found: list[Line] = []
+
+    def cut(run: list[tuple[str, int]], above: Line) -> None:
+        if len(run) <= fan_out:
+            found.extend((value, *above) for value, _ in run)
+            return
+        total, seen = sum(weight for _, weight in run), 0
+        parts: list[list[tuple[str, int]]] = [[] for _ in range(fan_out)]
+        for value, weight in run:
+            parts[min(fan_out - 1, seen * fan_out // total)].append((value, weight))
+            seen += weight
+        filled = [part for part in parts if part]
+        for part in filled:
+            if len(part) == 1:
+                found.append((part[0][0], *above))
+            elif len(filled) == 1:
+                found.extend((value, *above) for value, _ in part)
+            else:
+                cut(part, (f"{part[0][0]} … {part[-1][0]}", *above))
+
+    if fan_out < 2:
+        raise PolicyError("balanced:N needs N of at least 2.")
+    cut(sorted(counts), (STAR,))
+    return tuple(found)
+
+
 # ---------------------------------------------------------------------------------------------- of a policy
 
 
 def fixed_lines(policy: Policy, name: str) -> Lines | None:
     """Return the hierarchy of an attribute that does not depend on data: a file or a `tree`; else None."""
-    cache: dict[str, Lines | None] = policy._lines
-    if name not in cache:
+    known: dict[str, Lines | None] = policy._lines
+    if name not in known:
         spec = policy.attributes[name].hierarchy
         if isinstance(spec, HierarchyFile):
-            cache[name] = read_hierarchy_file(policy.folder / spec.path)
+            known[name] = read_hierarchy_file(policy.folder / spec.path)
         elif isinstance(spec, Tree):
             lines = check_lines(map(collapse, spec.paths()), f"attributes.{name}.hierarchy")
-            cache[name] = Lines(lines, lines[0][-1], built=False)
+            known[name] = Lines(lines, lines[0][-1], built=False)
         else:
-            cache[name] = None
-    return cache[name]
+            known[name] = None
+    return known[name]
 
 
 def read_hierarchies(policy: Policy) -> None:
@@ -316,7 +367,7 @@ def label_test(spec: Hierarchy | None, lines: Lines | None) -> Callable[[str], b
 
 
 def _is_date_label(spec: Dates, text: str) -> bool:
-    if _date_line(spec, text) is not None:
+    if _date_climber(spec)(text) is not None:
         return True
     patterns = {
         "month": r"\d{4}-(0[1-9]|1[0-2])",

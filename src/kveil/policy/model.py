@@ -439,6 +439,9 @@ def sensitive_of(model: PrivacyModel) -> tuple[str, ...]:
     return (named,) if isinstance(named, str) else tuple(named)
 
 
+GENERALIZING = ("kl-diversity", "k-km-anonymity")  # models for which sensitive items are generalized
+
+
 # ---------------------------------------------------------------------------------------------- the policy
 
 
@@ -623,6 +626,12 @@ class Policy(PolicyPart):
         ]
 
     @property
+    def generalized(self) -> list[str]:
+        """The sensitive attributes whose items a model asks to generalize, in policy order."""
+        named = {name for model in self.privacy if model.model in GENERALIZING for name in sensitive_of(model)}
+        return [name for name in self.with_role("sensitive") if name in named]
+
+    @property
     def individual_column(self) -> str | None:
         """The column that says whose record it is, if there is one."""
         return next(iter(self.with_role("individual")), None)
@@ -631,6 +640,30 @@ class Policy(PolicyPart):
         """Return the quasi-identifiers a model is over, in policy order."""
         names = self.quasi_identifiers
         return tuple(names) if model.attributes is None else tuple(n for n in names if n in model.attributes)
+
+    def outline(self) -> dict[str, Any]:
+        """Return the policy as rows for people: attributes, models, rules."""
+        attributes = [
+            (name, a.role, a.hierarchy.form if a.hierarchy else "-", a.boundary.form if a.boundary else "-")
+            for name, a in self.attributes.items()
+        ]
+        models = []
+        for model in self.privacy:
+            settings = model.model_dump(exclude={"model", "attributes"}, exclude_none=True)
+            told = ", ".join(f"{key} {value}" for key, value in settings.items())
+            models.append((model.model, ", ".join(self.attributes_of(model)), told))
+        return {
+            "attributes": attributes,
+            "privacy": models,
+            "dependencies": [rule.rule for rule in self.dependencies],
+            "limit": float(self.suppression.limit),
+            "algorithm": self.algorithm.name,
+        }
+
+    def _repr_html_(self) -> str:
+        from kveil.notebook import policy_html
+
+        return policy_html(self.outline())
 
 
 def json_schema() -> dict[str, Any]:

@@ -22,8 +22,9 @@ def _table(*columns: str) -> Table:
 
 def describe(guarantee: dict[str, Any]) -> str:
     """Return a guarantee in words: ``k-anonymity (k 5) over zip, birth``."""
-    skip = {"model", "attributes", "holds", "worst", "groups", "smallest"}
-    settings = ", ".join(f"{key} {value}" for key, value in guarantee.items() if key not in skip)
+    skip = {"model", "attributes", "holds", "worst", "groups", "smallest", "fingerprints", "shared"}
+    shown = {key: ", ".join(value) if isinstance(value, list) else value for key, value in guarantee.items()}
+    settings = ", ".join(f"{key} {value}" for key, value in shown.items() if key not in skip)
     return f"{guarantee['model']} ({settings}) over {', '.join(guarantee['attributes'])}"
 
 
@@ -50,6 +51,8 @@ def show_losses(out: Console, content: dict[str, Any]) -> None:
         f"IL {loss['il']:,.2f} in total; discernibility {loss['discernibility']:,}; "
         f"average group {loss['average_group']:.2f} k"
     )
+    if loss.get("sa_ncp") is not None:
+        out.print(f"SA-NCP of the generalized items {loss['sa_ncp'] * 100:.2f} %")
     for warning in content.get("warnings", []):
         out.print(f"[yellow]note:[/] {escape(warning)}")
 
@@ -78,6 +81,61 @@ def show_verdict(out: Console, verdict: Verdict, compared: bool) -> None:
     for finding in verdict.findings:
         out.print(f"[red]found:[/] {escape(finding)}")
     out.print("[green]Everything that was checked holds.[/]" if verdict else "[red]The release does not hold.[/]")
+
+
+def show_guesses(out: Console, content: dict[str, Any], target: str) -> None:
+    """Print what was guessed about each column."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("column", "role", "why"):
+        table.add_column(column)
+    for entry in content["columns"]:
+        mark = "[yellow]check:[/] " if entry["doubtful"] else ""
+        table.add_row(escape(entry["column"]), entry["role"], mark + escape(entry["reason"]))
+    out.print(table)
+    doubtful = sum(entry["doubtful"] for entry in content["columns"])
+    beside = f" with {count(len(content['files']), 'hierarchy file')}" if content["files"] else ""
+    out.print(f"[bold]{escape(target)}[/]{beside}: k {content['k']}, {count(doubtful, 'guess', 'guesses')} to check.")
+    out.print(f"Read it, then run: kveil anonymize {escape(target)}")
+
+
+def show_comparison(out: Console, content: dict[str, Any]) -> None:
+    """Print what each algorithm made of a table."""
+    table = _table("algorithm", content["loss"], "suppressed", "groups", "seconds")
+    for entry in content["algorithms"]:
+        if entry["solved"]:
+            loss = entry["loss"][content["loss"]]
+            shown = f"{loss:,.2f}" if content["loss"] == "il" else f"{loss * 100:.2f} %"
+            mark = "" if entry["holds"] else " [red](not verified)[/]"
+            name = f"[bold]{entry['algorithm']}[/]" if entry["algorithm"] == content["best"] else entry["algorithm"]
+            share = f"{entry['suppressed']:,} ({entry['suppressed_share']:.2%})"
+            table.add_row(name + mark, shown, share, f"{entry['groups']:,}", f"{entry['seconds']:.2f}")
+        else:
+            table.add_row(entry["algorithm"], "-", "-", "-", f"{entry['seconds']:.2f}")
+    out.print(table)
+    for entry in content["algorithms"]:
+        if not entry["solved"]:
+            out.print(f"{entry['algorithm']}: {escape(entry['reason'])}")
+    if content["best"]:
+        word = "highest" if content["loss"] == "precision" else "smallest"
+        out.print(f"{content['best']} has the {word} {content['loss']}; auto would take it.")
+
+
+def show_attacks(out: Console, content: dict[str, Any]) -> None:
+    """Print attacks: a table of rates, then each in words."""
+    from kveil.attack.words import percent
+
+    out.print(escape(content["assumption"]))
+    table = _table("attack", "before", "after", "at worst")
+    for entry in content["attacks"]:
+        before, after = entry["before"], entry["after"]
+        if before is None or after is None:
+            continue
+        subject = [entry.get("sensitive"), entry["knowing"]]
+        name = f"{entry['attack']}: {' by '.join(part for part in subject if part)}"
+        table.add_row(escape(name), percent(before["rate"]), percent(after["rate"]), percent(after["worst"]))
+    out.print(table)
+    for entry in content["attacks"]:
+        out.print(f"- [bold]{entry['attack']}[/]: {escape(entry['sentence'])}")
 
 
 def show_algorithms(out: Console, algorithms: list[dict[str, Any]]) -> None:

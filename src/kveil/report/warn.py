@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from kveil.errors import count
@@ -9,12 +11,16 @@ from kveil.files import as_texts
 from kveil.policy.model import Policy
 
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
+FORMULA_SIGNS = frozenset("=+-@")
 _FORMULA = r"^[=+\-@]"
 _NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
 
 
-def release_warnings(frame: pl.DataFrame, policy: Policy) -> list[str]:
-    """Return warnings about a release's own cells: columns that name people, cells a spreadsheet would run."""
+def release_warnings(frame: pl.DataFrame, policy: Policy, labels: Mapping[str, list[str]]) -> list[str]:
+    """Return warnings about a release's own cells: columns that name people, cells a spreadsheet would run.
+
+    ``labels`` are the distinct texts of columns that are known already, and need no look at every cell.
+    """
     found = []
     for name in frame.columns:
         role = policy.attributes[name].role if name in policy.attributes else None
@@ -25,12 +31,12 @@ def release_warnings(frame: pl.DataFrame, policy: Policy) -> list[str]:
                     f"{name} is released as is and nearly unique ({distinct:,} values in {frame.height:,} records): "
                     "it may identify people; give it role identifier if so."
                 )
-    texts = [as_texts(column).alias(str(i)) for i, column in enumerate(frame.get_columns()) if column.dtype in TEXTS]
-    risky = pl.DataFrame(texts).select(pl.all().str.head(1).is_in(["=", "+", "-", "@"]).any())
     formulas = 0
-    for column in texts:
-        if risky[column.name].item():
-            formulas += int((column.str.contains(_FORMULA) & ~column.str.contains(_NUMBER)).sum())
+    for column in frame.get_columns():
+        harmless = column.name in labels and not any(label[:1] in FORMULA_SIGNS for label in labels[column.name])
+        if column.dtype in TEXTS and not harmless:
+            texts = as_texts(column)
+            formulas += int((texts.str.contains(_FORMULA) & ~texts.str.contains(_NUMBER)).sum())
     if formulas:
         found.append(
             f"{count(formulas, 'cell')} of the release start with =, +, - or @: a spreadsheet may run them as formulas."

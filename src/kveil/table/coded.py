@@ -45,18 +45,16 @@ def code_columns(source: Source, policy: Policy, names: Sequence[str]) -> Iterat
 
 
 def _code(column: pl.Series, missing: set[str]) -> Coded:
-    present = column.unique().drop_nulls()
-    numbers = present.to_physical().cast(pl.Int64).to_numpy()
-    position = np.full(int(numbers.max(initial=-1)) + 2, -1, dtype=np.int32)  # the last place is for null
-    kept: list[str] = []
-    for text, number in zip(present.cast(pl.String).to_list(), numbers.tolist(), strict=True):
-        if text not in missing:
-            position[number] = len(kept)
-            kept.append(text)
-    physical = column.to_physical()
-    if physical.null_count():
-        physical = physical.cast(pl.Int64).fill_null(-1)
-    return Coded(kept, position[physical.to_numpy()])
+    # The column has categories of its own, so the numbers in use are 0 to the largest.
+    codes = column.to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
+    numbers = pl.Series(np.arange(codes.max(initial=-1) + 1, dtype=np.uint32))
+    texts: list[str] = numbers.cat.to(column.dtype).cast(pl.String).to_list()
+    if missing.isdisjoint(texts):
+        return Coded(texts, codes)
+    position = np.full(len(texts) + 1, -1, dtype=np.int32)  # the last place is for null
+    kept = [number for number, text in enumerate(texts) if text not in missing]
+    position[kept] = np.arange(len(kept), dtype=np.int32)
+    return Coded([texts[number] for number in kept], position[codes])
 
 
 def stars_in(source: Source, name: str, records: int) -> DataError:

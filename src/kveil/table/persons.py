@@ -38,6 +38,12 @@ class Persons:
         """Return the largest leaf of every person, per row of leaves."""
         return np.maximum.reduceat(leaves[:, self.order], self.starts, axis=1) if self.number else leaves[:, :0]
 
+    def set_codes(self, codes: Ints, missing: int) -> Ints:
+        """Return a number for every person's set of codes, missing left out; the same number for the same set."""
+        sets = [tuple(sorted({*part.tolist()} - {missing})) for part in np.split(codes[self.order], self.starts[1:])]
+        number = {own: i for i, own in enumerate(sorted(set(sets)))}
+        return np.array([number[own] for own in sets[: self.number]], dtype=np.int32)
+
 
 def find_persons(source: Source, policy: Policy) -> Persons | None:
     """Return the individuals of a table, None where the policy names no column for them."""
@@ -101,9 +107,13 @@ def item_sets(source: Source, policy: Policy, name: str, values: list[str], pers
         .unique()
         .with_columns(pl.col("item").cast(pl.Enum(values)))
         .sort("person", "item")
-        .group_by("person", maintain_order=True)
-        .agg(pl.col("item").cast(pl.String))
     )
-    everyone = pl.DataFrame({"person": np.arange(persons.number, dtype=np.int32)})
-    joined = everyone.join(pairs, on="person", how="left", maintain_order="left")
+    return sets_of(pairs, persons.number, name)
+
+
+def sets_of(pairs: pl.DataFrame, persons: int, name: str) -> pl.Series:
+    """Return every person's list of items, given sorted pairs of a person and an item."""
+    lists = pairs.group_by("person", maintain_order=True).agg(pl.col("item").cast(pl.String))
+    everyone = pl.DataFrame({"person": np.arange(persons, dtype=np.int32)})
+    joined = everyone.join(lists, on="person", how="left", maintain_order="left")
     return joined["item"].fill_null([]).alias(name)

@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kveil.errors import DataError
-from kveil.files import Source, as_texts
+from kveil.errors import DataError, count
+from kveil.files import Source, as_texts, joined_items
 from kveil.policy.model import STAR, Policy
 from kveil.table.encode import Table
-from kveil.table.persons import item_sets
+from kveil.table.persons import ITEM_SEPARATOR, item_sets, sets_of
 from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Bools, Ints, Scale, Tree
 
@@ -33,6 +33,7 @@ class Release:
     columns: dict[str, pl.Series | None]
     rows: Rows
     source_rows: Rows
+    labels: dict[str, list[str]]  # what each quasi-identifier shows, sorted
 
     def frame(self, source: Source) -> pl.DataFrame:
         """Return the release as a Polars frame."""
@@ -53,31 +54,40 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
     released = [name for name in source.frame.columns if name in set(policy.released)]
     codes: dict[str, Ints] = {}
     labels: dict[str, list[str]] = {}
+    classes = solution.classes
+    here = classes.of_record[kept] if len(kept) < table.records else classes.of_record
+    present = np.bincount(here, minlength=len(classes.sizes)) > 0
     for position, name in enumerate(table.names):
         starred = solution.suppressed[component_of[name]] if table.persons is None else gone
-        codes[name], labels[name] = _used(solution.shown[position], starred, kept)
-    sets = _sets(source, table, gone, kept)
+        shown = solution.shown[position]
+        codes[name], labels[name] = _used(shown, shown.codes[classes.first], starred[classes.first], present)
+    sets = _sets(source, table, solution, kept)
     first = kept if table.persons is None else table.persons.first[kept]
-    order = _order(source, policy, released, codes, labels, sets, first)
+    order = _order(source, policy, released, codes, labels, sets, first, here)
     columns: dict[str, pl.Series | None] = {}
+    places = pl.Series(here[order])
     for name in released:
         if name in codes:
-            texts = pl.Series(name, labels[name], dtype=pl.String)
-            columns[name] = texts.gather(codes[name][order])
+            texts = pl.Series(name, labels[name] or [STAR], dtype=pl.String)  # a class that is not released needs one
+            columns[name] = texts.gather(codes[name]).gather(places)
         else:
             columns[name] = sets[name].gather(order) if name in sets else None
     if policy.release.shape == "long" and table.persons is not None:
-        return _long(policy, columns, kept[order], first[order])
-    return Release(columns, kept[order], first[order])
+        return _long(policy, columns, kept[order], first[order], labels)
+    return Release(columns, kept[order], first[order], labels)
 
 
-def _sets(source: Source, table: Table, gone: Bools, kept: Rows) -> dict[str, pl.Series]:
+def _sets(source: Source, table: Table, solution: Solution, kept: Rows) -> dict[str, pl.Series]:
     """Return the kept persons' sets of sensitive values; a starred person's show `*`."""
     if table.persons is None:
         return {}
     found = {}
+    gone = solution.suppressed_anywhere
     for name, sensitive in table.sensitive.items():
-        items = item_sets(source, table.policy, name, sensitive.in_leaf_order(), table.persons).gather(kept)
+        if name in solution.items:
+            items = _generalized_sets(table, name, solution.items[name]).gather(kept)
+        else:
+            items = item_sets(source, table.policy, name, sensitive.in_leaf_order(), table.persons).gather(kept)
         if gone[kept].any():
             star = pl.Series([[STAR]], dtype=pl.List(pl.String))
             items = pl.select(pl.when(pl.Series(gone[kept])).then(star).otherwise(items).alias(name))[name]
@@ -85,7 +95,29 @@ def _sets(source: Source, table: Table, gone: Bools, kept: Rows) -> dict[str, pl
     return found
 
 
-def _long(policy: Policy, columns: dict[str, pl.Series | None], rows: Rows, first: Rows) -> Release:
+def _generalized_sets(table: Table, name: str, nodes: Ints) -> pl.Series:
+    """Return every person's set of shown nodes, in the order of the tree; missing alone is no item."""
+    sensitive = table.sensitive[name]
+    tree = sensitive.tree
+    assert tree is not None
+    if table.policy.release.shape == "sets":
+        barred = sum(1 for node in np.unique(nodes).tolist() if ITEM_SEPARATOR in tree.labels[node])
+        if barred:
+            raise DataError(
+                f"the hierarchy of {name} has `|` in {count(barred, 'label')} of the release, which joins the items "
+                "of a set; rename them, or set release: {shape: long}."
+            )
+    known = nodes != (-1 if tree.missing is None else int(tree.leaf_nodes[tree.missing]))
+    key = np.unique(sensitive.row[known].astype(np.int64) * len(tree.labels) + nodes[known])
+    person, node = np.divmod(key, len(tree.labels))
+    labels = pl.Series(list(tree.labels), dtype=pl.String)
+    pairs = pl.DataFrame({"person": person.astype(np.int32), "item": labels.gather(node)})
+    return sets_of(pairs, table.records, name)
+
+
+def _long(
+    policy: Policy, columns: dict[str, pl.Series | None], rows: Rows, first: Rows, labels: dict[str, list[str]]
+) -> Release:
     """Return one row an item: sets are laid out one under another, persons numbered in the order of the release."""
     if INDIVIDUAL in columns:
         raise DataError(f"a release in long shape has a column {INDIVIDUAL!r} of its own; rename that of the input.")
@@ -103,16 +135,18 @@ def _long(policy: Policy, columns: dict[str, pl.Series | None], rows: Rows, firs
             laid[name] = items.fill_null(policy.data.missing[0]).alias(name)
         else:
             laid[name] = column.gather(person)
-    return Release(laid, rows, first[person])
+    return Release(laid, rows, first[person], labels)
 
 
-def _used(shown: Shown, starred: Bools, kept: Rows) -> tuple[Ints, list[str]]:
-    """Return the kept records' codes among the labels that are used, and those labels in the order of texts."""
-    codes = shown.codes[kept]
+def _used(shown: Shown, codes: Ints, starred: Bools, present: Bools) -> tuple[Ints, list[str]]:
+    """Return the classes' codes among the labels that are used, and those labels in the order of texts.
+
+    ``present`` are the classes of which a record is released: labels of others are not used.
+    """
     if starred.any():
-        codes[starred[kept]] = len(shown.labels)
+        codes = np.where(starred, np.int32(len(shown.labels)), codes)
     names = [*shown.labels, STAR]
-    used = [(names[code], code) for code in np.flatnonzero(np.bincount(codes, minlength=1)).tolist()]
+    used = [(names[code], code) for code in np.flatnonzero(np.bincount(codes[present], minlength=1)).tolist()]
     labels = sorted({label for label, _ in used})
     rank = {label: position for position, label in enumerate(labels)}
     renumber = np.zeros(len(names), dtype=np.int32)
@@ -129,19 +163,29 @@ def _order(
     labels: dict[str, list[str]],
     sets: dict[str, pl.Series],
     kept: Rows,
+    here: Ints,
 ) -> Rows:
-    """Return the order of the release; ``kept`` are the input rows that unchanged columns are taken from."""
+    """Return the order of the release; ``kept`` are the input rows that unchanged columns are taken from.
+
+    ``codes`` are those of classes, ``here`` every row's class.
+    """
     if policy.release.order == "keep":
         return np.arange(len(kept))
     if policy.release.order == "shuffle":
         # Never the policy's seed: whoever reads the policy could undo the shuffle.
         return np.random.default_rng(secrets.randbits(128)).permutation(len(kept))
+    if released and len(codes) == len(released) and 2 * len(codes[released[0]]) < len(kept):
+        # Nothing else is released, so it is enough to sort the classes, and the records by their class.
+        ranked = sort_rows([(codes[name], len(labels[name])) for name in released], len(codes[released[0]]))
+        rank = np.empty(len(ranked), dtype=np.int32)
+        rank[ranked] = np.arange(len(ranked), dtype=np.int32)
+        return sort_rows([(rank[here], len(rank))], len(kept))
     keys: list[tuple[NDArray[Any], int]] = []
     for name in released:
         if name in codes:
-            keys.append((codes[name], len(labels[name])))
+            keys.append((codes[name][here], len(labels[name])))
         else:
-            column = sets[name].list.join("|") if name in sets else source.frame[name].gather(kept)
+            column = source.frame[name].gather(kept) if name not in sets else _as_written(sets[name], policy)
             absent = column.is_null()
             texts = as_texts(column).fill_null("")
             distinct = texts.unique().sort().to_list()
@@ -151,12 +195,17 @@ def _order(
     return sort_rows(keys, len(kept))
 
 
+def _as_written(sets: pl.Series, policy: Policy) -> pl.Series:
+    """Return sets as a CSV shows them, an empty one as the text for missing."""
+    return joined_items(sets).fill_null(policy.data.missing[0])
+
+
 def sort_rows(keys: list[tuple[NDArray[Any], int]], rows: int) -> Rows:
     """Return the stable order of rows by several rank columns, given with how many ranks each has.
 
     Columns are packed into 63-bit words, so that few sorts do.
     """
-    words: list[NDArray[np.int64]] = []
+    words: list[NDArray[Any]] = []
     room = 0
     for column, cardinality in keys:
         if cardinality < 2:
@@ -165,11 +214,12 @@ def sort_rows(keys: list[tuple[NDArray[Any], int]], rows: int) -> Rows:
             words[-1] = words[-1] * cardinality + column
             room *= cardinality
         else:
-            words.append(column.astype(np.int64))
+            words.append(column.astype(np.int64) if len(keys) > 1 else column)
             room = cardinality
     order = np.arange(rows)
     for word in reversed(words):
-        order = order[np.argsort(word[order], kind="stable")]
+        by = pl.DataFrame({"word": word[order]}).select(pl.arg_sort_by("word", maintain_order=True))
+        order = order[by["word"].to_numpy()]
     return order
 
 
@@ -208,6 +258,36 @@ def read_release(
     return Solution(tuple(shown), suppressed), unknown
 
 
+def read_items(table: Table, name: str, row: Rows, texts: pl.Series, rows: Rows) -> tuple[Ints, int]:
+    """Return what every pair of a generalized attribute is shown as, and how many items no hierarchy knows.
+
+    ``row`` and ``texts`` are the items of a release (null for missing), ``rows`` every released row's row of the
+    table. An original item became the lowest of its ancestors in the person's set; one that has none there is lost
+    and gets a code past the tree's nodes.
+    """
+    sensitive = table.sensitive[name]
+    tree = sensitive.tree
+    assert tree is not None
+    width = len(tree.labels) + 1
+    missing = width - 1 if tree.missing is None else int(tree.leaf_nodes[tree.missing])
+    distinct = texts.unique().to_list()
+    node_of = {text: missing if text is None else tree.node_of.get(text, width - 1) for text in distinct}
+    strangers = [text for text in distinct if text is not None and text not in tree.node_of and text != STAR]
+    nodes = texts.replace_strict(list(node_of), list(node_of.values()), return_dtype=pl.Int64).to_numpy()
+    shown = np.unique(rows[row] * width + nodes)
+    found = np.full(len(sensitive.row), width - 1, dtype=np.int32)
+    node = tree.leaf_nodes[sensitive.leaves[sensitive.code]]
+    open_pairs = np.arange(len(found))
+    while len(open_pairs):
+        key = sensitive.row[open_pairs].astype(np.int64) * width + node
+        place = np.minimum(np.searchsorted(shown, key), max(len(shown) - 1, 0))
+        hit = shown[place] == key if len(shown) else np.zeros(len(key), dtype=bool)
+        found[open_pairs[hit]] = node[hit]
+        more = ~hit & (node > 0)
+        open_pairs, node = open_pairs[more], tree.parent[node[more]]
+    return found, int(texts.is_in(strangers).sum()) if strangers else 0
+
+
 def _cannot_star(table: Table, position: int) -> Bools:
     """Return the records whose value no generalization may show as `*`."""
     tree = table.trees[position]
@@ -229,12 +309,12 @@ def _read_column(tree: Tree | Scale, texts: pl.Series) -> tuple[Shown, int]:
         labels: tuple[str, ...] = (*tree.labels, *strangers)
         ncp: Any = np.concatenate([tree.ncp, ones])
         il: Any = np.concatenate([tree.il, ones])
-        count = sum(1 for text in strangers if text != STAR)
+        unknown = sum(1 for text in strangers if text != STAR)
     else:
         number = {text: position for position, text in enumerate(distinct)}
         labels = tuple(distinct)
         ncp = il = np.array([tree.loss_of_text(text) for text in distinct])
-        count = 0
+        unknown = 0
     codes = np.array([number[text] for text in distinct], dtype=np.int32)[physical]
     is_star = np.array([label == STAR for label in labels], dtype=bool)
-    return Shown(codes, labels, ncp, il, is_star), count
+    return Shown(codes, labels, ncp, il, is_star), unknown

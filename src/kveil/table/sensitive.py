@@ -48,6 +48,14 @@ class Sensitive:
         return sorted(self.values, key=lambda value: tree.node_of[value])
 
     @cached_property
+    def leaves(self) -> Ints:
+        """The leaf of every code in the tree, missing last; -1 where the data has none."""
+        tree = self.tree
+        assert tree is not None
+        missing = -1 if tree.missing is None else tree.missing
+        return np.array([*(tree.first[tree.node_of[value]] for value in self.values), missing], dtype=np.int32)
+
+    @cached_property
     def _numbers(self) -> tuple[Decimal | None, ...]:
         return tuple(parse_number(value) for value in self.values)
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from kveil.kernels.groups import add_up
 from kveil.table.encode import Table
 from kveil.table.tree import Bools, Floats, Ints, Scale, Tree
 
@@ -54,17 +57,54 @@ class Shown:
 
 
 @dataclass(frozen=True)
+class Classes:
+    """Records taken together: every record's class, one record of each, and how many each has.
+
+    Records of one class show the same and are suppressed alike; two classes may show the same.
+    """
+
+    of_record: Ints
+    first: Ints | slice
+    sizes: NDArray[np.int64]
+
+    def tally(self, codes: Ints, number: int, left_out: Bools) -> NDArray[np.int64]:
+        """Count the records by the code their class has, except those of classes left out."""
+        sizes = np.where(left_out, 0, self.sizes) if left_out.any() else self.sizes
+        return add_up(codes, sizes, number)
+
+
+@dataclass(frozen=True)
 class Solution:
     """The shown value of every record and attribute, and the records suppressed in each component.
 
-    ``suppressed`` has a row a component and a column a record. ``reasons`` maps a reason to the records it
-    holds for; ``details`` goes into the receipt (rounds, levels).
+    ``suppressed`` has a row a component and a column a record. ``items`` has, for every sensitive attribute whose
+    items are generalized, the shown node of each pair of a row and a value, in the order of the table's pairs; a
+    code past the tree's nodes is shown nowhere. ``reasons`` maps a reason to the records it holds for; ``details``
+    goes into the receipt (rounds, levels). ``alike``, where an algorithm knows it, numbers classes of records that
+    show the same quasi-identifiers and are suppressed alike, so that what follows need not look at each.
     """
 
     shown: tuple[Shown, ...]
     suppressed: Bools
     reasons: Mapping[str, Ints] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
+    items: Mapping[str, Ints] = field(default_factory=dict)
+    alike: Ints | None = None
+
+    @cached_property
+    def classes(self) -> Classes:
+        """The classes an algorithm has told of, else every record by itself."""
+        records = self.suppressed.shape[1]
+        if self.alike is None:
+            return Classes(np.arange(records, dtype=np.int32), slice(None), np.ones(records, dtype=np.int64))
+        sizes = np.bincount(self.alike)
+        first = np.zeros(len(sizes), dtype=np.int32)
+        first[self.alike[::-1]] = np.arange(records - 1, -1, -1, dtype=np.int32)
+        used = sizes > 0
+        if used.all():
+            return Classes(self.alike, first, sizes)
+        number = (np.cumsum(used) - 1).astype(np.int32)
+        return Classes(number[self.alike], first[used], sizes[used])
 
     @property
     def suppressed_anywhere(self) -> Bools:

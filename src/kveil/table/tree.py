@@ -6,7 +6,6 @@ ancestor of a set of leaves is that of its smallest and its largest one.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -99,6 +98,17 @@ class Tree:
             node[below] = self.parent[node[below]]
 
 
+def star_rows(trees: Sequence[Tree], nodes: Ints) -> Bools:
+    """Return the rows that show `*` in every one of some trees; ``nodes`` is tree × row."""
+    found = np.zeros(nodes.shape[1], dtype=bool)
+    if all(tree.is_star[0] for tree in trees):
+        rows = np.arange(nodes.shape[1])
+        for column in nodes:  # fewer rows are looked at in every further column
+            rows = rows[column[rows] == 0] if len(rows) < nodes.shape[1] else np.flatnonzero(column == 0)
+        found[rows] = True
+    return found
+
+
 def build_tree(
     lines: Sequence[Line],
     root: str,
@@ -111,14 +121,19 @@ def build_tree(
     Missing hangs directly under the root and comes last; a leaf of the hierarchy with one of the texts that
     mean missing is that leaf, wherever the hierarchy had put it. O(nodes).
     """
-    children: dict[str, dict[str, None]] = {root: {}}
+    children: dict[str, list[str]] = {root: []}
     listed = False
     for line in lines:
-        if line[0] in missing_texts:
+        child = line[0]
+        if child in missing_texts:
             listed = True
             continue
-        for child, upper in itertools.pairwise(line):
-            children.setdefault(upper, {})[child] = None
+        for upper in line[1:]:
+            if upper in children:  # and so is everything above it
+                children[upper].append(child)
+                break
+            children[upper] = [child]
+            child = upper
     labels: list[str] = []
     parent: list[int] = []
     stack: list[tuple[str, int]] = [(root, 0)]
@@ -128,7 +143,8 @@ def build_tree(
         node = len(labels)
         labels.append(label)
         parent.append(above)
-        stack.extend((child, node) for child in reversed(children.get(label, ())))
+        if label in children:
+            stack.extend([(child, node) for child in reversed(children[label])])
     missing_leaf: int | None = None
     if missing is not None or listed:
         missing_leaf = len(labels)
@@ -146,9 +162,7 @@ def _arrays(
 ) -> Tree:
     nodes = len(labels)
     parent = np.array(above, dtype=np.int32)
-    depth = np.zeros(nodes, dtype=np.int32)
-    for node in range(1, nodes):
-        depth[node] = depth[above[node]] + 1
+    depth = np.array(_depths(above), dtype=np.int32)
     is_leaf = np.ones(nodes, dtype=bool)
     is_leaf[parent[1:]] = False
     is_leaf[0] = lone_root and nodes == 1
@@ -157,11 +171,12 @@ def _arrays(
     first = np.full(nodes, len(leaf_nodes), dtype=np.int32)
     last = np.full(nodes, -1, dtype=np.int32)
     first[leaf_nodes] = last[leaf_nodes] = np.arange(len(leaf_nodes), dtype=np.int32)
-    for node in range(nodes - 1, 0, -1):
-        up = above[node]
-        height[up] = max(height[up], height[node] + 1)
-        first[up] = min(first[up], first[node])
-        last[up] = max(last[up], last[node])
+    for level in range(int(depth.max()), 0, -1):
+        here = np.flatnonzero(depth == level)
+        up = parent[here]
+        np.maximum.at(height, up, height[here] + 1)
+        np.minimum.at(first, up, first[here])
+        np.maximum.at(last, up, last[here])
     missing_leaf = None if missing_node is None else int(first[missing_node])
     if isinstance(attribute.hierarchy, Intervals):
         texts = [labels[node] for node in leaf_nodes if node != missing_node]
@@ -181,6 +196,14 @@ def _arrays(
         ncp=ncp,
         missing=missing_leaf,
     )
+
+
+def _depths(above: list[int]) -> list[int]:
+    """Return every node's edges up to the root, parents being numbered before children."""
+    depth = [0] * len(above)
+    for node in range(1, len(above)):
+        depth[node] = depth[above[node]] + 1
+    return depth
 
 
 def _interval_costs(

@@ -13,7 +13,7 @@ from kveil.files import Source
 from kveil.policy.constraints import Component, components, largest_k
 from kveil.policy.model import STAR, Policy
 from kveil.verify.guarantees import can_check, check_dependency, check_model
-from kveil.verify.rows import INDIVIDUAL, Rows, release_rows, released_texts
+from kveil.verify.rows import INDIVIDUAL, Rows, release_rows, rule_texts
 from kveil.verify.truth import Comparison, compare, impossible_stars, unknown_items, unknown_labels
 from kveil.verify.verdict import Verdict
 
@@ -94,8 +94,8 @@ def verify_release(
 
     dependencies = []
     if policy.dependencies:
-        shown = pl.DataFrame({n: released_texts(release, policy, n, stars=True) for n in policy.released})
-        shown = shown.filter(~all_star) if not rows.persons else shown
+        shown = rule_texts(release, policy, stars=True)
+        shown = shown.filter(~pl.all_horizontal(pl.col(policy.quasi_identifiers) == STAR))
         for rule in policy.dependencies:
             checked = check_dependency(rule, shown, policy.quasi_identifiers)
             dependencies.append(checked)

@@ -22,6 +22,8 @@ from kveil.policy.model import (
     Hierarchy,
     Intervals,
     KAnonymity,
+    KKmAnonymity,
+    KLDiversity,
     LDiversity,
     Policy,
     PrivacyModel,
@@ -29,9 +31,12 @@ from kveil.policy.model import (
     TCloseness,
 )
 from kveil.policy.numbers import parse_number
+from kveil.verify.fingerprints import check_kkm, check_kl
 from kveil.verify.rows import ITEM, ROW, Rows
 
-CHECKED = {"k-anonymity", "l-diversity", "p-sensitive", "alpha-k", "t-closeness"}
+CHECKED = {
+    "k-anonymity", "l-diversity", "p-sensitive", "alpha-k", "t-closeness", "kl-diversity", "k-km-anonymity"
+}  # fmt: skip
 TOLERANCE = 1e-9  # for logarithms and distances; counts are compared exactly
 GROUP = "\0group"
 COUNT = "\0count"
@@ -47,6 +52,8 @@ def parameters(model: PrivacyModel, attributes: tuple[str, ...]) -> dict[str, An
     found: dict[str, Any] = {"model": model.model, "attributes": list(attributes)}
     for key, value in model.model_dump(exclude={"model", "attributes"}, exclude_none=True).items():
         found[key] = (int(value) if value == int(value) else float(value)) if isinstance(value, Decimal) else value
+    if isinstance(found.get("sensitive"), tuple):
+        found["sensitive"] = list(found["sensitive"])
     return found
 
 
@@ -59,6 +66,14 @@ def check_model(
     largest share or distance.
     """
     attributes = policy.attributes_of(model)
+    if isinstance(model, (KLDiversity, KKmAnonymity)):
+        counted = taking_part.to_numpy()
+        if isinstance(model, KLDiversity):
+            figures = check_kl(model, policy, rows, counted)
+        else:
+            figures = check_kkm(model, policy, rows, counted)
+        holds = {"holds": not figures.findings, "worst": figures.worst, "groups": figures.groups}
+        return parameters(model, attributes) | holds | figures.extra, figures.findings
     noun = "individual" if rows.persons else "record"
     everyone = bool(taking_part.all())
     texts = rows.texts.select(attributes)

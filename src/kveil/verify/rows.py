@@ -24,7 +24,7 @@ class Rows:
     ``texts`` are the quasi-identifiers, with everything that means missing as the one text that is written for
     it. ``items`` has a frame a sensitive attribute: the row, and a value it has (null for missing, which a person
     has only if there is nothing else). ``source`` gives each row's first row in the file. ``starred`` are persons
-    whose items are all `*`.
+    who show nothing but `*`, items included.
     """
 
     texts: pl.DataFrame
@@ -49,6 +49,19 @@ def released_texts(source: Source, policy: Policy, name: str, stars: bool = Fals
     texts = source.texts(name).fill_null(shown)
     others = [text for text in policy.data.missing if text != shown and not (stars and text == STAR)]
     return texts.replace(dict.fromkeys(others, shown)) if others else texts
+
+
+def rule_texts(source: Source, policy: Policy, stars: bool = False) -> pl.DataFrame:
+    """Return the columns that dependencies are tested on: quasi-identifiers and what rules name; a set is one text."""
+    named = {name for rule in policy.dependencies for name in rule.left + rule.right}.union(policy.quasi_identifiers)
+    found = {}
+    for name in (name for name in policy.released if name in named):
+        column = source.frame[name] if name in source.frame.columns else None
+        if column is not None and column.dtype == pl.List:
+            found[name] = column.cast(pl.List(pl.String)).list.join("|")
+        else:
+            found[name] = released_texts(source, policy, name, stars)
+    return pl.DataFrame(found)
 
 
 def _texts(source: Source, policy: Policy, stars: bool) -> pl.DataFrame:
@@ -96,13 +109,13 @@ def _grouped(source: Source, policy: Policy, ids: pl.Series, stars: bool = False
         for name in policy.with_role("sensitive")
     }
     texts = _texts(source, policy, stars)[at]
-    return Rows(texts, items, at, _starred(items, len(at)), persons=True), of_record.to_numpy()
+    return Rows(texts, items, at, _starred(items, texts), persons=True), of_record.to_numpy()
 
 
-def _starred(items: dict[str, pl.DataFrame], height: int) -> pl.Series:
+def _starred(items: dict[str, pl.DataFrame], texts: pl.DataFrame) -> pl.Series:
     if not items:
-        return pl.Series(np.zeros(height, dtype=bool))
-    found = np.ones(height, dtype=bool)
+        return pl.Series(np.zeros(texts.height, dtype=bool))
+    found = texts.select(pl.all_horizontal(pl.all() == STAR).alias("star"))["star"].to_numpy().copy()
     for pairs in items.values():
         others = pairs.filter(pl.col(ITEM).ne_missing(pl.lit(STAR)))[ROW].to_numpy()
         found[others] = False
@@ -122,9 +135,8 @@ def release_rows(source: Source, policy: Policy) -> Rows:
         sets = column if column.dtype == pl.List else _known(source.texts(name), policy, stars=True).str.split("|")
         pairs = pl.DataFrame({ROW: number, ITEM: sets}).explode(ITEM, empty_as_null=True)
         items[name] = _items(pairs[ROW], _known(pairs[ITEM].cast(pl.String), policy, stars=True), source.rows)
-    return Rows(
-        _texts(source, policy, stars=True), items, number.to_numpy(), _starred(items, source.rows), persons=True
-    )
+    texts = _texts(source, policy, stars=True)
+    return Rows(texts, items, number.to_numpy(), _starred(items, texts), persons=True)
 
 
 def _long_rows(source: Source, policy: Policy) -> Rows:

@@ -14,8 +14,9 @@ from kveil.errors import count, listing
 from kveil.files import Source
 from kveil.policy.constraints import Component
 from kveil.policy.hierarchy import Line, climber, fixed_lines, label_test, marked_nodes
-from kveil.policy.model import STAR, Attribute, MaxWidth, Policy, Ranges
+from kveil.policy.model import STAR, Attribute, Intervals, MaxWidth, Policy, Ranges
 from kveil.policy.numbers import EXACT, parse_number, parse_span
+from kveil.verify.fingerprints import Coverage, cover
 from kveil.verify.rows import ITEM, ROW, Rows, original_rows, released_texts
 
 Places = NDArray[np.int64]
@@ -71,7 +72,12 @@ def unknown_items(rows: Rows, policy: Policy) -> list[str]:
     findings = []
     for name, items in rows.items.items():
         lines = fixed_lines(policy, name)
-        if lines is not None:
+        if name in policy.generalized:
+            known = label_test(policy.attributes[name].hierarchy, lines)
+            shown = items if not rows.starred.any() else items.filter(~rows.starred.gather(items[ROW]))
+            counts = shown[ITEM].drop_nulls().value_counts(name="cells")
+            findings += _strangers(name, {item: cells for item, cells in counts.iter_rows() if not known(item)})
+        elif lines is not None:
             leaves = {line[0] for line in lines.lines} | {STAR}
             counts = items[ITEM].drop_nulls().value_counts(name="cells")
             findings += _strangers(name, {item: cells for item, cells in counts.iter_rows() if item not in leaves})
@@ -110,18 +116,36 @@ def _never_star(policy: Policy, name: str) -> bool:
     if lines is None:
         return False
     ways = {line[0]: line for line in lines.lines if line[0] not in missing}
-    judge = _judge_tree(attribute, ways.get, list(ways), lines.root, missing, has_missing=True)
+    judge = _judge_tree(attribute, ways.get, lambda: list(ways), lines.root, missing, has_missing=True)
     return lines.root != STAR or not any(judge.within(leaf, STAR) for leaf in (*ways, missing[0]))
 
 
-def _pairs(was: pl.Series, shown: pl.Series, star: pl.Series, records: Places, row_of: Places | None) -> pl.LazyFrame:
-    """Return the distinct pairs (original, shown) of an attribute with how many records have each."""
+def _star_is_free(policy: Policy, name: str) -> bool:
+    """Tell whether `*` is true of every value of an attribute, and within its boundary since it has none."""
+    lines = fixed_lines(policy, name)
+    return policy.attributes[name].boundary is None and (lines is None or lines.root == STAR)
+
+
+def _pairs(
+    was: pl.Series, shown: pl.Series, star: pl.Series, records: Places, row_of: Places | None, free: bool
+) -> pl.LazyFrame:
+    """Return the distinct pairs (original, shown) of an attribute with how many records have each.
+
+    Without those that need no judgement: a value that shows itself, and `*` where it is ``free``.
+    """
+    if free and not star.any() and (shown == STAR).all():
+        return pl.LazyFrame(schema={"was": pl.String, "shown": pl.String, "star": pl.Boolean, "len": pl.UInt32})
     frame = pl.LazyFrame({"was": was}).select(pl.col("was").gather(pl.Series(records)))
     shown, star = (shown, star) if row_of is None else (shown.gather(row_of), star.gather(row_of))
     frame = frame.with_columns(shown.alias("shown"))
+    asked = pl.col("shown") != pl.col("was")
+    if free:
+        asked &= pl.col("shown") != STAR
     if star.any():
-        return frame.with_columns(star.alias("star")).group_by("was", "shown", "star").len()
-    return frame.group_by("was", "shown").len().select("was", "shown", pl.lit(False).alias("star"), "len")
+        return (
+            frame.with_columns(star.alias("star")).filter(asked | pl.col("star")).group_by("was", "shown", "star").len()
+        )
+    return frame.filter(asked).group_by("was", "shown").len().select("was", "shown", pl.lit(False).alias("star"), "len")
 
 
 def compare(
@@ -145,8 +169,12 @@ def compare(
     records, row_of = _record_alignment(before, of_record, places)
     originals = {name: released_texts(original, policy, name) for name in policy.quasi_identifiers}
     owned = [(name, starred[str(c)]) for c, part in enumerate(parts) for name in part.attributes]
-    counted = pl.collect_all(_pairs(originals[n], rows.texts[n], star, records, row_of) for n, star in owned)
+    counted = pl.collect_all(
+        _pairs(originals[n], rows.texts[n], star, records, row_of, _star_is_free(policy, n)) for n, star in owned
+    )
     for (name, star), pairs in zip(owned, counted, strict=True):
+        if not pairs.height:
+            continue
         judge = _judge(policy, name, originals[name])
         strange: dict[str, int] = {}
         wrong = over = 0
@@ -175,6 +203,11 @@ def compare(
         role = policy.attributes[name].role
         if role == "quasi-identifier":
             continue
+        if name in policy.generalized:
+            coverage = cover(policy, name, before.items[name], rows.items[name], places, rows.starred)
+            findings += _coverage(name, coverage)
+            untrue += coverage.uncovered + coverage.unfounded
+            continue
         if role == "sensitive" and rows.persons:
             differing = _differing_items(before.items[name], rows.items[name], places, rows.starred)
         else:
@@ -185,6 +218,16 @@ def compare(
             findings.append(f"{name} ({role}) differs from the original in {count(differing, 'cell')}.")
             changed += differing
     return Comparison(untrue, beyond, changed, pl.Series(impossible), before.height, findings)
+
+
+def _coverage(name: str, coverage: Coverage) -> list[str]:
+    """Return what is wrong with generalized items: each must be covered, and each label must cover one."""
+    found = []
+    if coverage.uncovered:
+        found.append(f"{name} shows nothing that covers {count(coverage.uncovered, 'item')} of the original.")
+    if coverage.unfounded:
+        found.append(f"{name} shows {count(coverage.unfounded, 'item')} that cover no item of the original.")
+    return found
 
 
 def _record_alignment(before: Rows, of_record: Places, places: Places) -> tuple[Places, Places | None]:
@@ -213,19 +256,23 @@ def _judge(policy: Policy, name: str, values: pl.Series) -> Judgement:
     if isinstance(attribute.hierarchy, Ranges):
         return _judge_ranges(attribute, missing[0], bool((values == missing[0]).any()))
     fixed = fixed_lines(policy, name)
-    distinct = values.unique().to_list()
+    has_missing = bool((values == missing[0]).any())
     if fixed is not None:
         lines = {line[0]: line for line in fixed.lines}
-        return _judge_tree(attribute, lines.get, list(lines), fixed.root, missing, missing[0] in distinct)
-    known = [value for value in distinct if value not in missing]
-    climb = climber(attribute.hierarchy, known)
-    return _judge_tree(attribute, climb, known, STAR, missing, missing[0] in distinct)
+        return _judge_tree(attribute, lines.get, lambda: list(lines), fixed.root, missing, has_missing)
+
+    @cache
+    def known() -> list[str]:
+        return [value for value in values.unique().to_list() if value not in missing]
+
+    climb = climber(attribute.hierarchy, known() if isinstance(attribute.hierarchy, Intervals) else ())
+    return _judge_tree(attribute, climb, known, STAR, missing, has_missing)
 
 
 def _judge_tree(
     attribute: Attribute,
     climb: Callable[[str], Line | None],
-    leaves: list[str],
+    leaves: Callable[[], list[str]],
     root: str,
     missing: tuple[str, ...],
     has_missing: bool,
@@ -239,12 +286,12 @@ def _judge_tree(
 
     @cache
     def labels() -> frozenset[str]:
-        return frozenset().union((root,), *(line(leaf) for leaf in leaves if leaf not in texts))
+        return frozenset().union((root,), *(line(leaf) for leaf in leaves() if leaf not in texts))
 
     marked = set(marked_nodes(attribute))
     if attribute.boundary is not None and attribute.boundary.form == "level":
         level = attribute.boundary.level
-        ways = [line(leaf) for leaf in leaves if leaf not in texts] + [line(missing[0])] * has_missing
+        ways = [line(leaf) for leaf in leaves() if leaf not in texts] + [line(missing[0])] * has_missing
         marked = {way[level] for way in ways if len(way) > level}
 
     def within(was: str, shown: str) -> bool:

@@ -44,3 +44,8 @@ class Verdict:
             "findings": self.findings,
             "warnings": self.warnings,
         }
+
+    def _repr_html_(self) -> str:
+        from kveil.notebook import verdict_html
+
+        return verdict_html(self.as_json())

@@ -1,0 +1,153 @@
+"""One person, many records: 1:M-generalization, and Partition alone.
+
+Gong, Luo, Yang, Ni, Li, "Anonymizing 1:M microdata with high utility" (2017), seed 002: people instead of records, then
+Partition for the fingerprints, then Mondrian for the quasi-identifiers, in that order, since the other order breaks
+diversity. Partition leaves at least k people with every fingerprint; Mondrian splits while no fingerprint has more
+than 1/l of a part.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+from kveil.algorithms.mondrian import limit_groups, split_kept
+from kveil.algorithms.partition import bucketings, canonical_fingerprints, canonical_people, generalize_items
+from kveil.errors import Unmeetable, count
+from kveil.models.fingerprints import as_shown, fingerprint_name, fingerprints, nothing_shown
+from kveil.policy.constraints import most_suppressed
+from kveil.policy.fields import PolicyPart
+from kveil.table.encode import Table
+from kveil.table.solution import Solution
+from kveil.table.tree import Bools, Ints
+
+
+class PeopleOptions(PolicyPart):
+    """Options of 1:M-generalization and Partition.
+
+    choose: how Mondrian chooses the attribute to split, see there. take_out: when Partition takes a single child out of
+    a node instead of opening it: wherever that gains more (`gain`), or only where no node can be opened (`last`).
+    """
+
+    choose: Literal["widest", "gain"] = "widest"
+    take_out: Literal["gain", "last"] = "gain"
+
+
+def one_to_many(table: Table, options: PeopleOptions, rng: np.random.Generator) -> Solution:
+    """Generalize the fingerprints by Partition, then the quasi-identifiers by Mondrian.
+
+    People whose group of equal limits cannot be diverse are suppressed, from the largest fingerprint where leaving
+    out a few is enough; then fingerprints that have lost people are generalized again. Cost: that of Partition,
+    O(items) for every node that is opened, and of Mondrian.
+    """
+    return _solve(table, options, "1m-generalization")
+
+
+def partition(table: Table, options: PeopleOptions, rng: np.random.Generator) -> Solution:
+    """Generalize the fingerprints so that k people share each; quasi-identifiers only where a model asks for it."""
+    return _solve(table, options, "partition")
+
+
+def _solve(table: Table, options: PeopleOptions, name: str) -> Solution:
+    allowed = most_suppressed(table.policy, table.records)
+    by_items = canonical_fingerprints(table)
+    kept = np.ones(table.records, dtype=bool)
+    reasons: dict[str, Ints] = {}
+
+    def leave_out(who: Bools, reason: str) -> None:
+        nonlocal kept
+        kept = kept & ~who
+        lost = int((~kept).sum())
+        if lost > allowed:
+            raise _unmeetable(table, name, lost, allowed)
+        reasons[reason] = np.append(
+            reasons.get(reason, np.zeros(0, dtype=np.int32)), np.flatnonzero(who).astype(np.int32)
+        )
+
+    items: dict[str, Ints] = {}
+    fewest = max((bucketing.k for bucketing in bucketings(table.policy)), default=0)
+    while True:
+        if not _shared(table, items, kept):
+            if int(kept.sum()) < fewest:
+                raise _unmeetable(table, name, table.records, allowed)
+            items = generalize_items(table, by_items[kept[by_items]], options.take_out == "last")
+        view = as_shown(table, items)
+        found, _ = split_kept(view, kept, options.choose == "gain")
+        gone = found.suppressed_anywhere & kept
+        if gone.any():
+            few = _too_many_alike(view, kept, canonical_people(table))
+            if 0 < int(few.sum()) < int(gone.sum()):
+                leave_out(few, "one of too many with the same fingerprint")
+            else:
+                leave_out(gone, "too rare, or too much alike, within its boundaries")
+            continue
+        hidden = nothing_shown(table, found.shown, items) & kept
+        if not hidden.any():
+            break
+        leave_out(hidden, "nothing but * would be left to show")
+    number = {
+        key: len(np.unique(view.sensitive[key].code[kept])) for key in view.sensitive if key.startswith("fingerprint\0")
+    }
+    details = {**found.details, "fingerprints": max(number.values())}
+    return Solution(found.shown, found.suppressed, reasons, details, items=items)
+
+
+def _shared(table: Table, items: dict[str, Ints], kept: Bools) -> bool:
+    """Tell whether every fingerprint is still shared by k of those who are kept."""
+    if not items:
+        return not table.policy.generalized
+    for bucketing in bucketings(table.policy):
+        code, first = fingerprints(table, bucketing.names, items)
+        shared = np.bincount(code[kept], minlength=len(first))
+        if (shared[shared > 0] < bucketing.k).any():
+            return False
+    return True
+
+
+def _too_many_alike(view: Table, kept: Bools, order: Ints) -> Bools:
+    """Return people to leave out so that no fingerprint has more than 1/l of a group of equal limits.
+
+    From the largest fingerprint, last in canonical order first; nobody of a group where that would leave none.
+    """
+    out = np.zeros(view.records, dtype=bool)
+    for component in view.components:
+        models = [view.policy.privacy[i] for i in component.models if view.policy.privacy[i].model == "kl-diversity"]
+        if not models:
+            continue
+        group = limit_groups(view, view.positions(component.attributes))[0][view.distinct.member]
+        people = order[kept[order] & ~out[order]]
+        by_group = people[np.argsort(group[people], kind="stable")]
+        for members in np.split(by_group, np.flatnonzero(np.diff(group[by_group])) + 1):
+            for model in models:
+                code = view.sensitive[fingerprint_name(model)].code
+                out[_trim(members[~out[members]], code, Fraction(str(model.l)))] = True  # type: ignore[union-attr]
+    return out
+
+
+def _trim(members: Ints, code: Ints, limit: Fraction) -> Ints:
+    """Return whom to leave out of a group, given in canonical order, so that no code has more than 1/l of it."""
+    values, place, counts = np.unique(code[members], return_inverse=True, return_counts=True)
+    left, total = counts.copy(), len(members)
+    # The first to appear in canonical order breaks ties between equally large fingerprints.
+    appears = np.full(len(values), len(members))
+    np.minimum.at(appears, place.reshape(-1), np.arange(len(members)))
+    while total and left.max() * limit.numerator > total * limit.denominator:
+        largest = np.flatnonzero(left == left.max())
+        left[largest[np.argmin(appears[largest])]] -= 1
+        total -= 1
+    if not total:
+        return members[:0]
+    gone = counts - left
+    out = np.zeros(len(members), dtype=bool)
+    for value in np.flatnonzero(gone).tolist():
+        out[np.flatnonzero(place.reshape(-1) == value)[-int(gone[value]) :]] = True
+    return members.compress(out)
+
+
+def _unmeetable(table: Table, name: str, lost: int, allowed: int) -> Unmeetable:
+    return Unmeetable(
+        f"{name} cannot meet the policy: {count(lost, 'individual')} of {table.records:,} would have to be suppressed "
+        f"and the limit allows {allowed:,}; raise suppression.limit, ask for less, or move boundaries up."
+    )

@@ -1,0 +1,154 @@
+"""Which released rows may be whose: what a shown text covers, and how many rows fit what an attacker knows."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kveil.policy.hierarchy import Line, climber, fixed_lines
+from kveil.policy.model import STAR, Policy, Ranges
+from kveil.policy.numbers import parse_number, parse_span
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+CHUNK = 8_000_000  # cells that are matched at once, in bytes
+WIDEST = 100_000_000  # cells of a table that is laid out over all groups beforehand
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column as its distinct texts, sorted, and every row's position among them."""
+
+    texts: list[str]
+    codes: Ints
+
+    def at(self, rows: Ints) -> Coded:
+        """Return the column at some rows, with only the texts that occur there."""
+        used, codes = np.unique(self.codes[rows], return_inverse=True)
+        return Coded([self.texts[i] for i in used.tolist()], codes.reshape(-1).astype(np.int64))
+
+
+def coded(column: pl.Series) -> Coded:
+    """Return a column of texts without nulls as codes."""
+    texts = column.unique().sort().to_list()
+    return Coded(texts, column.cast(pl.Enum(texts)).to_physical().cast(pl.Int64).to_numpy())
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Rows grouped by equal codes: every row's group, and for every group its first row and its size."""
+
+    member: Ints
+    first: Ints
+    sizes: Ints
+
+    @property
+    def own(self) -> Ints:
+        """The size of every row's own group."""
+        return self.sizes[self.member]
+
+
+def group(columns: Sequence[Coded], rows: int) -> Groups:
+    """Return the groups of equal rows; O(rows log rows) a column."""
+    key = np.zeros(rows, dtype=np.int64)
+    first = np.zeros(min(rows, 1), dtype=np.int64)
+    for column in columns:
+        _, first, key = np.unique(key * len(column.texts) + column.codes, return_index=True, return_inverse=True)
+        key = key.reshape(-1)
+    return Groups(key, first, np.bincount(key, minlength=len(first)).astype(np.int64))
+
+
+# ---------------------------------------------------------------------------------------------- what covers what
+
+
+def _line_of(policy: Policy, name: str, values: Sequence[str]) -> Callable[[str], Line | None]:
+    attribute = policy.attributes[name]
+    if attribute.hierarchy is None and attribute.role != "quasi-identifier":
+        return lambda value: (value,)
+    fixed = fixed_lines(policy, name)
+    if fixed is not None:
+        lines = {line[0]: line for line in fixed.lines}
+        return lines.get
+    return climber(attribute.hierarchy, values)
+
+
+def covers(
+    policy: Policy, name: str, values: Sequence[str], shown: Sequence[str], domain: Sequence[str] | None = None
+) -> Bools:
+    """Return for every value and every shown text whether the text may stand for the value.
+
+    ``domain`` are all values of the original, which decide how `intervals` are written. A value that its
+    hierarchy does not know is covered by itself, by the root and by `*` alone.
+    """
+    found = np.zeros((len(values), len(shown)), dtype=bool)
+    position = {text: i for i, text in enumerate(shown)}
+    if isinstance(policy.attributes[name].hierarchy, Ranges):
+        _cover_spans(values, shown, found)
+        climb: Callable[[str], Line | None] = lambda value: (value,)  # noqa: E731
+        root = STAR
+    else:
+        known = [value for value in domain or values if value not in policy.data.missing]
+        climb = _line_of(policy, name, known)
+        fixed = fixed_lines(policy, name)
+        root = STAR if fixed is None else fixed.root
+    for i, value in enumerate(values):
+        line = (value, root) if value in policy.data.missing else climb(value) or (value, root)
+        for label in {*line, STAR}:
+            if label in position:
+                found[i, position[label]] = True
+    return found
+
+
+def _cover_spans(values: Sequence[str], shown: Sequence[str], found: Bools) -> None:
+    numbers = sorted((number, i) for i, value in enumerate(values) if (number := parse_number(value)) is not None)
+    keys = [number for number, _ in numbers]
+    places = np.array([i for _, i in numbers], dtype=np.int64)
+    for j, text in enumerate(shown):
+        span = parse_span(text)
+        if span is not None:
+            found[places[bisect_left(keys, span[0]) : bisect_right(keys, span[1])], j] = True
+
+
+# ---------------------------------------------------------------------------------------------- counting
+
+
+@dataclass(frozen=True)
+class Clue:
+    """One attribute an attacker knows: the target's value, what each group shows, and which covers which.
+
+    ``table`` has a row a value and a column a label; ``labels`` gives each group's label. Where a dependency
+    narrows what a group can be, ``table`` has a column a group and ``labels`` counts them through.
+    """
+
+    values: Ints
+    table: Bools
+    labels: Ints
+
+
+def matches(clues: Sequence[Clue], targets: int, weights: Floats) -> Floats:
+    """Return for every target the sum of the weights of all groups that fit every clue.
+
+    ``weights`` has a row a group; the result has a row a target. O(targets · groups · (clues + columns)).
+    """
+    groups = weights.shape[0]
+    found = np.zeros((targets, weights.shape[1]))
+    step = max(CHUNK // max(groups, 1), 1)
+    exact = weights.sum(initial=0.0) < 2**24  # in single precision
+    kind = np.float32 if exact else np.float64
+    heavy: NDArray[Any] = weights.astype(kind)
+    tables = [clue.table[:, clue.labels] if clue.table.shape[0] * groups <= WIDEST else None for clue in clues]
+    for start in range(0, targets, step):
+        part = slice(start, start + step)
+        fits = np.ones((min(step, targets - start), groups), dtype=bool)
+        for clue, table in zip(clues, tables, strict=True):
+            values = clue.values[part]
+            fits &= clue.table[values][:, clue.labels] if table is None else table[values]
+        found[part] = fits.astype(kind) @ heavy
+    return found

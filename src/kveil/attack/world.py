@@ -1,0 +1,113 @@
+"""What an attack is played on: the original and the release, row beside row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from kveil.attack.match import Bools, Coded, Ints, coded, covers
+from kveil.files import Source
+from kveil.policy.model import STAR, Policy
+from kveil.verify.rows import ITEM, ROW, original_rows, release_rows, released_texts
+
+
+@dataclass(frozen=True)
+class World:
+    """Both tables as texts, one row a record, or a person where the policy names individuals.
+
+    ``places`` gives every released row's row in the original; ``items`` the sensitive values of each row.
+    """
+
+    policy: Policy
+    before: pl.DataFrame
+    after: pl.DataFrame
+    items_before: dict[str, pl.DataFrame]
+    items_after: dict[str, pl.DataFrame]
+    places: Ints
+    persons: bool
+    starred: Bools
+    _coded: dict[tuple[str, str], Coded] = field(default_factory=dict)
+
+    @property
+    def people(self) -> int:
+        """How many records, or persons, the original has."""
+        return self.before.height
+
+    @property
+    def noun(self) -> str:
+        """What a row is."""
+        return "person" if self.persons else "record"
+
+    @cached_property
+    def row_of(self) -> Ints:
+        """Every original row's released row, -1 where it was left out."""
+        found = np.full(self.people, -1, dtype=np.int64)
+        found[self.places] = np.arange(len(self.places))
+        return found
+
+    def column(self, side: str, name: str) -> Coded:
+        """Return a column of ``before`` or ``after`` as codes."""
+        key = (side, name)
+        if key not in self._coded:
+            self._coded[key] = coded((self.before if side == "before" else self.after)[name])
+        return self._coded[key]
+
+    def covers(self, name: str, values: Sequence[str], shown: Sequence[str]) -> Bools:
+        """Return for values and shown texts of an attribute which may stand for which."""
+        return covers(self.policy, name, values, shown, self.column("before", name).texts)
+
+    def item_covers(self, sensitive: str, values: Sequence[str], shown: Sequence[str]) -> Bools:
+        """Return for items of a sensitive attribute and shown ones which may stand for which."""
+        return covers(self.policy, sensitive, values, shown)
+
+    def hidden(self, names: tuple[str, ...]) -> Bools:
+        """Return the released rows that show `*` in all of the names: they tell an attacker nothing."""
+        if not self.after.height:
+            return np.zeros(0, dtype=bool)
+        return self.after.select(pl.all_horizontal(pl.col(names) == STAR).alias("star"))["star"].to_numpy()
+
+
+def _texts(source: Source, policy: Policy, first: Ints, stars: bool, skip: set[str]) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            name: released_texts(source, policy, name, stars).gather(first)
+            for name in policy.released
+            if name not in skip
+        }
+    )
+
+
+def world_of(policy: Policy, original: Source, release: Source, places: Ints) -> World:
+    """Return both tables as an attacker, and whoever judges the attacker, sees them."""
+    was, _ = original_rows(original, policy)
+    shown = release_rows(release, policy)
+    skip = set(policy.with_role("sensitive")) if was.persons else set()  # sets are compared as items
+    before = _texts(original, policy, was.source, False, skip)
+    after = _texts(release, policy, shown.source, True, skip)
+    return World(
+        policy,
+        before.with_columns(was.texts.get_columns()),
+        after.with_columns(shown.texts.get_columns()),
+        _items(was.items, original, policy, before.height),
+        _items(shown.items, release, policy, after.height),
+        places,
+        was.persons,
+        shown.starred.to_numpy(),
+    )
+
+
+def _items(found: dict[str, pl.DataFrame], source: Source, policy: Policy, rows: int) -> dict[str, pl.DataFrame]:
+    """Return the items of every sensitive attribute, also of those that no model counts: row, item."""
+    items: dict[str, pl.DataFrame] = {}
+    for name in policy.with_role("sensitive"):
+        if name in found:
+            frame = found[name]
+        else:
+            frame = pl.DataFrame({ROW: np.arange(rows, dtype=np.int64), ITEM: source.texts(name)})
+        known = pl.col(ITEM).is_not_null() & ~pl.col(ITEM).is_in(list(policy.data.missing))
+        items[name] = frame.filter(known).select(pl.col(ROW).alias("row"), pl.col(ITEM).alias("item"))
+    return items

@@ -1,0 +1,521 @@
+"""The compiled loops behind `partition`; importing this module imports Numba."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from kveil.kernels.partition import Forest, Hashes, Ints, Longs, Sets
+
+ABSENT, ALONE, AMONG_OTHERS = -1, 0, 1  # how a record has the child that is taken out of a node
+
+
+class Part(NamedTuple):
+    """A run of records that show the same set, and how many steps below its root each item is shown."""
+
+    order: Ints
+    begin: int
+    end: int
+    level: Ints
+
+
+class Room(NamedTuple):
+    """Arrays to work in: for every record of a part its hash, group and gain; for every group its size and gain."""
+
+    hashes: Hashes
+    slots: Ints
+    group: Ints
+    gain: Longs
+    first: Ints
+    size: Longs
+    won: Longs
+    one: Ints
+    other: Ints
+    tally: Longs
+    found: Ints
+
+
+@njit(cache=True, nogil=True)
+def first_below(forest: Forest, sets: Sets, record: int, node: int) -> int:
+    """Return the place of a record's first item at or behind the first leaf under a node."""
+    low, high = sets.start[record], sets.start[record + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if sets.leaf[middle] < forest.first[node]:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True, nogil=True)
+def children_below(forest: Forest, sets: Sets, level: Ints, record: int, node: int, into: Ints) -> int:
+    """Write the child of a node that lies above each of a record's items that show the node; return how many do."""
+    found = 0
+    for i in range(first_below(forest, sets, record, node), sets.start[record + 1]):
+        leaf = sets.leaf[i]
+        if leaf > forest.last[node]:
+            break
+        place = forest.way_start[leaf] + level[i]
+        if forest.way[place] == node:
+            into[found] = forest.way[place + 1]
+            found += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def compare_children(forest: Forest, sets: Sets, part: Part, node: int, p: int, q: int, room: Room) -> int:
+    """Compare the sets of children two records of a part have below a node, in leaf order: -1, 0 or 1."""
+    mine = children_below(forest, sets, part.level, part.order[part.begin + p], node, room.one)
+    yours = children_below(forest, sets, part.level, part.order[part.begin + q], node, room.other)
+    i = j = 0
+    while i < mine and j < yours:
+        a, b = room.one[i], room.other[j]
+        if a != b:
+            return -1 if a < b else 1
+        while i < mine and room.one[i] == a:
+            i += 1
+        while j < yours and room.other[j] == a:
+            j += 1
+    return int(i < mine) - int(j < yours)
+
+
+@njit(cache=True, nogil=True)
+def group_children(forest: Forest, sets: Sets, part: Part, node: int, room: Room) -> int:
+    """Give the records of a part numbers by the set of children they have; return how many sets there are.
+
+    ``room.gain`` becomes what each record would gain if the node were opened.
+    """
+    records = part.end - part.begin
+    size = 16
+    while size < 2 * records:
+        size *= 2
+    mask = np.uint64(size - 1)
+    for s in range(size):
+        room.slots[s] = -1
+    groups = 0
+    for p in range(records):
+        number = children_below(forest, sets, part.level, part.order[part.begin + p], node, room.one)
+        h = np.uint64(0x9E3779B97F4A7C15)
+        before = -1
+        gain = np.int64(0)
+        for i in range(number):
+            child = room.one[i]
+            gain += forest.cost[node] - forest.cost[child]
+            if child != before:
+                h = (h ^ np.uint64(child)) * np.uint64(0xFF51AFD7ED558CCD)
+                h ^= h >> np.uint64(32)
+                before = child
+        room.hashes[p] = h
+        room.gain[p] = gain
+        slot = h & mask
+        while True:
+            g = room.slots[slot]
+            if g < 0:
+                room.slots[slot] = groups
+                room.first[groups] = p
+                room.group[p] = groups
+                groups += 1
+                break
+            other = room.first[g]
+            if room.hashes[other] == h and compare_children(forest, sets, part, node, other, p, room) == 0:
+                room.group[p] = g
+                break
+            slot = (slot + np.uint64(1)) & mask
+    return groups
+
+
+@njit(cache=True, nogil=True)
+def group_by_child(forest: Forest, sets: Sets, part: Part, node: int, child: int, room: Room) -> int:
+    """Group the records of a part by how they have one child of a node; return the number of groups."""
+    fall = forest.cost[node] - forest.cost[child]
+    for p in range(part.end - part.begin):
+        number = children_below(forest, sets, part.level, part.order[part.begin + p], node, room.one)
+        mine = 0
+        for i in range(number):
+            if room.one[i] == child:
+                mine += 1
+        room.gain[p] = mine * fall
+        room.group[p] = ABSENT if mine == 0 else AMONG_OTHERS if mine < number else ALONE
+        if mine > 0:
+            room.first[room.group[p]] = p
+    return 2
+
+
+@njit(cache=True, nogil=True)
+def give_back(records: int, needed: int, k: int, groups: int, room: Room) -> int:
+    """Take records out of groups that have more than k, those of least gain first; return the gain they had.
+
+    Ties go to the first record. ``room.size`` is at least k for the groups that stand, 0 for others.
+    """
+    group, size = room.group, room.size
+    values = np.empty(records, dtype=np.int64)
+    who = np.empty(records, dtype=np.int64)
+    eligible = 0
+    for p in range(records):
+        if group[p] >= 0 and size[group[p]] > k:
+            values[eligible] = room.gain[p]
+            who[eligible] = p
+            eligible += 1
+    # A stable counting sort over the ranks of the gains: sorting plain words compiles fast, argsort does not.
+    values = values[:eligible]
+    ranked = np.sort(values)
+    behind = np.zeros(eligible + 1, dtype=np.int64)
+    by_gain = np.empty(eligible, dtype=np.int64)
+    for n in range(eligible):
+        low, high = 0, eligible
+        while low < high:
+            middle = (low + high) // 2
+            if ranked[middle] < values[n]:
+                low = middle + 1
+            else:
+                high = middle
+        by_gain[low + behind[low]] = who[n]
+        behind[low] += 1
+    lost = np.int64(0)
+    for n in range(eligible):
+        if needed == 0:
+            break
+        p = by_gain[n]
+        g = group[p]
+        if size[g] > k:
+            size[g] -= 1
+            group[p] = -1
+            lost += room.gain[p]
+            needed -= 1
+    return lost
+
+
+@njit(cache=True, nogil=True)
+def drop_small(records: int, k: int, groups: int, room: Room) -> tuple[int, int]:
+    """Add up the groups' sizes and gains and drop those below k; return the gain, and how many are left over."""
+    group, size, won = room.group, room.size, room.won
+    for g in range(groups):
+        size[g] = 0
+        won[g] = 0
+    for p in range(records):
+        if group[p] >= 0:
+            size[group[p]] += 1
+            won[group[p]] += room.gain[p]
+    total = np.int64(0)
+    left = records
+    for g in range(groups):
+        if size[g] >= k:
+            total += won[g]
+            left -= size[g]
+        else:
+            size[g] = 0
+    for p in range(records):
+        if group[p] >= 0 and size[group[p]] == 0:
+            group[p] = -1
+    return total, left
+
+
+@njit(cache=True, nogil=True)
+def settle(forest: Forest, sets: Sets, part: Part, node: int, k: int, groups: int, room: Room) -> int:
+    """Merge groups below k into what is left over, and fill that up to k; return the gain, -1 where nothing moves.
+
+    ``room.group`` becomes -1 for the records that are left over.
+    """
+    records = part.end - part.begin
+    total, left = drop_small(records, k, groups, room)
+    if left == records:
+        return -1
+    if left == 0 or left >= k:
+        return total
+    size, won = room.size, room.won
+    spare = 0
+    least = -1
+    for g in range(groups):
+        if size[g] == 0:
+            continue
+        spare += size[g] - k
+        if (
+            least < 0
+            or won[g] < won[least]
+            or (
+                won[g] == won[least]
+                and compare_children(forest, sets, part, node, room.first[g], room.first[least], room) < 0
+            )
+        ):
+            least = g
+    if spare >= k - left:
+        return total - give_back(records, k - left, k, groups, room)
+    if left + size[least] == records:
+        return -1
+    for p in range(records):
+        if room.group[p] == least:
+            room.group[p] = -1
+    return total - won[least]
+
+
+@njit(cache=True, nogil=True)
+def weigh(forest: Forest, sets: Sets, part: Part, node: int, child: int, k: int, room: Room) -> int:
+    """Group a part as opening a node would, or taking a child out of it; return the gain, -1 where that cannot be."""
+    if child < 0:
+        groups = group_children(forest, sets, part, node, room)
+    else:
+        groups = group_by_child(forest, sets, part, node, child, room)
+    return settle(forest, sets, part, node, k, groups, room)
+
+
+@njit(cache=True, nogil=True)
+def count_children(forest: Forest, sets: Sets, part: Part, node: int, room: Room) -> int:
+    """Count, for every child of a node, the records and items that have it alone and among others.
+
+    ``room.tally`` is node × (records alone, items alone, records among others, items among others); the children are
+    written to ``room.found``. Returns how many there are.
+    """
+    tally = room.tally
+    children = 0
+    for p in range(part.begin, part.end):
+        number = children_below(forest, sets, part.level, part.order[p], node, room.one)
+        at = 0 if room.one[0] == room.one[number - 1] else 2
+        before = -1
+        for i in range(number):
+            child = room.one[i]
+            if child != before:
+                if tally[child, 0] == 0 and tally[child, 2] == 0:
+                    room.found[children] = child
+                    children += 1
+                tally[child, at] += 1
+                before = child
+            tally[child, at + 1] += 1
+    return children
+
+
+@njit(cache=True, nogil=True)
+def best_child(forest: Forest, sets: Sets, part: Part, node: int, k: int, room: Room) -> tuple[int, int]:
+    """Return the child of a node whose taking out gains most, and the gain; -1 where none can be taken out."""
+    children = count_children(forest, sets, part, node, room)
+    tally = room.tally
+    best, best_gain = -1, np.int64(0)
+    for c in range(children):
+        child = room.found[c]
+        fall = forest.cost[node] - forest.cost[child]
+        gain = np.int64(0)
+        left = part.end - part.begin
+        for at in range(0, 4, 2):
+            if tally[child, at] >= k:
+                gain += tally[child, at + 1] * fall
+                left -= tally[child, at]
+            tally[child, at] = 0
+            tally[child, at + 1] = 0
+        if gain < best_gain or gain == 0 or (gain == best_gain and child > best):
+            continue
+        if 0 < left < k:
+            gain = weigh(forest, sets, part, node, child, k, room)
+        if gain > best_gain or (gain == best_gain and child < best):
+            best, best_gain = child, gain
+    return best, best_gain
+
+
+@njit(cache=True, nogil=True)
+def move_down(forest: Forest, sets: Sets, part: Part, node: int, child: int, group: Ints) -> None:
+    """Show the items below a node as its children, or only those below one child, in records that are not left."""
+    for p in range(part.end - part.begin):
+        if group[p] < 0:
+            continue
+        record = part.order[part.begin + p]
+        for i in range(first_below(forest, sets, record, node), sets.start[record + 1]):
+            if sets.leaf[i] > forest.last[node]:
+                break
+            place = forest.way_start[sets.leaf[i]] + part.level[i]
+            if forest.way[place] == node and (child < 0 or forest.way[place + 1] == child):
+                part.level[i] += 1
+
+
+@njit(cache=True, nogil=True)
+def divide(part: Part, group: Ints, number: Ints, place: Longs, into: Ints) -> int:
+    """Sort a part's records by group, those left over last, and keep their order; return how many groups there are.
+
+    ``place[g]`` is where group g starts, with the end as last entry. ``number`` renumbers the groups that are left.
+    """
+    records = part.end - part.begin
+    groups = 0
+    left = 0
+    for p in range(records):
+        if group[p] < 0:
+            left = 1
+        else:
+            number[group[p]] = -1
+    for p in range(records):
+        if group[p] >= 0 and number[group[p]] < 0:
+            number[group[p]] = groups
+            groups += 1
+    rest = groups
+    groups += left
+    for g in range(groups + 1):
+        place[g] = 0
+    for p in range(records):
+        place[(rest if group[p] < 0 else number[group[p]]) + 1] += 1
+    place[0] = part.begin
+    for g in range(groups):
+        place[g + 1] += place[g]
+    for p in range(records):
+        g = rest if group[p] < 0 else number[group[p]]
+        into[place[g]] = part.order[part.begin + p]
+        place[g] += 1
+    for p in range(part.begin, part.end):
+        part.order[p] = into[p]
+    for g in range(groups, 0, -1):
+        place[g] = place[g - 1]
+    place[0] = part.begin
+    return groups
+
+
+@njit(cache=True, nogil=True)
+def list_nodes(forest: Forest, sets: Sets, level: Ints, record: int, nodes: Ints, known: int, under: int) -> int:
+    """Append the inner nodes at or below ``under`` (-1: all) that a record's items show and the list lacks."""
+    shown = known
+    for i in range(sets.start[record], sets.start[record + 1]):
+        leaf = sets.leaf[i]
+        if under >= 0 and (leaf < forest.first[under] or leaf > forest.last[under]):
+            continue
+        place = forest.way_start[leaf] + level[i]
+        if place + 1 == forest.way_start[leaf + 1]:
+            continue
+        node = forest.way[place]
+        s = shown - 1
+        while s >= 0 and nodes[s] != node:
+            s -= 1
+        if s < 0:
+            nodes[shown] = node
+            shown += 1
+    return shown
+
+
+@njit(cache=True, nogil=True)
+def refine_parts(forest: Forest, sets: Sets, order: Ints, k: int, patient: bool) -> Ints:
+    """Open nodes part by part until none can be; see `partition.refine`."""
+    records = len(order)
+    level = np.zeros(len(sets.leaf), dtype=np.int32)
+    order = order.copy()
+    longest = 1
+    for r in range(len(sets.start) - 1):
+        longest = max(longest, sets.start[r + 1] - sets.start[r])
+    slots = 16
+    while slots < 2 * records:
+        slots *= 2
+    room = Room(
+        np.empty(records, dtype=np.uint64),
+        np.empty(slots, dtype=np.int32),
+        np.empty(records, dtype=np.int32),
+        np.empty(records, dtype=np.int64),
+        np.empty(records + 2, dtype=np.int32),
+        np.empty(records + 2, dtype=np.int64),
+        np.empty(records + 2, dtype=np.int64),
+        np.empty(longest, dtype=np.int32),
+        np.empty(longest, dtype=np.int32),
+        np.zeros((len(forest.cost), 4), dtype=np.int64),
+        np.empty(len(forest.cost), dtype=np.int32),
+    )
+    number = np.empty(records + 2, dtype=np.int32)
+    into = np.empty(records, dtype=np.int32)
+    place = np.empty(records + 3, dtype=np.int64)
+    # The nodes a part shows; what opening each would gain, and taking out which child (-1: none).
+    nodes = np.empty(2 * longest + 2, dtype=np.int32)
+    opened = np.empty(2 * longest + 2, dtype=np.int64)
+    taken = np.empty(2 * longest + 2, dtype=np.int64)
+    child_of = np.empty(2 * longest + 2, dtype=np.int32)
+    stack = np.empty((records + 1, 2), dtype=np.int64)
+    height = 0
+    if records >= k and records > 0:
+        stack[0, 0], stack[0, 1] = 0, records
+        height = 1
+    while height > 0:
+        height -= 1
+        part = Part(order, stack[height, 0], stack[height, 1], level)
+        known = 0
+        shown = list_nodes(forest, sets, level, order[part.begin], nodes, 0, -1)
+        while True:
+            for s in range(known, shown):
+                child_of[s], taken[s] = best_child(forest, sets, part, nodes[s], k, room)
+                opened[s] = weigh(forest, sets, part, nodes[s], -1, k, room)
+            known = shown
+            best, whole = choose(nodes, opened, taken, child_of, shown, patient)
+            if best < 0:
+                break
+            node = nodes[best]
+            child = -1 if whole else child_of[best]
+            weigh(forest, sets, part, node, child, k, room)
+            move_down(forest, sets, part, node, child, room.group)
+            parts = divide(part, room.group, number, place, into)
+            if parts > 1:
+                for g in range(parts):
+                    stack[height, 0], stack[height, 1] = place[g], place[g + 1]
+                    height += 1
+                break
+            # Everyone moved: what the other nodes would gain is as before.
+            known = shown - 1
+            nodes[best], opened[best] = nodes[known], opened[known]
+            taken[best], child_of[best] = taken[known], child_of[known]
+            shown = list_nodes(forest, sets, level, order[part.begin], nodes, known, node)
+    return level
+
+
+@njit(cache=True, nogil=True)
+def choose(nodes: Ints, opened: Longs, taken: Longs, child_of: Ints, shown: int, patient: bool) -> tuple[int, bool]:
+    """Return the place of the node that gains most, and whether to open it or to take out its child; -1 for none.
+
+    Ties: opening before taking out, then leaf order. ``patient``: nothing is taken out while a node can be opened.
+    """
+    best = -1
+    for s in range(shown):
+        if opened[s] >= 0 and (
+            best < 0 or opened[s] > opened[best] or (opened[s] == opened[best] and nodes[s] < nodes[best])
+        ):
+            best = s
+    out = -1
+    for s in range(shown):
+        if child_of[s] >= 0 and (
+            out < 0 or taken[s] > taken[out] or (taken[s] == taken[out] and child_of[s] < child_of[out])
+        ):
+            out = s
+    if out >= 0 and (best < 0 or (not patient and taken[out] > opened[best])):
+        return out, False
+    return best, True
+
+
+@njit(cache=True, nogil=True)
+def group_runs(start: Longs, values: Ints) -> tuple[Ints, Ints]:
+    """Group equal runs of values; equal hashes are compared value by value."""
+    runs = len(start) - 1
+    size = 16
+    while size < 2 * runs:
+        size *= 2
+    mask = np.uint64(size - 1)
+    slots = np.full(size, -1, dtype=np.int32)
+    hashes = np.empty(runs, dtype=np.uint64)
+    member = np.empty(runs, dtype=np.int32)
+    first = np.empty(runs, dtype=np.int32)
+    groups = 0
+    for run in range(runs):
+        length = start[run + 1] - start[run]
+        h = np.uint64(length)
+        for i in range(start[run], start[run + 1]):
+            h = (h ^ (np.uint64(values[i]) + np.uint64(1))) * np.uint64(0xFF51AFD7ED558CCD)
+            h ^= h >> np.uint64(32)
+        hashes[run] = h
+        slot = h & mask
+        while True:
+            g = slots[slot]
+            if g < 0:
+                slots[slot] = groups
+                first[groups] = run
+                member[run] = groups
+                groups += 1
+                break
+            other = first[g]
+            same = hashes[other] == h and start[other + 1] - start[other] == length
+            i = 0
+            while same and i < length:
+                same = values[start[other] + i] == values[start[run] + i]
+                i += 1
+            if same:
+                member[run] = g
+                break
+            slot = (slot + np.uint64(1)) & mask
+    return member, first[:groups].copy()

@@ -1,0 +1,68 @@
+"""What notebooks show: policy, result, verdict and comparison as tables, with every text escaped."""
+
+from html.parser import HTMLParser
+
+import polars as pl
+
+import kveil
+from support import ROWS, columns_of, make_policy
+
+VOID = {"br", "img", "input", "meta", "link", "hr"}
+
+
+class Checker(HTMLParser):
+    """Checks that tags close in order; collects the texts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.texts: list[str] = []
+        self.tags: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def checked(thing: object) -> Checker:
+    html = thing._repr_html_()  # type: ignore[attr-defined]
+    checker = Checker()
+    checker.feed(html)
+    assert not checker.open
+    assert not checker.tags & {"script", "iframe", "img", "link", "style"}
+    assert "http" not in html
+    for row in ROWS:
+        assert row[0] not in html
+    return checker
+
+
+def test_all_four_have_a_table() -> None:
+    policy = make_policy()
+    frame = pl.DataFrame(columns_of())
+    result = kveil.anonymize(frame, policy)
+    assert "quasi-identifier" in checked(policy).texts
+    assert any("of 9 records released" in text for text in checked(result).texts)
+    verdict = kveil.verify(result.data, policy, original=frame, owner=result.owner)
+    assert "Everything that was checked holds." in checked(verdict).texts
+    assert "mondrian (best)" in checked(kveil.compare(frame, policy, ["mondrian"])).texts
+
+
+def test_names_are_escaped() -> None:
+    policy = kveil.Policy(
+        attributes={"<script>alert(1)</script>": {"role": "quasi-identifier"}},
+        privacy=[{"model": "k-anonymity", "k": 1}],
+    )
+    assert "<script>alert(1)</script>" in checked(policy).texts
+
+
+def test_findings_are_shown() -> None:
+    policy = make_policy(k=4)
+    verdict = kveil.verify(pl.DataFrame(columns_of()).drop("name"), policy)
+    assert "The release does not hold." in checked(verdict).texts
