@@ -8,7 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from kveil.algorithms import classfly, fulldomain, incognito, kmember, kmsd, mondrian, people, rmerger
+from kveil.algorithms import (
+    classfly,
+    fulldomain,
+    incognito,
+    kmember,
+    kmsd,
+    leastloss,
+    mondrian,
+    people,
+    rmerger,
+)
 from kveil.errors import Refused, listing
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
@@ -53,6 +63,7 @@ class Algorithm:
     needs: frozenset[str] = frozenset()
     made_for: frozenset[str] = frozenset()
     effort: Callable[[Table], float] | None = None  # what auto weighs before it tries; None for what is quick
+    refine: str = "off"  # the effort that follows unless the options say another
 
 
 ALGORITHMS: tuple[Algorithm, ...] = (
@@ -174,6 +185,15 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "Poulis, Loukides, Gkoulalas-Divanis, Skiadopoulos 2013",
         needs=frozenset({INDIVIDUALS}),
         made_for=frozenset({COMBINATIONS}),
+    ),
+    Algorithm(
+        "least-loss",
+        leastloss.least_loss,
+        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
+        leastloss.LeastLossOptions,
+        "starts top-down, then takes neighbourhoods of groups apart and keeps what loses less",
+        "kveil's own, see docs/least-loss-research.md",
+        refine="normal",
     ),
 )
 
