@@ -195,6 +195,62 @@ def measure(
     show_losses(console(), content)
 
 
+@app.command("init", epilog="Example: kveil init patients.csv -o suggested.yaml")
+def init(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A table.", show_default=False)],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="POLICY", help="The policy; by default standard output.")
+    ] = None,
+    ask: Annotated[bool, typer.Option("--ask", help="Go through the guesses on the terminal first.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a policy that exists.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Look at a table and write a commented policy that runs as it is."""
+    from kveil.initialize import start
+
+    correct = None
+    if ask:
+        from kveil.suggest.ask import ask_roles
+
+        if not sys.stdin.isatty():
+            raise typer.BadParameter("--ask needs a terminal to ask on; leave it out and edit the policy instead.")
+        correct = ask_roles
+    with stages(quiet or as_json or ask) as progress:
+        progress("looking at the columns")
+        started = start(data, output, force, correct)
+    if as_json:
+        typer.echo(json.dumps(started.as_json(), indent=2, ensure_ascii=False))
+    elif output is None and not quiet:
+        typer.echo(started.text, nl=False)
+    elif not quiet:
+        from kveil.report.terminal import show_guesses
+
+        show_guesses(console(), started.as_json(), str(output))
+
+
+@app.command(epilog="Example: kveil check policy.yaml")
+def check(
+    policy: PolicyArgument,
+    input_: Annotated[
+        Path | None, typer.Option("--input", metavar="F", help="The table; by default the policy's data.path.")
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Say before any run what the policy forces: who can never be kept, and why. Exit 1 if it cannot be met."""
+    from kveil.check import check_file
+
+    content = check_file(_load(policy), input_)
+    if as_json:
+        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+    elif not quiet:
+        from kveil.report.terminal import show_check
+
+        show_check(console(), content)
+    raise typer.Exit(0 if content["possible"] else 1)
+
+
 @app.command(epilog="Example: kveil compare policy.yaml --algorithms datafly,mondrian --seconds 60")
 def compare(
     policy: PolicyArgument,

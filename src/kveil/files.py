@@ -646,10 +646,17 @@ def write_table(frame: pl.DataFrame, file: IO[bytes], target: Path, separator: s
         raise _write_error(target, error) from None
 
 
+def joined_items(column: pl.Series) -> pl.Series:
+    """Return sets of items as texts, null where a set is empty: nothing is known, which is no empty item."""
+    frame = column.to_frame("set")
+    items = pl.when(pl.col("set").list.len() > 0).then(pl.col("set").list.join("|"))
+    return frame.select(items.alias(column.name)).to_series()
+
+
 def _write_csv(frame: pl.DataFrame, file: IO[bytes], separator: str, missing: str) -> None:
     texts: list[pl.Series] = []
     for column in frame.get_columns():
-        text = column.list.join("|") if column.dtype == pl.List else as_texts(column)
+        text = joined_items(column) if column.dtype == pl.List else as_texts(column)
         if text.null_count():
             text = text.fill_null(missing)
         # polars writes "" for an empty text and nothing for null; alone in its row, nothing would be no row.

@@ -128,7 +128,7 @@ def _trees(table: Table, positions: list[int]) -> Trees:
     )
 
 
-def needs_of(models: list[GroupModel], names: list[str]) -> Needs:
+def _needs(models: list[GroupModel], names: list[str]) -> Needs:
     """Return the models as the kernel reads them: kind, attribute, k, a fraction, a bound."""
     from kveil.kernels import mondrian_loops as kinds
 
@@ -162,7 +162,7 @@ def needs_of(models: list[GroupModel], names: list[str]) -> Needs:
     )
 
 
-def values_of(table: Table, pairs: dict[str, Pairs], names: list[str], alive: Weights, trees: set[str]) -> Values:
+def _values(table: Table, pairs: dict[str, Pairs], names: list[str], alive: Weights, trees: set[str]) -> Values:
     """Return sensitive values in CSR form, and the distribution of all that are alive.
 
     ``trees`` are the attributes whose tree a distance is taken over.
@@ -347,8 +347,8 @@ class Divided:
             self.high,
             self.weights,
             _trees(self.table, self.positions),
-            needs_of(self.models, self.sensitive),
-            values_of(self.table, self.pairs, self.sensitive, alive_weights, trees_used),
+            _needs(self.models, self.sensitive),
+            _values(self.table, self.pairs, self.sensitive, alive_weights, trees_used),
             order,
             starts,
             by_gain,

@@ -8,7 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from kveil.algorithms import classfly, fulldomain, kmember, kmsd, mondrian, people, pkclustering
+from kveil.algorithms import (
+    classfly,
+    fulldomain,
+    incognito,
+    kmember,
+    kmsd,
+    leastloss,
+    mondrian,
+    people,
+    pkclustering,
+    rmerger,
+)
 from kveil.errors import Refused, listing
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
@@ -26,6 +37,7 @@ DEPENDENCIES = "dependencies"
 MULTIVALUED = "multivalued dependencies"  # kept by climbing too; whoever does not is still asked to report them
 INDIVIDUALS = "individuals"
 FINGERPRINTS = "kl-diversity"
+COMBINATIONS = "k-km-anonymity"
 DIVERSE = "kl-diversity with l above 1"
 GROUP_MODELS = ("l-diversity", "p-sensitive", "alpha-k", "t-closeness")
 COUNTED_MODELS = ("l-diversity", "p-sensitive", "alpha-k")  # of shown items; distances need the original ones
@@ -51,6 +63,8 @@ class Algorithm:
     paper: str
     needs: frozenset[str] = frozenset()
     made_for: frozenset[str] = frozenset()
+    effort: Callable[[Table], float] | None = None  # what auto weighs before it tries; None for what is quick
+    refine: str = "off"  # the effort that follows unless the options say another
 
 
 ALGORITHMS: tuple[Algorithm, ...] = (
@@ -103,6 +117,15 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "LeFevre, DeWitt, Ramakrishnan 2006",
     ),
     Algorithm(
+        "incognito",
+        incognito.incognito,
+        frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
+        incognito.IncognitoOptions,
+        "one level for all records; searches the whole lattice for the one that loses least",
+        "LeFevre, DeWitt, Ramakrishnan 2005",
+        effort=incognito.effort,
+    ),
+    Algorithm(
         "k-member",
         kmember.k_member,
         frozenset({RANGES, INDIVIDUALS, DEPENDENCIES}),
@@ -145,7 +168,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "1m-generalization",
         people.one_to_many,
-        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, FINGERPRINTS, DIVERSE, *COUNTED_MODELS}),
+        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, FINGERPRINTS, DIVERSE, *COUNTED_MODELS}),
         people.PeopleOptions,
         "generalizes the sets of items people have by partition, then the quasi-identifiers by mondrian",
         "Gong, Luo, Yang, Ni, Li 2017",
@@ -155,12 +178,31 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "partition",
         people.partition,
-        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, FINGERPRINTS, *COUNTED_MODELS}),
+        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, FINGERPRINTS, *COUNTED_MODELS}),
         people.PeopleOptions,
         "opens the nodes of an item tree while k people share every set; quasi-identifiers as the models ask",
         "He, Naughton 2009",
         needs=frozenset({INDIVIDUALS}),
         made_for=frozenset({FINGERPRINTS}),
+    ),
+    Algorithm(
+        "rmerger",
+        rmerger.rmerger,
+        frozenset({MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, COMBINATIONS}),
+        rmerger.RmergerOptions,
+        "clusters people, merges near clusters, and generalizes items until k share every combination of m",
+        "Poulis, Loukides, Gkoulalas-Divanis, Skiadopoulos 2013",
+        needs=frozenset({INDIVIDUALS}),
+        made_for=frozenset({COMBINATIONS}),
+    ),
+    Algorithm(
+        "least-loss",
+        leastloss.least_loss,
+        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
+        leastloss.LeastLossOptions,
+        "starts top-down, then takes neighbourhoods of groups apart and keeps what loses less",
+        "kveil's own, see docs/least-loss-research.md",
+        refine="normal",
     ),
 )
 

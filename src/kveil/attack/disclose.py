@@ -15,11 +15,11 @@ from kveil.attack.match import Bools, Floats, Groups, Ints, group, matches
 from kveil.attack.rate import rate_of
 from kveil.attack.world import World
 
-WORK = 20_000_000_000  # multiplications an attack may take
+WORK = 4_000_000_000  # multiplications an attack may take
 
 
-def _targets(world: World, groups: int, values: int) -> Ints:
-    most = max(WORK // max(groups * (values + 1), 1), 1000)
+def _targets(world: World, groups: int, values: int, share: int) -> Ints:
+    most = max(WORK // share // max(groups * (values + 1), 1), 1000)
     if world.people <= most:
         return np.arange(world.people, dtype=np.int64)
     rng = np.random.default_rng(world.policy.seed)
@@ -69,15 +69,18 @@ def _judge(counts: Floats, has: Bools) -> tuple[Floats, Floats, Floats]:
     return sure.astype(np.float64), best.astype(np.float64), informed.astype(np.float64)
 
 
-def disclosure(world: World, sensitive: str, names: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Play homogeneity and background knowledge on a sensitive attribute, with knowledge of the named ones."""
+def disclosure(world: World, sensitive: str, names: tuple[str, ...], share: int = 1) -> list[dict[str, Any]]:
+    """Play homogeneity and background knowledge on a sensitive attribute, with knowledge of the named ones.
+
+    ``share`` is how many such games there are: each may take its part of the work.
+    """
     was, shown = world.items_before[sensitive], world.items_after[sensitive]
     if not was.height or not world.after.height:
         return []
     groups = group([world.column("after", name) for name in names], world.after.height)
     labels = shown["item"].unique().sort().to_list() or [""]
     old_labels = was["item"].unique().sort().to_list()
-    targets = _targets(world, len(groups.sizes), len(labels))
+    targets = _targets(world, len(groups.sizes), len(labels), share)
     has_some = np.zeros(world.people, dtype=bool)
     has_some[was["row"].to_numpy()] = True
     targets = targets[has_some[targets]]

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kveil.attack.match import Bools, Clue, Coded, Floats, Ints, coded, covers, group, matches
+from kveil.attack.match import Bools, Clue, Coded, Floats, Ints, coded, group, matches
 from kveil.attack.rate import rate_of
 from kveil.attack.world import World
 from kveil.files import Source
 from kveil.verify.rows import INDIVIDUAL, released_texts
 
-MOST_TARGETS = 2_000
+MOST_TARGETS = 1_000
 Words = NDArray[np.uint64]
 
 
@@ -43,7 +45,7 @@ def _distinct(sets: list[Ints]) -> tuple[list[Ints], Ints, Ints]:
     return kinds, member, np.bincount(member, minlength=len(kinds)).astype(np.int64)
 
 
-def fingerprints(world: World, sensitive: str, most: int | None = None) -> dict[str, Any] | None:
+def fingerprints(world: World, sensitive: str, known: Sequence[int | None]) -> list[dict[str, Any]]:
     """Play somebody who knows what a person has: all items, or at most so many, the rarest of them.
 
     Nothing else is known; the rows that fit are those whose shown items cover the known ones and, where all
@@ -51,50 +53,74 @@ def fingerprints(world: World, sensitive: str, most: int | None = None) -> dict[
     """
     was, shown = world.items_before[sensitive], world.items_after[sensitive]
     if not was.height or not shown.height:
-        return None
+        return []
     leaves = was["item"].unique().sort().to_list()
     labels = shown["item"].unique().sort().to_list()
-    below = covers(world.policy, sensitive, leaves, labels)
+    ways = _bits([np.flatnonzero(line) for line in world.item_covers(sensitive, leaves, labels)], len(labels))
     mine = _sets(was, world.people, leaves)
+    kinds, of_row, sizes = _distinct(_sets(shown, world.after.height, labels))
+    before_kinds, of_person, people = _distinct(mine)
+    game = _Game(
+        rows=_bits(kinds, len(labels)),
+        weights=sizes.astype(np.float64),
+        originals=_bits(before_kinds, len(leaves)),
+        counts=people.astype(np.float64),
+        ways=ways,
+        leaves=len(leaves),
+    )
     frequency = Counter(was["item"].to_list())
     rank = np.array([frequency[leaf] for leaf in leaves])
     targets = np.array([i for i, items in enumerate(mine) if len(items)], dtype=np.int64)
     if len(targets) > MOST_TARGETS:
         rng = np.random.default_rng(world.policy.seed)
         targets = np.sort(rng.choice(targets, size=MOST_TARGETS, replace=False))
-    known = [items if most is None else items[np.argsort(rank[items], kind="stable")[:most]] for items in mine]
-    kinds, of_row, sizes = _distinct(_sets(shown, world.after.height, labels))
-    before_kinds, of_person, people = _distinct(mine)
-    rows = _bits(kinds, len(labels))
-    originals = _bits(before_kinds, len(leaves))
-    after = np.zeros(len(targets))
-    before = np.zeros(len(targets))
-    ways = _bits([np.flatnonzero(line) for line in below], len(labels))
-    weights, counts = sizes.astype(np.float64), people.astype(np.float64)
-    for place, target in enumerate(targets.tolist()):
-        items = known[target]
-        fits = np.ones(len(kinds), dtype=bool)
-        for item in items.tolist():
-            fits &= (rows & ways[item]).any(axis=1)
-        if most is None:
-            allowed = np.bitwise_or.reduce(ways[items], axis=0)
-            fits &= ~(rows & ~allowed).any(axis=1)
-            same = of_person == of_person[target]
-            before[place] = 1 / same.sum()
+    found = []
+    for most in known:
+        before, after = np.zeros(len(targets)), np.zeros(len(targets))
+        for place, target in enumerate(targets.tolist()):
+            items = mine[target]
+            if most is not None:
+                items = items[np.argsort(rank[items], kind="stable")[:most]]
+            row = int(world.row_of[target])
+            kind = int(of_row[row]) if row >= 0 and not world.starred[row] else None
+            everything = int(of_person[target]) if most is None else None
+            before[place], after[place] = game.chances(items, everything, kind)
+        entry: dict[str, Any] = {"attack": "fingerprint", "sensitive": sensitive, "attributes": [], "items": most}
+        found.append(entry | {"before": rate_of(before), "after": rate_of(after)})
+    return found
+
+
+@dataclass(frozen=True)
+class _Game:
+    """The distinct fingerprints of both tables as bits, with how many people have each."""
+
+    rows: Words
+    weights: Floats
+    originals: Words
+    counts: Floats
+    ways: Words  # the labels that cover each leaf
+    leaves: int
+
+    def chances(self, items: Ints, everything: int | None, own: int | None) -> tuple[float, float]:
+        """Return the chances to find a person with the known items, in the original and in the release.
+
+        ``everything`` is the person's fingerprint in the original where all of it is known, ``own`` what the
+        person shows in the release, None where nothing is shown.
+        """
+        if everything is not None:
+            before = 1 / self.counts[everything]
         else:
-            mask = _bits([items], len(leaves))[0]
-            before[place] = 1 / counts[((originals & mask) == mask).all(axis=1)].sum()
-        row = world.row_of[target]
-        if row >= 0 and not world.starred[row] and fits[of_row[row]]:
-            after[place] = 1 / weights[fits].sum()
-    return {
-        "attack": "fingerprint",
-        "sensitive": sensitive,
-        "attributes": [],
-        "items": most,
-        "before": rate_of(before),
-        "after": rate_of(after),
-    }
+            mask = _bits([items], self.leaves)[0]
+            before = 1 / self.counts[((self.originals & mask) == mask).all(axis=1)].sum()
+        if own is None:
+            return before, 0.0
+        fits = np.ones(len(self.rows), dtype=bool)
+        for item in items.tolist():
+            fits &= (self.rows & self.ways[item]).any(axis=1)
+        if everything is not None:
+            allowed = np.bitwise_or.reduce(self.ways[items], axis=0)
+            fits &= ~(self.rows & ~allowed).any(axis=1)
+        return before, 1 / self.weights[fits].sum() if fits[own] else 0.0
 
 
 def inconsistency(world: World, release: Source) -> dict[str, Any]:

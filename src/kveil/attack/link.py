@@ -21,7 +21,7 @@ from kveil.files import Source
 from kveil.policy.dependencies import Dependency
 from kveil.verify.rows import released_texts
 
-WORK = 4_000_000_000  # cells an attack may look at; beyond that it takes a sample of targets
+WORK = 1_000_000_000  # cells an attack may look at; beyond that it takes a sample of targets
 
 
 def sample(world: World, groups: int, width: int) -> Ints:

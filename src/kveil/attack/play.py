@@ -13,6 +13,7 @@ from kveil.attack.world import World, world_of
 from kveil.files import Source
 from kveil.policy.model import Policy, sensitive_of
 
+MOST_OTHERS = 3
 ASSUMPTION = (
     "The attacker knows who is in the table, knows the named attributes of a person exactly, and has the release; "
     "the owner's file stays with the owner."
@@ -25,20 +26,26 @@ def _known(policy: Policy) -> list[tuple[str, ...]]:
     return list(dict.fromkeys([*sets, tuple(policy.quasi_identifiers)]))
 
 
-def _disclosures(policy: Policy) -> list[tuple[str, tuple[str, ...]]]:
+def _disclosures(world: World) -> list[tuple[str, tuple[str, ...]]]:
     """Return which sensitive attribute is looked for with which knowledge."""
+    policy = world.policy
     pairs = [(name, policy.attributes_of(model)) for model in policy.privacy for name in sensitive_of(model)]
-    pairs += [(name, tuple(policy.quasi_identifiers)) for name in policy.with_role("sensitive")]
+    pairs += [(name, tuple(world.policy.quasi_identifiers)) for name in _telling(world)]
     return list(dict.fromkeys(pairs))
+
+
+def _telling(world: World) -> list[str]:
+    """Return the sensitive attributes that are played on: those that models count, and a few that have most values."""
+    counted = [name for model in world.policy.privacy for name in sensitive_of(model)]
+    values = {name: items["item"].n_unique() for name, items in world.items_before.items()}
+    others = sorted((name for name in values if name not in counted), key=lambda name: -values[name])
+    return list(dict.fromkeys([*counted, *others[:MOST_OTHERS]]))
 
 
 def _individuals(world: World, release: Source) -> list[dict[str, Any]]:
     found = [inconsistency(world, release)]
-    for name in world.policy.with_role("sensitive"):
-        for most in (None, 1, 2):
-            played = fingerprints(world, name, most)
-            if played is not None:
-                found.append(played)
+    for name in _telling(world):
+        found += fingerprints(world, name, (None, 1, 2))
     return found
 
 
@@ -54,8 +61,9 @@ def play(
     found: list[dict[str, Any]] = []
     for names in _known(policy):
         found += linking(world, names)
-    for sensitive, names in _disclosures(policy):
-        found += disclosure(world, sensitive, names)
+    asked = _disclosures(world)
+    for sensitive, names in asked:
+        found += disclosure(world, sensitive, names, len(asked))
     if world.persons:
         found += _individuals(world, release)
     if policy.dependencies:

@@ -60,6 +60,10 @@ class World:
         """Return for values and shown texts of an attribute which may stand for which."""
         return covers(self.policy, name, values, shown, self.column("before", name).texts)
 
+    def item_covers(self, sensitive: str, values: Sequence[str], shown: Sequence[str]) -> Bools:
+        """Return for items of a sensitive attribute and shown ones which may stand for which."""
+        return covers(self.policy, sensitive, values, shown)
+
     def hidden(self, names: tuple[str, ...]) -> Bools:
         """Return the released rows that show `*` in all of the names: they tell an attacker nothing."""
         if not self.after.height:

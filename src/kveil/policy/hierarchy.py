@@ -261,6 +261,38 @@ def build_lines(spec: Hierarchy | None, values: Iterable[str], where: str) -> tu
     return Lines(tuple(found), STAR, built=True), unknown
 
 
+def balanced_lines(counts: Iterable[tuple[str, int]], fan_out: int) -> tuple[Line, ...]:
+    """Return a tree over values in the order of their texts whose siblings hold about equally many records.
+
+    Each level cuts its parent's run of values into at most ``fan_out`` parts of about equal weight; inner
+    nodes are called by their first and last value.
+    """
+    found: list[Line] = []
+
+    def cut(run: list[tuple[str, int]], above: Line) -> None:
+        if len(run) <= fan_out:
+            found.extend((value, *above) for value, _ in run)
+            return
+        total, seen = sum(weight for _, weight in run), 0
+        parts: list[list[tuple[str, int]]] = [[] for _ in range(fan_out)]
+        for value, weight in run:
+            parts[min(fan_out - 1, seen * fan_out // total)].append((value, weight))
+            seen += weight
+        filled = [part for part in parts if part]
+        for part in filled:
+            if len(part) == 1:
+                found.append((part[0][0], *above))
+            elif len(filled) == 1:
+                found.extend((value, *above) for value, _ in part)
+            else:
+                cut(part, (f"{part[0][0]} … {part[-1][0]}", *above))
+
+    if fan_out < 2:
+        raise PolicyError("balanced:N needs N of at least 2.")
+    cut(sorted(counts), (STAR,))
+    return tuple(found)
+
+
 # ---------------------------------------------------------------------------------------------- of a policy
 
 

@@ -19,8 +19,8 @@ from rich.tree import Tree as Drawing
 from kveil.errors import DataError, PolicyError, count, did_you_mean, listing
 from kveil.files import read_table
 from kveil.policy.hierarchy import (
-    Line,
     Lines,
+    balanced_lines,
     build_lines,
     check_lines,
     collapse,
@@ -135,7 +135,8 @@ def build_hierarchy(data: Path, column: str, builder: str) -> str:
     if name.strip() == "balanced":
         if fan_out.strip() and not fan_out.strip().isdecimal():
             raise PolicyError(f"--as balanced:N needs a whole number N, not {fan_out.strip()!r}.")
-        lines = _balanced(values, int(fan_out) if fan_out.strip() else 4)
+        counts = values.filter(values != "").value_counts(sort=False)
+        lines = balanced_lines(counts.iter_rows(), int(fan_out) if fan_out.strip() else 4)
     else:
         try:
             content = yaml.load(builder, Loader=yaml.BaseLoader)
@@ -160,36 +161,3 @@ def build_hierarchy(data: Path, column: str, builder: str) -> str:
     out = io.StringIO()
     csv.writer(out, delimiter=";", lineterminator="\n").writerows(lines)
     return out.getvalue()
-
-
-def _balanced(values: pl.Series, fan_out: int) -> tuple[Line, ...]:
-    """Return a tree over values in their order whose siblings hold about equally many records.
-
-    Each level cuts its parent's run of values into at most ``fan_out`` parts of about equal weight; inner
-    nodes are called by their first and last value.
-    """
-    counts = values.filter(values != "").value_counts(sort=False)
-    pairs = sorted(counts.iter_rows())
-    found: list[Line] = []
-
-    def cut(run: list[tuple[str, int]], above: Line) -> None:
-        if len(run) <= fan_out:
-            found.extend((value, *above) for value, _ in run)
-            return
-        total, seen, parts = sum(weight for _, weight in run), 0, [[] for _ in range(fan_out)]  # type: ignore[var-annotated]
-        for value, weight in run:
-            parts[min(fan_out - 1, seen * fan_out // total)].append((value, weight))
-            seen += weight
-        filled = [part for part in parts if part]
-        for part in filled:
-            if len(part) == 1:
-                found.append((part[0][0], *above))
-            elif len(filled) == 1:
-                found.extend((value, *above) for value, _ in part)
-            else:
-                cut(part, (f"{part[0][0]} … {part[-1][0]}", *above))
-
-    if fan_out < 2:
-        raise PolicyError("balanced:N needs N of at least 2.")
-    cut(pairs, (STAR,))
-    return tuple(found)

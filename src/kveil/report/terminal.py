@@ -83,6 +83,21 @@ def show_verdict(out: Console, verdict: Verdict, compared: bool) -> None:
     out.print("[green]Everything that was checked holds.[/]" if verdict else "[red]The release does not hold.[/]")
 
 
+def show_guesses(out: Console, content: dict[str, Any], target: str) -> None:
+    """Print what was guessed about each column."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("column", "role", "why"):
+        table.add_column(column)
+    for entry in content["columns"]:
+        mark = "[yellow]check:[/] " if entry["doubtful"] else ""
+        table.add_row(escape(entry["column"]), entry["role"], mark + escape(entry["reason"]))
+    out.print(table)
+    doubtful = sum(entry["doubtful"] for entry in content["columns"])
+    beside = f" with {count(len(content['files']), 'hierarchy file')}" if content["files"] else ""
+    out.print(f"[bold]{escape(target)}[/]{beside}: k {content['k']}, {count(doubtful, 'guess', 'guesses')} to check.")
+    out.print(f"Read it, then run: kveil anonymize {escape(target)}")
+
+
 def show_comparison(out: Console, content: dict[str, Any]) -> None:
     """Print what each algorithm made of a table."""
     table = _table("algorithm", content["loss"], "suppressed", "groups", "seconds")
@@ -123,17 +138,67 @@ def show_attacks(out: Console, content: dict[str, Any]) -> None:
         out.print(f"- [bold]{entry['attack']}[/]: {escape(entry['sentence'])}")
 
 
-def show_algorithms(out: Console, algorithms: list[dict[str, Any]]) -> None:
-    """Print the algorithms there are."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("algorithm", "what it does", "honours beside k-anonymity", "paper"):
-        table.add_column(column)
-    for algorithm in algorithms:
-        table.add_row(
-            algorithm["name"],
-            algorithm["summary"],
-            ", ".join(algorithm["honours"]) or "-",
-            algorithm["paper"],
+def show_check(out: Console, content: dict[str, Any]) -> None:
+    """Print what a policy forces on a table before any run."""
+    noun = "record" if content["individuals"] is None else "individual"
+    rows = content["records"] if content["individuals"] is None else content["individuals"]
+    found = content["boundaries"]
+    for part in found["components"]:
+        out.print(
+            f"{escape(', '.join(part['attributes']))}: {count(part['groups'], 'group')} within the boundaries, the "
+            f"smallest of {part['smallest']:,}; {part['too_small']:,} have fewer than {count(part['needs'], 'member')}"
         )
-    table.add_row("auto", "runs all that honour the policy and keeps the smallest loss", "", "")
+    out.print(
+        f"{count(found['never_kept'], noun)} of {rows:,} can never be kept; the limit allows {found['limit']:,} to be "
+        "suppressed"
+    )
+    if found["falling"] > found["never_kept"]:
+        out.print(f"{count(found['falling'], noun)} fall where every group that fails at its limits is dropped whole")
+    if found["attributes"]:
+        table = _table("never kept", "without it", "with it alone", "one level up", "that saves")
+        for entry in found["attributes"]:
+            figures = (entry[key] for key in ("without", "alone", "one_level_up", "saves"))
+            table.add_row(f"boundary of {escape(entry['attribute'])}", *(f"{figure:,}" for figure in figures))
+        out.print(table)
+    for sentence in content["impossible"]:
+        out.print(f"[red]impossible:[/] {escape(sentence)}")
+    if content["possible"]:
+        names = ", ".join(content["algorithms"]) or "no algorithm of this version"
+        out.print(f"[green]Nothing found that makes the policy impossible.[/] It is honoured by {names}")
+
+
+# Parts of a policy by the short names that fit above a column.
+PARTS = {
+    "many": "several constraints",
+    "bounds": "boundaries",
+    "width": "max_width",
+    "ranges": "ranges",
+    "l": "l-diversity",
+    "p": "p-sensitive",
+    "α": "alpha-k",
+    "t": "t-closeness",
+    "k,l": "kl-diversity",
+    "k^m": "k-km-anonymity",
+    "rules": "dependencies",
+    "people": "individuals",
+}
+
+
+def show_algorithms(out: Console, algorithms: list[dict[str, Any]]) -> None:
+    """Print the algorithms there are, and as a table of its own what each honours."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("algorithm")
+    table.add_column("what it does, and whose idea it is")
+    for algorithm in algorithms:
+        table.add_row(algorithm["name"], f"{algorithm['summary']} ({algorithm['paper']})")
+    table.add_row("auto", "runs all that honour the policy and keeps the smallest loss")
     out.print(table)
+    out.print()
+    honours = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
+    honours.add_column("honours, beside k")
+    for part in PARTS:
+        honours.add_column(part, justify="center")
+    for algorithm in algorithms:
+        honours.add_row(algorithm["name"], *("x" if p in algorithm["honours"] else "·" for p in PARTS.values()))
+    out.print(honours)
+    out.print(f"[dim]{', '.join(f'{short}: {part}' for short, part in PARTS.items() if short != part)}[/dim]")

@@ -1,0 +1,197 @@
+"""From guesses about columns to a whole policy: who has several records, what must hold, what follows from what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from kveil.errors import DataError, count
+from kveil.files import Source
+from kveil.policy.numbers import parse_number
+from kveil.suggest.profile import Profile, missing_in, profile
+from kveil.suggest.roles import Guess, find_individual, guess_column, hierarchy_for
+
+Correct = Callable[[list[Guess]], list[Guess]]
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A policy to be: the guesses, and what follows from them together."""
+
+    source: Source
+    missing: list[str]
+    guesses: list[Guess]
+    conflicts: bool  # records of one person disagree on a quasi-identifier
+    k: int
+    k_reason: str
+    diverse: tuple[str, ...]  # sensitive attributes that l-diversity of 2 is suggested for
+    follows: tuple[tuple[str, str], ...]  # (left, right): right follows from left in this table
+    limit: str = "0.05"  # of suppression
+
+    def with_role(self, role: str) -> list[str]:
+        """Return the columns of a role."""
+        return [guess.name for guess in self.guesses if guess.role == role]
+
+
+def _columns(source: Source) -> dict[str, pl.Series | None]:
+    """Return every column as texts, None for one that cannot be read as such."""
+    found: dict[str, pl.Series | None] = {}
+    for name in source.frame.columns:
+        try:
+            found[name] = source.texts(name)
+        except DataError:
+            found[name] = None
+    return found
+
+
+def _looks_like_data(source: Source) -> bool:
+    """Tell whether a CSV's names look like a record: a number, a date or a missing mark among them."""
+    if source.kind != "csv":
+        return False
+    names = [name.strip() for name in source.frame.columns]
+    return any(parse_number(name) is not None or name in {"", "?", "NA"} for name in names)
+
+
+def suggest(source: Source, correct: Correct | None = None) -> Suggestion:
+    """Return a policy for a table; ``correct`` may change the guesses before anything is built on them."""
+    if not source.frame.width:
+        raise DataError(f"{source.name} has no columns; give a table.")
+    if _looks_like_data(source):
+        raise DataError(
+            f"{source.name}: the first line looks like a record, not like names of columns; add a line of names first."
+        )
+    if source.rows == 0:
+        raise DataError(f"{source.name} has no records, so there is nothing to look at; give a table with some.")
+    columns = _columns(source)
+    readable = [column for column in columns.values() if column is not None]
+    missing = missing_in(readable)
+    if any(bool((column == "*").any()) for column in readable):
+        missing = [*(missing or [""]), "*"]
+    guesses = []
+    for name, column in columns.items():
+        if column is None:
+            guesses.append(Guess(Profile(name, source.rows, [], 0), "identifier", "kveil cannot read its type as text"))
+        else:
+            guesses.append(guess_column(profile(name, column, frozenset(missing))))
+    individual = find_individual(guesses)
+    if individual is not None:
+        guesses = [_of_persons(guess, individual) for guess in guesses]
+    if correct is not None:
+        guesses = correct(guesses)
+    guesses = _some_quasi(guesses)
+    texts = {name: column for name, column in columns.items() if column is not None}
+    guesses, follows = _following(guesses, texts)
+    guesses, conflicts = _of_several_records(guesses, texts, missing)
+    k, reason = _suggest_k(guesses, source.rows, texts)
+    diverse = tuple(guess.name for guess in guesses if guess.role == "sensitive" and _is_diverse(guess.profile))
+    return Suggestion(source, missing, guesses, conflicts, k, reason, diverse[:3], follows)
+
+
+def _of_persons(guess: Guess, individual: str) -> Guess:
+    if guess.name == individual:
+        per = guess.profile.known / max(guess.profile.distinct, 1)
+        return replace(
+            guess,
+            role="individual",
+            reason=f"it says whose record it is: {guess.profile.distinct:,} of them with {per:.1f} records each",
+            way=None,
+            doubtful=False,
+        )
+    return guess
+
+
+def _some_quasi(guesses: list[Guess]) -> list[Guess]:
+    """Make the likeliest columns quasi-identifiers where there is none: a policy protects something."""
+    if any(guess.role == "quasi-identifier" for guess in guesses):
+        return guesses
+    usable = [g for g in guesses if g.role in {"insensitive", "sensitive"} and g.profile.distinct > 1]
+    usable = usable or [g for g in guesses if g.role != "individual"] or guesses
+    chosen = {g.name for g in usable if g.role == "insensitive"} or {usable[0].name}
+    return [
+        replace(
+            guess,
+            role="quasi-identifier",
+            reason="nothing else can be protected, so this is",
+            way=hierarchy_for(guess.profile),
+            doubtful=True,
+        )
+        if guess.name in chosen
+        else guess
+        for guess in guesses
+    ]
+
+
+def _following(guesses: list[Guess], texts: dict[str, pl.Series]) -> tuple[list[Guess], tuple[tuple[str, str], ...]]:
+    """Return which columns follow from a quasi-identifier; one that is released as is would give it back."""
+    frame = pl.DataFrame(texts)
+    quasi = [g for g in guesses if g.role == "quasi-identifier" and 2 < g.profile.distinct < 0.2 * g.profile.rows]
+    found: list[tuple[str, str]] = []
+    changed = {guess.name: guess for guess in guesses}
+    for left in quasi:
+        for right in guesses:
+            if right.name == left.name or right.role not in {"quasi-identifier", "insensitive"}:
+                continue
+            if not 2 < right.profile.distinct <= left.profile.distinct:
+                continue
+            if frame.select(left.name, right.name).n_unique() == frame[left.name].n_unique():
+                found.append((left.name, right.name))
+                if right.role == "insensitive":
+                    way = hierarchy_for(right.profile)
+                    reason = f"it follows from {left.name}, and would give back what is hidden there"
+                    changed[right.name] = replace(right, role="quasi-identifier", reason=reason, way=way)
+    return [changed[guess.name] for guess in guesses], tuple(found)
+
+
+def _of_several_records(
+    guesses: list[Guess], texts: dict[str, pl.Series], missing: list[str]
+) -> tuple[list[Guess], bool]:
+    """Fit the roles to people with several records: what varies within a person cannot be released as is."""
+    individual = next((guess.name for guess in guesses if guess.role == "individual"), None)
+    if individual is None:
+        return guesses, False
+    frame = pl.DataFrame(texts)
+    frame = frame.with_columns(pl.when(pl.all().is_in(missing)).then(None).otherwise(pl.all()).name.keep())
+    varies = frame.group_by(individual).agg(pl.exclude(individual).n_unique()).select(pl.exclude(individual).max() > 1)
+    fitted = []
+    conflicts = False
+    for guess in guesses:
+        if guess.name == individual or guess.name not in texts:
+            fitted.append(guess)
+            continue
+        differs = bool(varies[guess.name].item())
+        if guess.role == "quasi-identifier" and differs:
+            conflicts = True
+        if guess.role == "insensitive" and differs:
+            guess = replace(
+                guess, role="sensitive", reason=f"{guess.reason}; it varies within a person: released as a set"
+            )
+        if guess.role == "sensitive" and any("|" in text for text in guess.profile.texts):
+            reason = "its values contain `|`, which separates the items of a set; rename them to release it"
+            guess = replace(guess, role="identifier", reason=reason, way=None, doubtful=True)
+        fitted.append(guess)
+    return fitted, conflicts
+
+
+def _suggest_k(guesses: list[Guess], rows: int, texts: dict[str, pl.Series]) -> tuple[int, str]:
+    individual = next((guess.name for guess in guesses if guess.role == "individual"), None)
+    people = rows if individual is None else texts[individual].n_unique()
+    noun = "record" if individual is None else "person"
+    told = f"for {count(people, noun)}"
+    if people < 2:
+        return 1, f"{told} nothing can be hidden: with one there is nobody to hide among"
+    if people < 50:
+        return 2, f"{told}; a table this small allows no more"
+    if people < 500:
+        return 3, f"{told}; 5 or more is usual for larger tables"
+    if people >= 20_000:
+        return 10, f"{told}; a table this large can afford it, 5 is the least one finds recommended"
+    return 5, f"{told}; the least one usually finds recommended"
+
+
+def _is_diverse(profile: Profile) -> bool:
+    """Tell whether l-diversity of 2 makes sense: several values, none of them nearly everybody's."""
+    return (
+        profile.distinct >= 2 and profile.counts[0][1] <= 0.95 * profile.known and profile.missing < 0.5 * profile.rows
+    )

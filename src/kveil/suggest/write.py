@@ -1,0 +1,205 @@
+"""Write a suggestion as a commented policy that runs as it is."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from kveil.errors import count, listing
+from kveil.policy.hierarchy import Line
+from kveil.suggest.propose import Suggestion
+from kveil.suggest.roles import Guess
+
+WIDTH = 110
+INLINE = 60  # leaves of a tree that is written into the policy rather than beside it
+SECTIONS = (
+    ("individual", "Whose record it is. People are counted by it, and it is never released."),
+    ("identifier", "They name somebody, or may. They are never released."),
+    (
+        "quasi-identifier",
+        "Others may know these of a person. They are released, but made coarser where too few are alike. "
+        "`hierarchy` says by which steps; the last step is always `*`, anything.",
+    ),
+    ("sensitive", "What readers want to study and people want kept to themselves. Released unchanged."),
+    ("insensitive", "Released unchanged and not protected. Nobody should be recognized by them."),
+)
+
+
+_LIMITS = {
+    "0.05": "Unusual records would make everybody's values coarser. Up to 5 in 100 may be left out instead.",
+    "0.2": "CHECK: With 5 in 100 left out this table cannot keep the policy, so that up to 20 in 100 may be left out.",
+    "1": "CHECK: This table is too small or too varied for the policy: any number of records may be left out, perhaps "
+    "all of them. Give better hierarchies or fewer quasi-identifiers, and then a limit.",
+}
+
+
+def _scalar(text: str) -> str:
+    """Return a text as YAML writes it, in quotes unless that cannot be needed."""
+    if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_./+-]*( [A-Za-z0-9_./+-]+)*", text):
+        return text
+    return json.dumps(text, ensure_ascii=not text.isprintable())
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_scalar(str(key))}: {_flow(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_flow(inner) for inner in value) + "]"
+    return _scalar(str(value))
+
+
+def nested(lines: tuple[Line, ...]) -> dict[str, Any]:
+    """Return a tree's lines as the mapping that `tree` takes."""
+    root: dict[str, Any] = {}
+    for line in lines:
+        place = root
+        for label in reversed(line):
+            place = place.setdefault(label, {})
+    return root
+
+
+def _leaves_as_lists(tree: dict[str, Any]) -> Any:
+    if all(not below for below in tree.values()):
+        return list(tree)
+    return {label: _leaves_as_lists(below) if below else [] for label, below in tree.items()}
+
+
+def _comment(text: str, indent: str = "") -> list[str]:
+    """Return a text as comment lines of a readable width."""
+    found, line = [], ""
+    for word in " ".join(text.split()).split(" "):
+        if line and len(line) + len(word) + 1 > WIDTH - len(indent) - 2:
+            found.append(f"{indent}# {line}")
+            line = word
+        else:
+            line = f"{line} {word}".strip()
+    return [*found, f"{indent}# {line}"]
+
+
+def _file_name(stem: str, column: str, taken: set[str]) -> str:
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", column).strip("-") or "column"
+    name, number = f"{stem}-{plain}.csv", 2
+    while name.lower() in taken:
+        name, number = f"{stem}-{plain}-{number}.csv", number + 1
+    taken.add(name.lower())
+    return name
+
+
+def _csv(lines: tuple[Line, ...]) -> str:
+    out = io.StringIO()
+    csv.writer(out, delimiter=";", lineterminator="\n").writerows(lines)
+    return out.getvalue()
+
+
+def _attribute(guess: Guess, stem: str | None, files: dict[str, str], taken: set[str]) -> list[str]:
+    told = f"{guess.reason[:1].upper()}{guess.reason[1:]}{'' if guess.way is None else f'. Steps: {guess.way.reason}'}"
+    mark = "CHECK: " if guess.doubtful or (guess.way is not None and guess.way.doubtful) else ""
+    lines = _comment(f"{mark}{told}.", "  ")
+    entry: dict[str, Any] = {"role": guess.role}
+    tree: Any = None
+    if guess.way is not None and guess.way.builder is not None:
+        entry["hierarchy"] = guess.way.builder
+    elif guess.way is not None and guess.way.lines is not None:
+        if stem is not None and len(guess.way.lines) > INLINE:
+            name = _file_name(stem, guess.name, taken)
+            files[name] = _csv(guess.way.lines)
+            entry["hierarchy"] = name
+        elif guess.role == "quasi-identifier":
+            tree = _leaves_as_lists(nested(guess.way.lines))
+    key = _scalar(guess.name)
+    if tree is None:
+        return [*lines, f"  {key}: {_flow(entry)}"]
+    lines += [f"  {key}:", f"    role: {guess.role}", "    hierarchy:", "      tree:"]
+    return lines + _block(tree, "        ")
+
+
+def _block(tree: dict[str, Any], indent: str) -> list[str]:
+    lines = []
+    for label, below in tree.items():
+        if isinstance(below, list):
+            lines.append(f"{indent}{_key(label)}: {_flow(below)}")
+        else:
+            lines.append(f"{indent}{_key(label)}:")
+            lines += _block(below, indent + "  ")
+    return lines
+
+
+def _key(label: str) -> str:
+    return _scalar(label)
+
+
+def policy_text(suggestion: Suggestion, path: str, stem: str | None) -> tuple[str, dict[str, str]]:
+    """Return the policy and the hierarchy files it names; without a ``stem`` every tree is written into it."""
+    files: dict[str, str] = {}
+    taken: set[str] = set()
+    doubtful = [g for g in suggestion.guesses if g.doubtful or (g.way is not None and g.way.doubtful)]
+    records = count(suggestion.source.rows, "record")
+    lines = _comment(
+        f"A starting policy for {suggestion.source.name}, suggested by kveil init from {records}. "
+        "It runs as it is, but every line is a guess: read it, correct it, then run kveil check and kveil anonymize. "
+        + (f"{count(len(doubtful), 'guess', 'guesses')} marked CHECK need a decision of yours." if doubtful else "")
+    )
+    lines += ["", "kveil: 1", "", "data:", f"  path: {_scalar(path)}"]
+    if suggestion.source.kind == "csv":
+        separator = "\\t" if suggestion.source.separator == "\t" else suggestion.source.separator
+        lines.append(f"  separator: {json.dumps(separator)}" if separator != "\\t" else '  separator: "\\t"')
+    lines.append(f"  missing: {json.dumps(suggestion.missing, ensure_ascii=False)}  # texts that mean: not recorded")
+    lines += ["", "# Every column is listed, so that nothing is released by accident.", "attributes:"]
+    for role, told in SECTIONS:
+        guesses = [guess for guess in suggestion.guesses if guess.role == role]
+        if guesses:
+            lines += ["", *_comment(f"{role.upper()}. {told}", "  ")]
+            for guess in guesses:
+                lines += _attribute(guess, stem, files, taken)
+    lines += ["", *_models(suggestion)]
+    lines += [
+        "",
+        *_comment(_LIMITS[suggestion.limit]),
+        f"suppression: {{limit: {suggestion.limit}, show: drop}}",
+    ]
+    if suggestion.conflicts:
+        lines += [
+            "",
+            *_comment(
+                "Records of one person disagree on quasi-identifiers: what covers all of a person's values is shown."
+            ),
+            "individual: {conflicts: generalize}",
+        ]
+    if suggestion.follows:
+        rules = [f"{left} -> {right}" for left, right in suggestion.follows]
+        lines += [
+            "",
+            *_comment(
+                "In this table the following hold, though they may be chance: "
+                f"{listing(rules, 20)}. To have them hold in the release too, list them under `dependencies`."
+            ),
+        ]
+    lines += ["", *_comment("Try every method that can keep this policy, and take the release that loses least.")]
+    lines += ["algorithm: auto", ""]
+    return "\n".join(lines), files
+
+
+def _models(suggestion: Suggestion) -> list[str]:
+    noun = "records" if not suggestion.with_role("individual") else "persons"
+    lines = _comment(
+        f"What must hold. k-anonymity: whoever knows all quasi-identifiers of a person finds at least k {noun} that "
+        f"look alike. k {suggestion.k} {suggestion.k_reason}."
+    )
+    lines += ["privacy:", f"  - {{model: k-anonymity, k: {suggestion.k}}}"]
+    if suggestion.diverse:
+        lines += _comment("And those who look alike must not all have the same value of what is sensitive.", "  ")
+    for name in suggestion.diverse:
+        lines.append(f"  - {{model: l-diversity, sensitive: {_scalar(name)}, l: 2}}")
+    return lines
+
+
+def relative(data: Path, folder: Path) -> str:
+    """Return a path as the policy writes it: from the policy's folder where the data lies in it, else absolute."""
+    try:
+        return data.resolve().relative_to(folder.resolve()).as_posix()
+    except ValueError:
+        return data.resolve().as_posix()

@@ -1,0 +1,209 @@
+"""kveil init: every guess has its reason, and the policy runs as it is."""
+
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import kveil
+from kveil.datasets import hospital
+from kveil.files import from_frame
+from kveil.suggest import suggest
+from kveil.suggest.profile import profile
+from kveil.suggest.roles import guess_column, words_of
+from kveil.suggest.trees import _nice, countries, dates, icd, numbers, spans
+from support import names_in, refused, run
+
+
+def column(name: str, values: list[str], times: int = 1) -> object:
+    return profile(name, pl.Series(values * times, dtype=pl.String), frozenset({""}))
+
+
+def role(name: str, values: list[str], times: int = 1) -> str:
+    return guess_column(column(name, values, times)).role  # type: ignore[arg-type]
+
+
+MANY = [str(i) for i in range(100)]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "times", "expected"),
+    [
+        ("email", ["a@b.org", "c@d.net"], 10, "identifier"),
+        ("kontakt", ["a@b.org", "c@d.net"], 10, "identifier"),
+        ("x", ["555-0100", "555-0101", "555 0102"], 10, "identifier"),
+        ("token", ["123e4567-e89b-12d3-a456-426614174000", "00000000-0000-0000-0000-000000000000"], 3, "identifier"),
+        ("lastName", ["Smith", "Jones"], 10, "identifier"),
+        ("account_number", [f"A{i}" for i in range(50)], 1, "identifier"),
+        ("number_of_visits", MANY, 3, "quasi-identifier"),
+        ("remarks", ["a long text that goes on and on about somebody " + m for m in MANY], 1, "identifier"),
+        ("birthDate", ["1990-01-02", "1991-03-04"], 10, "quasi-identifier"),
+        ("Sex", ["F", "M"], 10, "quasi-identifier"),
+        ("zip_code", ["02138", "02139"], 10, "quasi-identifier"),
+        ("city_name", ["Boston", "Lowell"], 10, "quasi-identifier"),
+        ("Diagnosis", ["flu", "gout"], 10, "sensitive"),
+        ("monthly_income", MANY, 3, "sensitive"),
+        ("colour", ["red", "blue"], 10, "insensitive"),
+        ("blank", [""], 10, "insensitive"),
+        ("same", ["x"], 10, "insensitive"),
+        ("v", MANY, 1, "identifier"),  # counts the records through
+        ("v", MANY, 5, "quasi-identifier"),
+    ],
+)
+def test_roles(name: str, values: list[str], times: int, expected: str) -> None:
+    assert role(name, values, times) == expected
+
+
+def test_words_of_names() -> None:
+    assert words_of("patientNbr") == ["patient", "nbr"]
+    assert words_of("Date of Birth (iso)") == ["date", "of", "birth", "iso"]
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"), [("1", "1"), ("1.2", "2"), ("3", "5"), ("7", "10"), ("0.03", "0.05"), ("180", "200")]
+)
+def test_round_widths(number: str, expected: str) -> None:
+    from decimal import Decimal
+
+    assert _nice(Decimal(number)) == Decimal(expected)
+
+
+def test_numbers_get_round_intervals() -> None:
+    found = numbers(column("weight", [str(n) for n in range(3, 157)]))  # type: ignore[arg-type]
+    assert found is not None
+    assert found.builder == {"intervals": {"from": "0", "to": "159", "widths": ["10", "20", "40", "80"]}}
+    found = numbers(column("depth", ["13.1", "14.25", "21.5"]))  # type: ignore[arg-type]
+    assert found is not None
+    assert found.builder is not None
+    assert set(found.builder["intervals"]["widths"]) <= {"0.5", "1", "2", "4"}
+    lopsided = ["0"] * 50 + [str(n) for n in range(60)] + ["99999"]
+    found = numbers(column("gain", lopsided))  # type: ignore[arg-type]
+    assert found is not None
+    assert found.builder == {"ranges": {"within": ["0", "100000"], "round": "100"}}
+
+
+def test_known_trees() -> None:
+    found = countries(column("country", ["France", "Japan", "United-States", "Peru"]))  # type: ignore[arg-type]
+    assert found is not None
+    assert found.lines is not None
+    assert ("United-States", "Northern America", "Americas", "*") in found.lines
+    codes = icd(column("diag", ["250.83", "250.01", "401", "V45"]))  # type: ignore[arg-type]
+    assert codes is not None
+    assert codes.lines is not None
+    assert ("250.83", "250.*", "Endocrine, nutritional, metabolic, immunity", "*") in codes.lines
+    assert countries(column("colour", ["red", "green", "blue"])) is None  # type: ignore[arg-type]
+
+
+def test_spans_are_joined_two_by_two() -> None:
+    found = spans(column("age", ["[0-10)", "[10-20)", "[20-30)", "[30-40)", "[40-50)"]))  # type: ignore[arg-type]
+    assert found is not None
+    assert found.lines is not None
+    assert ("[0-10)", "[0-20)", "[0-40)", "*") in found.lines
+    assert ("[40-50)", "*") in found.lines
+
+
+def test_dates_of_other_forms() -> None:
+    found = dates(column("visit", ["31/12/2020", "01/02/2021"]))  # type: ignore[arg-type]
+    assert found is not None
+    assert found.lines is not None
+    assert ("31/12/2020", "2020-12", "2020", "202*", "*") in found.lines
+    unsure = dates(column("visit", ["01/12/2020", "01/02/2021"]))  # type: ignore[arg-type]
+    assert unsure is not None
+    assert unsure.lines is not None
+    assert ("01/12/2020", "2020", "202*", "*") in unsure.lines
+
+
+@pytest.mark.parametrize("table", ["patients", "visits"])
+def test_the_hospital_from_raw_file_to_release(table: str, tmp_path: Path) -> None:
+    data = tmp_path / "raw.csv"
+    data.write_bytes((hospital() / f"{table}.csv").read_bytes())
+    assert run("init", data, "-o", tmp_path / "policy.yaml").code == 0
+    policy = kveil.Policy.load(tmp_path / "policy.yaml")
+    assert policy.attributes["diagnosis"].role == "sensitive"
+    assert policy.attributes["patient_id"].role == ("identifier" if table == "patients" else "individual")
+    for name in ("birth", "sex", "zip", "city", "state"):
+        assert policy.attributes[name].role == "quasi-identifier"
+    done = run(
+        "anonymize", tmp_path / "policy.yaml", "--algorithm", "classfly+naive",
+        "-o", tmp_path / "r.csv", "--owner", tmp_path / "o.json", "--quiet",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    files = ("--release", tmp_path / "r.csv", "--original", data, "--owner", tmp_path / "o.json")
+    assert run("verify", tmp_path / "policy.yaml", *files, "--quiet").code == 0
+
+
+STRANGE = [
+    "a,b\n1,x\n",
+    "a\n1\n1\n2\n",
+    "x,y\n,\n,\n",
+    "name,city\n" + "".join(f"p{i},c{i % 3}\n" for i in range(30)),
+    '"a b","c: d","e\nf"\n1,"x, y","- z"\n2,"{q}","# no"\n3,"[w]","*"\n',
+    "id,v\n" + "".join(f"{i // 3},{i}\n" for i in range(90)),
+    "NO,yes,null\nNO,yes,~\n1,2,3\n",
+    "m,n\n-1.5,NaN\n2e3,?\n0,7\n",
+    "person_id,tags,zip\n" + "".join(f"{i % 40},a|b,0213{i % 10}\n" for i in range(120)),
+    "Ünï,日本\nä,ö\nß,é\n",
+]
+
+
+@pytest.mark.parametrize("text", STRANGE)
+def test_whatever_the_table_the_policy_runs(text: str, tmp_path: Path) -> None:
+    data = tmp_path / "t.csv"
+    data.write_text(text, encoding="utf-8")
+    done = run("init", data, "-o", tmp_path / "p.yaml")
+    assert done.code == 0, done.err
+    done = run("anonymize", tmp_path / "p.yaml", "--algorithm", "mondrian", "-o", tmp_path / "r.csv", "--quiet")
+    assert done.code == 0, done.err
+
+
+def test_without_an_output_it_prints_the_policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("name,age,city\nAda,31,Bonn\nBen,35,Bonn\n", encoding="utf-8")
+    done = run("init", "t.csv")
+    assert done.code == 0
+    assert done.out.startswith("# A starting policy for t.csv")
+    assert names_in(tmp_path) == {"t.csv"}
+    (tmp_path / "p.yaml").write_text(done.out, encoding="utf-8")
+    assert kveil.Policy.load(tmp_path / "p.yaml").attributes["age"].role == "quasi-identifier"
+    as_json = run("init", "t.csv", "--json").json
+    assert {entry["column"]: entry["role"] for entry in as_json["columns"]}["name"] == "identifier"
+    assert "Ada" not in done.out
+
+
+def test_what_it_refuses(tmp_path: Path) -> None:
+    data = tmp_path / "t.csv"
+    data.write_text("39,State-gov,x\n50,Private,y\n", encoding="utf-8")
+    refused(run("init", data), "looks like a record")
+    data.write_text("a,b\n", encoding="utf-8")
+    refused(run("init", data), "no records")
+    data.write_text("a,b\n1,2\n", encoding="utf-8")
+    (tmp_path / "p.yaml").write_text("mine", encoding="utf-8")
+    refused(run("init", data, "-o", tmp_path / "p.yaml"), "exists already", "--force")
+    assert (tmp_path / "p.yaml").read_text(encoding="utf-8") == "mine"
+    assert run("init", data, "-o", tmp_path / "p.yaml", "--force").code == 0
+    refused(run("init", data, "--ask"), "needs a terminal")
+
+
+def test_asking_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = tmp_path / "t.csv"
+    data.write_text("who,age,thing\n" + "".join(f"w{i},{20 + i},t{i % 2}\n" for i in range(30)), encoding="utf-8")
+    answers = iter(["zzz", "i", "", "sensitive"])
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr("typer.prompt", lambda *a, **k: next(answers))
+    done = run("init", data, "-o", tmp_path / "p.yaml", "--ask")
+    assert done.code == 0, done.err
+    policy = kveil.Policy.load(tmp_path / "p.yaml")
+    assert [policy.attributes[name].role for name in ("who", "age", "thing")] == [
+        "identifier",
+        "quasi-identifier",
+        "sensitive",
+    ]
+
+
+def test_what_follows_from_a_quasi_identifier_is_not_released_as_is() -> None:
+    rows = [(f"0{i % 9}", f"c{i % 9 // 3}") for i in range(90)]
+    frame = pl.DataFrame(rows, schema=["zip", "tint"], orient="row")
+    found = suggest(from_frame(frame))
+    assert ("zip", "tint") in found.follows
+    assert {guess.name: guess.role for guess in found.guesses}["tint"] == "quasi-identifier"
