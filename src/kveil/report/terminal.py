@@ -163,8 +163,7 @@ def show_check(out: Console, content: dict[str, Any]) -> None:
     for sentence in content["impossible"]:
         out.print(f"[red]impossible:[/] {escape(sentence)}")
     if content["possible"]:
-        names = ", ".join(content["algorithms"]) or "no algorithm of this version"
-        out.print(f"[green]Nothing found that makes the policy impossible.[/] It is honoured by {names}")
+        out.print("[green]Nothing was found that makes the policy impossible.[/]")
 
 
 # Parts of a policy by the short names that fit above a column.
