@@ -229,6 +229,28 @@ def init(
         show_guesses(console(), started.as_json(), str(output))
 
 
+@app.command(epilog="Example: kveil check policy.yaml")
+def check(
+    policy: PolicyArgument,
+    input_: Annotated[
+        Path | None, typer.Option("--input", metavar="F", help="The table; by default the policy's data.path.")
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Say before any run what the policy forces: who can never be kept, and why. Exit 1 if it cannot be met."""
+    from kveil.check import check_file
+
+    content = check_file(_load(policy), input_)
+    if as_json:
+        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+    elif not quiet:
+        from kveil.report.terminal import show_check
+
+        show_check(console(), content)
+    raise typer.Exit(0 if content["possible"] else 1)
+
+
 @app.command(epilog="Example: kveil compare policy.yaml --algorithms datafly,mondrian --seconds 60")
 def compare(
     policy: PolicyArgument,
