@@ -16,10 +16,12 @@ import kveil
 import naive
 from every_algorithm_test import every_algorithm, solve
 from kveil.algorithms.registry import BOUNDARIES, DEPENDENCIES, MANY, MAX_WIDTH, RANGES, Algorithm, able
+from kveil.datasets import hospital
 from kveil.pipeline import verify
 from kveil.policy.load import parse_policy
 from strategies import DUMPER, Case, Spec, examples, placed, rows_of
 
+ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult" / "adult.data"
 RuleNames = tuple[tuple[str, ...], tuple[str, ...]]
 
 
@@ -336,3 +338,60 @@ release: {order: keep}
     (warning,) = verdict.warnings
     assert "over x apart down to 2 records, fewer than k = 4" in warning
     assert kveil.verify(release, policy_of(text)).warnings == []
+
+
+HOSPITAL = """
+kveil: 1
+attributes:
+  patient_id: {role: identifier}
+  name: {role: identifier}
+  birth: {role: quasi-identifier, hierarchy: {dates: [month, year, decade]}}
+  sex: {role: quasi-identifier}
+  zip: {role: quasi-identifier, hierarchy: zip.csv}
+  city: {role: quasi-identifier, hierarchy: city.csv}
+  state: {role: quasi-identifier, hierarchy: state.csv}
+  weight: {role: identifier}
+  department: {role: quasi-identifier, hierarchy: department.csv}
+  phone: {role: quasi-identifier, hierarchy: {mask: {keep: [11, 10, 8, 4]}}}
+  diagnosis: {role: sensitive}
+  insurance: {role: insensitive}
+privacy: [{model: k-anonymity, k: 5}]
+dependencies: ["department -> phone", "zip -> city", "city -> state"]
+"""
+
+
+@pytest.mark.parametrize("algorithm", ["datafly", "mondrian", "k-msd", "k-msd-ag"])
+def test_the_rules_of_the_demo_hospital_survive(algorithm: str) -> None:
+    frame = pl.read_csv(hospital() / "patients.csv", infer_schema=False)
+    loaded = parse_policy(HOSPITAL, "policy.yaml", hospital())
+    result = kveil.anonymize(frame, loaded, algorithm=algorithm)
+    assert [rule["holds"] for rule in result.receipt["dependencies"]] == [True, True, True]
+    for left, right in (("department", "phone"), ("zip", "city"), ("city", "state")):
+        assert result.data.select(left, right).n_unique() == result.data[left].n_unique()
+
+
+@pytest.mark.skipif(not ADULT.exists(), reason="the shared data is not here")
+@pytest.mark.parametrize("algorithm", ["mondrian", "k-msd-ag", "incognito"])
+def test_a_pair_of_attributes_that_determine_each_other_on_adult(algorithm: str) -> None:
+    # education <-> education-num, a real pair of rules, each the other's right side.
+    columns = ["age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"]
+    whole = pl.read_csv(ADULT, has_header=False, infer_schema=False).drop_nulls()
+    frame = pl.DataFrame({name: whole.to_series(i).str.strip_chars() for i, name in enumerate(columns)})
+    text = """
+kveil: 1
+data: {missing: ["?"]}
+attributes:
+  age: {role: quasi-identifier, hierarchy: {intervals: {from: 0, to: 99, widths: [5, 10, 20]}}}
+  workclass: {role: quasi-identifier}
+  fnlwgt: {role: identifier}
+  education: {role: quasi-identifier}
+  education-num: {role: quasi-identifier, hierarchy: {intervals: {from: 1, to: 16, widths: [2, 4, 8]}}}
+  marital-status: {role: quasi-identifier}
+  occupation: {role: sensitive}
+privacy: [{model: k-anonymity, k: 10}]
+dependencies: ["education -> education-num", "education-num -> education"]
+"""
+    result = kveil.anonymize(frame, policy_of(text), algorithm=algorithm)
+    assert [rule["holds"] for rule in result.receipt["dependencies"]] == [True, True]
+    pairs = result.data.select("education", "education-num").n_unique()
+    assert pairs == result.data["education"].n_unique() == result.data["education-num"].n_unique()

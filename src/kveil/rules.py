@@ -32,7 +32,9 @@ class _Columns:
         self.names = texts.columns
         self.rows = texts.height
         self.texts = texts
-        self.codes = np.array([_codes(texts[name]) for name in self.names], dtype=np.int32).reshape(-1, self.rows)
+        self.codes = np.array([_codes(texts[name]) for name in self.names], dtype=np.int32).reshape(
+            len(self.names), self.rows
+        )
         self.known: dict[tuple[int, ...], int] = {(): min(self.rows, 1)}
 
     def groups(self, columns: tuple[int, ...]) -> int:

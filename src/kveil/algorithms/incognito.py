@@ -391,7 +391,7 @@ def _unmeetable(lattice: _Lattice) -> Unmeetable:
     table = lattice.table
     noun = "record" if table.persons is None else "individual"
     return Unmeetable(
-        f"incognito cannot meet the policy: at no level of generalization may {count(lattice.allowed, noun)} of "
-        f"{table.records:,}, as many as the limit allows, be all that has to be suppressed; raise suppression.limit, "
-        "ask for less, or move boundaries up."
+        f"incognito cannot meet the policy: at every level more of the {count(table.records, noun)} would have to be "
+        f"suppressed than the {lattice.allowed:,} that the limit allows; raise suppression.limit, ask for less, or move "
+        "boundaries up."
     )
