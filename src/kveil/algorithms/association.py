@@ -20,11 +20,12 @@ import numpy as np
 from kveil.errors import Refused, Unmeetable, count
 from kveil.kernels.groups import group_rows
 from kveil.measures import measure
-from kveil.models.counts import Pairs, Weights
-from kveil.models.standing import group_model
+from kveil.models.counts import AtLeastK, Pairs, Weights
+from kveil.models.fingerprints import as_shown, fingerprint_name, nothing_shown
+from kveil.models.standing import counted_names, group_model
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.constraints import most_suppressed
-from kveil.policy.model import MaxWidth, Policy, PrivacyModel
+from kveil.policy.model import MaxWidth, Policy
 from kveil.policy.numbers import EXACT, parse_span, show_span
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
@@ -357,15 +358,46 @@ def keep_rules(table: Table, solution: Solution, rules: list[Rule]) -> Solution:
     with the group it had, or else suppressed. Values only climb and rows only go, so it ends. O(distinct released
     rows · rules) a round. Raises Unmeetable beyond the suppression limit.
     """
+    if not solution.items:
+        return _climbed(table, solution, rules)
+    view = as_shown(table, dict(solution.items))
+    found = _climbed(view, solution, rules)
+    while (hidden := nothing_shown(table, found.shown, dict(found.items)) & ~found.suppressed_anywhere).any():
+        # Who shows nothing any more counts as suppressed, and what they shared with others is missing there.
+        before = found.reasons.get(STARS, np.zeros(0, dtype=np.int32))
+        reasons = {**found.reasons, STARS: np.append(before, np.flatnonzero(hidden)).astype(np.int32)}
+        found = replace(found, suppressed=found.suppressed | hidden, reasons=reasons, alike=None)
+        found = _climbed(view, found, rules)
+    lost, allowed = int(found.suppressed_anywhere.sum()), most_suppressed(table.policy, table.records)
+    if lost > allowed:
+        raise _beyond(table, lost, allowed)
+    if lost > int(solution.suppressed_anywhere.sum()) and any(
+        m.model == "k-km-anonymity" for m in table.policy.privacy
+    ):
+        raise Unmeetable(
+            "the dependencies cannot be kept without suppressing individuals, whose items others of their group would "
+            "then miss for k-km-anonymity; take a rule out, or ask for kl-diversity."
+        )
+    return found
+
+
+def _climbed(table: Table, solution: Solution, rules: list[Rule]) -> Solution:
     work = _Pass(table, solution, rules)
     while True:
         work.climb()
         lost = work.lost()
         if not lost.any():
-            break
+            return work.solution(solution)
         if not work.unite(lost):
             work.give_up(lost.any(axis=0), MODELS)
-    return work.solution(solution)
+
+
+def _beyond(table: Table, total: int, allowed: int, why: str = "") -> Unmeetable:
+    return Unmeetable(
+        f"the declared dependencies cannot be kept: {count(total, _noun(table))} of {table.records:,} would have to be "
+        f"suppressed and the limit allows {allowed:,}{why}; raise suppression.limit, move boundaries up, or take rules "
+        "out."
+    )
 
 
 RULES = "a dependency could not be kept with it"
@@ -393,19 +425,26 @@ class _Pass:
             np.where(gone[self.component[a]], self.values[a].star, shown.codes)
             for a, shown in enumerate(solution.shown)
         ]
-        whole = np.array([*cells, *table.others.values(), *gone], dtype=np.int32)
+        # Fingerprints are shared across classes, so they stand beside what a row shows; each has its own k.
+        prints: dict[str, int] = {}
+        for m in table.policy.privacy:
+            if m.model == "kl-diversity":
+                prints[fingerprint_name(m)] = max(m.k, prints.get(fingerprint_name(m), 0))
+        codes = [table.sensitive[name].code for name in prints]
+        whole = np.array([*cells, *table.others.values(), *gone, *codes], dtype=np.int32)
         self.member, first = group_rows(whole)
-        distinct = np.ascontiguousarray(whole[:, first])
+        distinct = np.ascontiguousarray(whole[: len(whole) - len(codes), first])
+        self.prints = [
+            (code[first], len(table.sensitive[name].values), k)
+            for code, (name, k) in zip(codes, prints.items(), strict=True)
+        ]
         self.cells = distinct[: self.quasi + len(table.others)]
         self.gone = distinct[self.quasi + len(table.others) :].astype(bool)
         self.weights = np.bincount(self.member, minlength=len(first)).astype(np.int64)
         self.dead = self.gone.all(axis=0)
         self.before = self.cells.copy()
         self.reasons: dict[str, Bools] = {}
-        # Models over generalized sets are not counted again here: their groups climb as a whole from the start, which
-        # merging keeps, and nobody is suppressed.
-        self.sets = bool(table.policy.generalized)
-        used = {str(model.sensitive) for model in self._counted() if hasattr(model, "sensitive")}
+        used = counted_names(table.policy)
         self.pairs = {
             name: Pairs(*table.pairs(name, self.member, len(first)), table.sensitive[name].known)
             for name in sorted(used)
@@ -421,10 +460,7 @@ class _Pass:
             group_rows(self.before[over])[0] if climbing else np.zeros(0, dtype=np.int32)
             for (_, over, _), climbing in zip(self.models, self.climbing, strict=True)
         ]
-        self.united = [np.full(len(first) if climbing else 0, self.sets) for climbing in self.climbing]
-
-    def _counted(self) -> list[PrivacyModel]:
-        return [] if self.sets else list(self.table.policy.privacy)
+        self.united = [np.zeros(len(first) if climbing else 0, dtype=bool) for climbing in self.climbing]
 
     def _widest(self, name: str) -> Decimal | None:
         boundary = self.table.policy.attributes[name].boundary
@@ -503,8 +539,6 @@ class _Pass:
         table = self.table
         alive = ~self.dead & ~self.gone
         outside = np.zeros_like(self.gone)
-        if self.sets:
-            return outside
         requirements: list[list[Requirement]] = [[] for _ in table.components]
         for component, over, model in self.models:
             group, first = group_rows(self.cells[over])
@@ -514,6 +548,7 @@ class _Pass:
             requirements[component].append(Requirement(group_model(model, table), group, len(first), counted))
         if table.whole_rows:
             together = [requirement for own in requirements for requirement in own]
+            together += [Requirement(AtLeastK(k), code, number) for code, number, k in self.prints]
             everyone = ~self.dead
             kept = maximal_anonymous_subset(together, self.weights, self.pairs, everyone)
             outside[:] = everyone & ~kept
@@ -555,7 +590,7 @@ class _Pass:
         suppressed = self.gone | self.dead | hidden
         allowed = most_suppressed(table.policy, table.records)
         total = int(self.weights[suppressed.any(axis=0)].sum())
-        if total > allowed or (self.sets and self.reasons):
+        if total > allowed:
             raise self._unmeetable(total, allowed)
         reasons = dict(solution.reasons)
         new = hidden & ~self.gone.any(axis=0)
@@ -580,8 +615,4 @@ class _Pass:
             if fixed and RULES in self.reasons
             else ""
         )
-        return Unmeetable(
-            f"the declared dependencies cannot be kept: {count(total, _noun(self.table))} of {self.table.records:,} "
-            f"would have to be suppressed and the limit allows {allowed:,}{why}; raise suppression.limit, move "
-            "boundaries up, or take rules out."
-        )
+        return _beyond(self.table, total, allowed, why)

@@ -8,7 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from kveil.algorithms import classfly, fulldomain, incognito, kmember, kmsd, mondrian, people
+from kveil.algorithms import (
+    classfly,
+    fulldomain,
+    incognito,
+    kmember,
+    kmsd,
+    leastloss,
+    mondrian,
+    people,
+    rmerger,
+)
 from kveil.errors import Refused, listing
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
@@ -26,6 +36,7 @@ DEPENDENCIES = "dependencies"
 MULTIVALUED = "multivalued dependencies"  # kept by climbing too; whoever does not is still asked to report them
 INDIVIDUALS = "individuals"
 FINGERPRINTS = "kl-diversity"
+COMBINATIONS = "k-km-anonymity"
 DIVERSE = "kl-diversity with l above 1"
 GROUP_MODELS = ("l-diversity", "p-sensitive", "alpha-k", "t-closeness")
 COUNTED_MODELS = ("l-diversity", "p-sensitive", "alpha-k")  # of shown items; distances need the original ones
@@ -52,6 +63,7 @@ class Algorithm:
     needs: frozenset[str] = frozenset()
     made_for: frozenset[str] = frozenset()
     effort: Callable[[Table], float] | None = None  # what auto weighs before it tries; None for what is quick
+    refine: str = "off"  # the effort that follows unless the options say another
 
 
 ALGORITHMS: tuple[Algorithm, ...] = (
@@ -163,6 +175,25 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "He, Naughton 2009",
         needs=frozenset({INDIVIDUALS}),
         made_for=frozenset({FINGERPRINTS}),
+    ),
+    Algorithm(
+        "rmerger",
+        rmerger.rmerger,
+        frozenset({MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, COMBINATIONS}),
+        rmerger.RmergerOptions,
+        "clusters people, merges near clusters, and generalizes items until k share every combination of m",
+        "Poulis, Loukides, Gkoulalas-Divanis, Skiadopoulos 2013",
+        needs=frozenset({INDIVIDUALS}),
+        made_for=frozenset({COMBINATIONS}),
+    ),
+    Algorithm(
+        "least-loss",
+        leastloss.least_loss,
+        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
+        leastloss.LeastLossOptions,
+        "starts top-down, then takes neighbourhoods of groups apart and keeps what loses less",
+        "kveil's own, see docs/least-loss-research.md",
+        refine="normal",
     ),
 )
 

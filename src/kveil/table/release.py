@@ -85,7 +85,7 @@ def _sets(source: Source, table: Table, solution: Solution, kept: Rows) -> dict[
     gone = solution.suppressed_anywhere
     for name, sensitive in table.sensitive.items():
         if name in solution.items:
-            items = _shown_sets(table, name, solution.items[name]).gather(kept)
+            items = _generalized_sets(table, name, solution.items[name]).gather(kept)
         else:
             items = item_sets(source, table.policy, name, sensitive.in_leaf_order(), table.persons).gather(kept)
         if gone[kept].any():
@@ -95,7 +95,7 @@ def _sets(source: Source, table: Table, solution: Solution, kept: Rows) -> dict[
     return found
 
 
-def _shown_sets(table: Table, name: str, nodes: Ints) -> pl.Series:
+def _generalized_sets(table: Table, name: str, nodes: Ints) -> pl.Series:
     """Return every person's set of shown nodes, in the order of the tree; missing alone is no item."""
     sensitive = table.sensitive[name]
     tree = sensitive.tree
