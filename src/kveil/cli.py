@@ -320,6 +320,36 @@ def attack(
         show_attacks(console(), content)
 
 
+@app.command(epilog="Example: kveil dependencies policy.yaml --json")
+def dependencies(
+    file: Annotated[Path, typer.Argument(metavar="DATA|POLICY", help="A table, or a policy.", show_default=False)],
+    input_: Annotated[
+        Path | None,
+        typer.Option("--input", metavar="F", help="With a policy: another table, a release for example."),
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option("--columns", metavar="A,B", help="Look for rules among these columns only.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find the dependencies that hold in a table and test a policy's. Exit 1 if a declared functional one fails."""
+    from kveil.rules import describe_rules
+
+    is_policy = file.suffix.lower() in {".yaml", ".yml"}
+    if input_ is not None and not is_policy:
+        raise typer.BadParameter("--input goes with a policy; give the table itself instead.")
+    chosen = None if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
+    content = describe_rules(file, _load(file) if is_policy else None, input_, chosen)
+    if as_json:
+        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+    else:
+        from kveil.report.terminal import show_rules
+
+        show_rules(console(), content)
+    broken = any(rule["kind"] == "functional" and not rule["holds"] for rule in content["declared"])
+    raise typer.Exit(1 if broken else 0)
+
+
 @app.command(epilog="Example: kveil algorithms --json")
 def algorithms(as_json: JsonOption = False) -> None:
     """List the algorithms and what each honours."""
