@@ -50,6 +50,13 @@ class Rule:
 
 def check_rules(policy: Policy) -> None:
     """Raise Refused for rules that the release's shape has no place for."""
+    for rule in policy.dependencies:
+        inside = [name for name in rule.left + rule.right if name in policy.generalized]
+        if inside:
+            raise Refused(
+                f"the dependency {rule.rule} names {inside[0]}, whose items a model asks to generalize as sets; no "
+                "rule over single items can be kept then: take it out."
+            )
     if policy.individual_column is None or policy.release.shape != "long":
         return
     for rule in policy.dependencies:

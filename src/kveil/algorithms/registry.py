@@ -8,7 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from kveil.algorithms import classfly, fulldomain, kmember, kmsd, mondrian, people, rmerger
+from kveil.algorithms import (
+    classfly,
+    fulldomain,
+    incognito,
+    kmember,
+    kmsd,
+    leastloss,
+    mondrian,
+    people,
+    rmerger,
+)
 from kveil.errors import Refused, listing
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
@@ -52,6 +62,8 @@ class Algorithm:
     paper: str
     needs: frozenset[str] = frozenset()
     made_for: frozenset[str] = frozenset()
+    effort: Callable[[Table], float] | None = None  # what auto weighs before it tries; None for what is quick
+    refine: str = "off"  # the effort that follows unless the options say another
 
 
 ALGORITHMS: tuple[Algorithm, ...] = (
@@ -102,6 +114,15 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         mondrian.MondrianOptions,
         "splits the table top-down, one attribute at a time, while every part satisfies every model",
         "LeFevre, DeWitt, Ramakrishnan 2006",
+    ),
+    Algorithm(
+        "incognito",
+        incognito.incognito,
+        frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
+        incognito.IncognitoOptions,
+        "one level for all records; searches the whole lattice for the one that loses least",
+        "LeFevre, DeWitt, Ramakrishnan 2005",
+        effort=incognito.effort,
     ),
     Algorithm(
         "k-member",
@@ -164,6 +185,15 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "Poulis, Loukides, Gkoulalas-Divanis, Skiadopoulos 2013",
         needs=frozenset({INDIVIDUALS}),
         made_for=frozenset({COMBINATIONS}),
+    ),
+    Algorithm(
+        "least-loss",
+        leastloss.least_loss,
+        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
+        leastloss.LeastLossOptions,
+        "starts top-down, then takes neighbourhoods of groups apart and keeps what loses less",
+        "kveil's own, see docs/least-loss-research.md",
+        refine="normal",
     ),
 )
 

@@ -154,7 +154,7 @@ def encode(source: Source, policy: Policy) -> Table:
     if np.array_equal(low, high):
         low = high = first
     else:
-        _within_boundaries(policy, names, trees, low, high, source.name)
+        _within_boundaries(names, trees, leaves, persons, low, high, source.name)
     others = _others(source, policy, persons)
     return Table(policy, names, tuple(trees), first, low, high, sensitive, persons, others, ties)
 
@@ -180,12 +180,21 @@ def _others(source: Source, policy: Policy, persons: Persons | None) -> dict[str
 
 
 def _within_boundaries(
-    policy: Policy, names: tuple[str, ...], trees: list[Tree | Scale], low: Ints, high: Ints, where: str
+    names: tuple[str, ...],
+    trees: list[Tree | Scale],
+    leaves: Ints,
+    persons: Persons,
+    low: Ints,
+    high: Ints,
+    where: str,
 ) -> None:
-    """Raise DataError where what covers all of a person's values lies beyond a boundary."""
+    """Raise DataError where what covers all of a person's values lies beyond the boundary of one of them."""
+    of_record = persons.of_record
     for position, (name, tree) in enumerate(zip(names, trees, strict=True)):
         if isinstance(tree, Tree):
-            beyond = int((tree.last[tree.limit_of[low[position]]] < high[position]).sum())
+            limit = tree.limit_of[leaves[position]]
+            outside = (tree.first[limit] > low[position][of_record]) | (tree.last[limit] < high[position][of_record])
+            beyond = len(np.unique(of_record[outside]))
             if beyond:
                 raise DataError(
                     f"{where}: the records of {count(beyond, 'individual')} disagree on {name} so far that only a "

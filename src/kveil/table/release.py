@@ -174,7 +174,7 @@ def _order(
     if policy.release.order == "shuffle":
         # Never the policy's seed: whoever reads the policy could undo the shuffle.
         return np.random.default_rng(secrets.randbits(128)).permutation(len(kept))
-    if len(codes) == len(released) and 2 * len(codes[released[0]]) < len(kept):
+    if released and len(codes) == len(released) and 2 * len(codes[released[0]]) < len(kept):
         # Nothing else is released, so it is enough to sort the classes, and the records by their class.
         ranked = sort_rows([(codes[name], len(labels[name])) for name in released], len(codes[released[0]]))
         rank = np.empty(len(ranked), dtype=np.int32)
@@ -185,7 +185,7 @@ def _order(
         if name in codes:
             keys.append((codes[name][here], len(labels[name])))
         else:
-            column = source.frame[name].gather(kept) if name not in sets else _shown_sets(sets[name], policy)
+            column = source.frame[name].gather(kept) if name not in sets else _as_written(sets[name], policy)
             absent = column.is_null()
             texts = as_texts(column).fill_null("")
             distinct = texts.unique().sort().to_list()
@@ -195,7 +195,7 @@ def _order(
     return sort_rows(keys, len(kept))
 
 
-def _shown_sets(sets: pl.Series, policy: Policy) -> pl.Series:
+def _as_written(sets: pl.Series, policy: Policy) -> pl.Series:
     """Return sets as a CSV shows them, an empty one as the text for missing."""
     return joined_items(sets).fill_null(policy.data.missing[0])
 
