@@ -10,10 +10,12 @@ from __future__ import annotations
 import argparse
 import csv
 import importlib
+import signal
 import statistics
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -428,8 +430,19 @@ def _tests(module: str) -> Any:
     return importlib.import_module(module)
 
 
-def against_the_twin(rows: int) -> dict[str, float]:
-    """Return the CPU seconds of kveil and of its slow twins, on all eight constraints."""
+class _Enough(Exception):
+    """Ends a twin that has taken long enough."""
+
+
+def against_the_twin(rows: int, most: float | None = None) -> dict[str, float]:
+    """Return the CPU seconds of kveil and of its slow twins, on all eight constraints.
+
+    A twin is stopped once it has taken ``most`` times as long.
+    """
+
+    def over(number: int, frame: Any) -> None:
+        raise _Enough
+
     twins, naive = _tests("naive_classfly"), _tests("naive")
     frame = uniform_table("wide", rows, 1)
     policy = policy_over(HIERARCHIES, CONSTRAINTS, rows)
@@ -447,7 +460,11 @@ def against_the_twin(rows: int) -> dict[str, float]:
     for kind, text in (("QuickPart", "the twin with a dictionary that counts"), ("Part", "the twin, record by record")):
         part = getattr(twins, kind)(twin, twin.components[0], frame.to_dicts())
         started = process_time()
-        part.run("complete")
+        signal.signal(signal.SIGVTALRM, over)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0 if most is None else most * ours)
+        with suppress(_Enough):
+            part.run("complete")
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         found[text] = process_time() - started
     return found
 
@@ -597,6 +614,7 @@ def _rounds_picture(altair: Any) -> Any:
             (boxes + words)
             .properties(width=200, height=190)
             .facet(altair.Facet("panel:N", title=None, sort=order, header=altair.Header(labelFontSize=12)), columns=3)
+            .resolve_axis(x="independent")
             .properties(title=altair.TitleParams(f"classfly+{variant}", fontSize=14, anchor="start"))
         )
     return altair.vconcat(*strips).configure_view(stroke=None).configure_axis(domain=False, ticks=False)

@@ -248,9 +248,9 @@ def classfly(folder: Path) -> Iterator[Row]:
     policy = floor_policy(folder, large, "classfly+complete", EIGHT)
     many, _ = best_command("anonymize", policy, "--output", out, times=1)
     yield Row("classfly+complete, 4M rows against 1M", many / seconds, "×", "≤ 5", many <= 5 * seconds)
-    twin = against_the_twin(10_240)
+    twin = against_the_twin(10_240, most=200)  # stopped there: the whole of it takes minutes
     ratio = max(twin.values()) / twin["kveil"]
-    yield Row("slow twin against classfly+complete, 10,240 rows", ratio, "× slower", "≥ 100", ratio >= 100)
+    yield Row("slow twin against classfly+complete, 10,240 rows", ratio, "× slower, or more", "≥ 100", ratio >= 100)
 
 
 BENCHMARKS: dict[str, Callable[[Path], Iterator[Row]]] = {

@@ -242,9 +242,6 @@ def test_conflicts_beyond_a_boundary_are_an_error(algorithm: str) -> None:
         run(policy, rows)
 
 
-@pytest.mark.xfail(
-    strict=True, raises=kveil.NotVerified, reason="table.encode looks at the limit of a person's first leaf alone"
-)
 @algorithms
 def test_conflicts_beyond_the_boundary_of_any_value_are_an_error(algorithm: str) -> None:
     # The first leaf may go to the root, the second not beyond itself: nothing may cover both.

@@ -534,10 +534,11 @@ def test_suppressed_records_are_the_fewest_for_k_and_marked_nodes() -> None:
         assert gone - hidden == {i for i, limit in enumerate(limits) if limits.count(limit) < k}
 
 
-def test_max_width_is_refused_with_a_sentence() -> None:
+def test_a_largest_width_is_never_passed() -> None:
     policy = policy_of({"a": {**RANGE, "boundary": {"max_width": 10}}}, K2)
-    with pytest.raises(kveil.Refused, match="max_width"):
-        run(policy, rows_of("a", "1", "2"))
+    found = run(policy, rows_of("a", "1", "2", "9", "12", "30", "39"))
+    assert texts(found) == ["1-2", "1-2", "9-12", "9-12", "30-39", "30-39"]
+    assert run(policy, rows_of("a", "1", "2", "20", "32")) is None
 
 
 def test_unsplit_tables_that_hold_together_are_released_at_their_limits() -> None:

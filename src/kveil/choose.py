@@ -21,6 +21,7 @@ from kveil.table.encode import Table
 from kveil.table.solution import Solution
 
 Progress = Callable[[str], None]
+MOST_EFFORT = 1e9  # above which auto leaves an algorithm out whose effort may explode
 AUTO_SECONDS = 240.0
 
 
@@ -100,11 +101,14 @@ def named(policy: Policy, names: Sequence[str] | None) -> tuple[list[Algorithm],
     return able, unable
 
 
-def _try(algorithm: Algorithm, table: Table, options: dict[str, Any], allowed: float | None) -> Trial:
+def _try(
+    algorithm: Algorithm, table: Table, options: dict[str, Any], allowed: float | None, progress: Progress
+) -> Trial:
     started = perf_counter()
     try:
         with deadline(allowed):
-            solution = run(algorithm, table, options)
+            # Refining stops by itself a little earlier: what it has found by then is not thrown away.
+            solution = run(algorithm, table, options, progress, None if allowed is None else 0.8 * allowed)
             losses = measure(table, solution)
     except Unmeetable as error:
         return Trial(algorithm, perf_counter() - started, failure=error, reason=str(error))
@@ -137,9 +141,12 @@ def trials(
                 yield Trial(algorithm, 0.0, reason="was not run: the time was over", timed_out=True)
                 continue
             allowed = left if position == len(algorithms) - 1 else left / 2
+        if seconds is not None and needs_one and algorithm.effort and algorithm.effort(table) > MOST_EFFORT:
+            yield Trial(algorithm, 0.0, reason="was not run: it may take very long on this table; name it to run it")
+            continue
         place = f" ({position + 1} of {len(algorithms)})" if len(algorithms) > 1 else ""
         progress(f"solving with {algorithm.name}{place}")
-        trial = _try(algorithm, table, options.get(algorithm.name, {}), allowed)
+        trial = _try(algorithm, table, options.get(algorithm.name, {}), allowed, progress)
         solved = solved or trial.solution is not None
         yield trial
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from kveil.errors import DataError, NotVerified, Unmeetable, count, listing
 from kveil.files import Outputs, Source, check_columns, from_frame, kind_of, read_table, to_frame, write_table
+from kveil.kernels import compiled_before
 from kveil.measures import Losses, measure
 from kveil.policy.constraints import largest_k
 from kveil.policy.model import AlgorithmChoice, Policy
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from kveil.engines.local import Attempt
 
 Progress = Callable[[str], None]
+COMPILING = " (the first run compiles its loops, which can take a minute; kveil warmup does it ahead)"
 
 
 def silent(stage: str) -> None:
@@ -122,7 +124,7 @@ def _run(source: Source, policy: Policy, started: float, progress: Progress) -> 
     lap("read")
     from kveil.choose import attempt  # verify and measure never pay for the algorithms
 
-    found = attempt(table, progress)
+    found = attempt(table, progress if compiled_before() else lambda stage: progress(stage + COMPILING))
     release = decode(source, table, found.solution)
     lap("solve")
     progress("verifying")

@@ -20,8 +20,9 @@ import numpy as np
 from kveil.errors import Refused, Unmeetable, count
 from kveil.kernels.groups import group_rows
 from kveil.measures import measure
-from kveil.models.counts import Pairs, Weights
-from kveil.models.standing import group_model
+from kveil.models.counts import AtLeastK, Pairs, Weights
+from kveil.models.fingerprints import as_shown, fingerprint_name, nothing_shown
+from kveil.models.standing import counted_names, group_model
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.constraints import most_suppressed
 from kveil.policy.model import MaxWidth, Policy
@@ -49,6 +50,13 @@ class Rule:
 
 def check_rules(policy: Policy) -> None:
     """Raise Refused for rules that the release's shape has no place for."""
+    for rule in policy.dependencies:
+        inside = [name for name in rule.left + rule.right if name in policy.generalized]
+        if inside:
+            raise Refused(
+                f"the dependency {rule.rule} names {inside[0]}, whose items a model asks to generalize as sets; no "
+                "rule over single items can be kept then: take it out."
+            )
     if policy.individual_column is None or policy.release.shape != "long":
         return
     for rule in policy.dependencies:
@@ -350,15 +358,46 @@ def keep_rules(table: Table, solution: Solution, rules: list[Rule]) -> Solution:
     with the group it had, or else suppressed. Values only climb and rows only go, so it ends. O(distinct released
     rows · rules) a round. Raises Unmeetable beyond the suppression limit.
     """
+    if not solution.items:
+        return _climbed(table, solution, rules)
+    view = as_shown(table, dict(solution.items))
+    found = _climbed(view, solution, rules)
+    while (hidden := nothing_shown(table, found.shown, dict(found.items)) & ~found.suppressed_anywhere).any():
+        # Who shows nothing any more counts as suppressed, and what they shared with others is missing there.
+        before = found.reasons.get(STARS, np.zeros(0, dtype=np.int32))
+        reasons = {**found.reasons, STARS: np.append(before, np.flatnonzero(hidden)).astype(np.int32)}
+        found = replace(found, suppressed=found.suppressed | hidden, reasons=reasons, alike=None)
+        found = _climbed(view, found, rules)
+    lost, allowed = int(found.suppressed_anywhere.sum()), most_suppressed(table.policy, table.records)
+    if lost > allowed:
+        raise _beyond(table, lost, allowed)
+    if lost > int(solution.suppressed_anywhere.sum()) and any(
+        m.model == "k-km-anonymity" for m in table.policy.privacy
+    ):
+        raise Unmeetable(
+            "the dependencies cannot be kept without suppressing individuals, whose items others of their group would "
+            "then miss for k-km-anonymity; take a rule out, or ask for kl-diversity."
+        )
+    return found
+
+
+def _climbed(table: Table, solution: Solution, rules: list[Rule]) -> Solution:
     work = _Pass(table, solution, rules)
     while True:
         work.climb()
         lost = work.lost()
         if not lost.any():
-            break
+            return work.solution(solution)
         if not work.unite(lost):
             work.give_up(lost.any(axis=0), MODELS)
-    return work.solution(solution)
+
+
+def _beyond(table: Table, total: int, allowed: int, why: str = "") -> Unmeetable:
+    return Unmeetable(
+        f"the declared dependencies cannot be kept: {count(total, _noun(table))} of {table.records:,} would have to be "
+        f"suppressed and the limit allows {allowed:,}{why}; raise suppression.limit, move boundaries up, or take rules "
+        "out."
+    )
 
 
 RULES = "a dependency could not be kept with it"
@@ -386,16 +425,26 @@ class _Pass:
             np.where(gone[self.component[a]], self.values[a].star, shown.codes)
             for a, shown in enumerate(solution.shown)
         ]
-        whole = np.array([*cells, *table.others.values(), *gone], dtype=np.int32)
+        # Fingerprints are shared across classes, so they stand beside what a row shows; each has its own k.
+        prints: dict[str, int] = {}
+        for m in table.policy.privacy:
+            if m.model == "kl-diversity":
+                prints[fingerprint_name(m)] = max(m.k, prints.get(fingerprint_name(m), 0))
+        codes = [table.sensitive[name].code for name in prints]
+        whole = np.array([*cells, *table.others.values(), *gone, *codes], dtype=np.int32)
         self.member, first = group_rows(whole)
-        distinct = np.ascontiguousarray(whole[:, first])
+        distinct = np.ascontiguousarray(whole[: len(whole) - len(codes), first])
+        self.prints = [
+            (code[first], len(table.sensitive[name].values), k)
+            for code, (name, k) in zip(codes, prints.items(), strict=True)
+        ]
         self.cells = distinct[: self.quasi + len(table.others)]
         self.gone = distinct[self.quasi + len(table.others) :].astype(bool)
         self.weights = np.bincount(self.member, minlength=len(first)).astype(np.int64)
         self.dead = self.gone.all(axis=0)
         self.before = self.cells.copy()
         self.reasons: dict[str, Bools] = {}
-        used = {str(model.sensitive) for model in table.policy.privacy if hasattr(model, "sensitive")}
+        used = counted_names(table.policy)
         self.pairs = {
             name: Pairs(*table.pairs(name, self.member, len(first)), table.sensitive[name].known)
             for name in sorted(used)
@@ -499,6 +548,7 @@ class _Pass:
             requirements[component].append(Requirement(group_model(model, table), group, len(first), counted))
         if table.whole_rows:
             together = [requirement for own in requirements for requirement in own]
+            together += [Requirement(AtLeastK(k), code, number) for code, number, k in self.prints]
             everyone = ~self.dead
             kept = maximal_anonymous_subset(together, self.weights, self.pairs, everyone)
             outside[:] = everyone & ~kept
@@ -565,8 +615,4 @@ class _Pass:
             if fixed and RULES in self.reasons
             else ""
         )
-        return Unmeetable(
-            f"the declared dependencies cannot be kept: {count(total, _noun(self.table))} of {self.table.records:,} "
-            f"would have to be suppressed and the limit allows {allowed:,}{why}; raise suppression.limit, move "
-            "boundaries up, or take rules out."
-        )
+        return _beyond(self.table, total, allowed, why)

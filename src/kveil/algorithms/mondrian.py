@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from kveil.algorithms.boundaries import is_bounded, least_size, mam
 from kveil.errors import Unmeetable, count
 from kveil.kernels.groups import group_rows
 from kveil.kernels.mondrian import Needs, Trees, Values, split
@@ -269,6 +270,7 @@ class _Component:
         same = table.distinct.low is table.distinct.high
         self.high = self.low if same else np.ascontiguousarray(table.distinct.high[self.positions])
         self.weights = weights
+        self.mam = mam(table, self.positions, self.low, self.high, weights, least_size(table, component))
 
     def good(self, group: Ints, groups: int, weights: Weights) -> Bools:
         """Tell which groups of tuples satisfy every model by themselves."""
@@ -280,7 +282,7 @@ class _Component:
 
     def start(self) -> tuple[Ints, int]:
         """Group the tuples that share all their maximum allowed values (MAM groups)."""
-        return limit_groups(self.table, self.positions)
+        return self.mam.group, self.mam.number
 
     def outside(self, alive: Bools) -> tuple[Bools, bool]:
         """Return the tuples whose MAM group can never hold, and whether the others may be split.
@@ -311,22 +313,12 @@ class _Component:
         tree = self.table.trees[self.positions[attribute]]
         if isinstance(tree, Tree):
             return np.asarray(tree.limit_of[self.low[attribute]])
-        return np.zeros(len(self.weights), dtype=np.int32)
+        return Shown.spans(tree, self.mam.low[attribute], self.mam.high[attribute]).codes[self.mam.group]
 
     def unsplit(self, alive: Bools) -> _Parts:
         """Show every tuple at its limits."""
-        group, groups = self.start()
-        part = np.where(alive, group, -1).astype(np.int32)
-        low = np.zeros((len(self.positions), groups), dtype=np.int32)
-        high = np.zeros((len(self.positions), groups), dtype=np.int32)
-        for a, position in enumerate(self.positions):
-            tree = self.table.trees[position]
-            if isinstance(tree, Tree):
-                low[a, group] = tree.first[self._limits(a)]
-                high[a, group] = tree.last[self._limits(a)]
-            else:
-                low[a], high[a] = self.low[a].min(), self.high[a].max()
-        return _Parts(part, low, high, split=False)
+        part = np.where(alive, self.mam.group, -1).astype(np.int32)
+        return _Parts(part, self.mam.low.copy(), self.mam.high.copy(), split=False)
 
     def partition(self, alive: Bools, by_gain: bool) -> _Parts:
         """Split the tuples that are in, MAM group by MAM group."""
@@ -516,7 +508,7 @@ def _trim(table: Table, allowed: int) -> Ints:
     or where leaving out so many is not allowed. Only for a table without boundaries, of one value a row.
     """
     nothing = np.zeros(0, dtype=np.int32)
-    bounded = any(isinstance(tree, Tree) and tree.limit_of.any() for tree in table.trees)
+    bounded = any(is_bounded(table, position) for position in range(len(table.trees)))
     if not allowed or bounded or table.persons is not None or not table.sensitive:
         return nothing
     models = [group_model(model, table) for model in table.policy.privacy]

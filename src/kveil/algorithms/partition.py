@@ -66,26 +66,31 @@ def generalize_items(table: Table, order: Ints, patient: bool) -> dict[str, Ints
 
 def _partition(table: Table, bucketing: Bucketing, order: Ints, patient: bool) -> dict[str, Ints]:
     trees = [tree for name in bucketing.names if (tree := table.sensitive[name].tree) is not None]
-    row, leaf = [], []
-    offset = 0
-    for name, tree in zip(bucketing.names, trees, strict=True):
-        sensitive = table.sensitive[name]
-        row.append(sensitive.row)
-        leaf.append(sensitive.leaves[sensitive.code] + offset)
-        offset += tree.leaves
-    rows, leaves = np.concatenate(row), np.concatenate(leaf).astype(np.int32)
-    by_row = np.argsort(rows.astype(np.int64) * max(offset, 1) + leaves, kind="stable")
+    rows, leaves = joined_sets(table, bucketing.names)
+    by_row = np.lexsort((leaves, rows))
     sets = Sets(run_starts(rows, table.records), leaves[by_row])
     forest = grow(trees, len(rows))
     nodes = np.empty(len(rows), dtype=np.int32)
     nodes[by_row] = shown_nodes(forest, sets, refine(forest, sets, order, bucketing.k, patient))
     found = {}
     begin = base = 0
-    for number, (name, tree) in enumerate(zip(bucketing.names, trees, strict=True)):
-        end = begin + len(row[number])
+    for name, tree in zip(bucketing.names, trees, strict=True):
+        end = begin + len(table.sensitive[name].row)
         found[name] = nodes[begin:end] - base
         begin, base = end, base + len(tree.labels)
     return found
+
+
+def joined_sets(table: Table, names: tuple[str, ...]) -> tuple[Ints, Ints]:
+    """Return the pairs of a row and a leaf of some attributes one after another, leaves numbered over all of them."""
+    rows, leaves, offset = [], [], 0
+    for name in names:
+        sensitive = table.sensitive[name]
+        assert sensitive.tree is not None
+        rows.append(sensitive.row)
+        leaves.append(sensitive.leaves[sensitive.code] + offset)
+        offset += sensitive.tree.leaves
+    return np.concatenate(rows), np.concatenate(leaves).astype(np.int32)
 
 
 def grow(trees: list[Tree], items: int) -> Forest:

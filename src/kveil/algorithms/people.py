@@ -16,12 +16,11 @@ import numpy as np
 from kveil.algorithms.mondrian import limit_groups, split_kept
 from kveil.algorithms.partition import bucketings, canonical_fingerprints, canonical_people, generalize_items
 from kveil.errors import Unmeetable, count
-from kveil.models.fingerprints import as_shown, fingerprint_name, fingerprints
+from kveil.models.fingerprints import as_shown, fingerprint_name, fingerprints, nothing_shown
 from kveil.policy.constraints import most_suppressed
 from kveil.policy.fields import PolicyPart
-from kveil.policy.model import STAR
 from kveil.table.encode import Table
-from kveil.table.solution import Solution, all_stars
+from kveil.table.solution import Solution
 from kveil.table.tree import Bools, Ints
 
 
@@ -84,7 +83,7 @@ def _solve(table: Table, options: PeopleOptions, name: str) -> Solution:
             else:
                 leave_out(gone, "too rare, or too much alike, within its boundaries")
             continue
-        hidden = _nothing_shown(table, found, items) & kept
+        hidden = nothing_shown(table, found.shown, items) & kept
         if not hidden.any():
             break
         leave_out(hidden, "nothing but * would be left to show")
@@ -92,7 +91,7 @@ def _solve(table: Table, options: PeopleOptions, name: str) -> Solution:
         key: len(np.unique(view.sensitive[key].code[kept])) for key in view.sensitive if key.startswith("fingerprint\0")
     }
     details = {**found.details, "fingerprints": max(number.values())}
-    return Solution(found.shown, found.suppressed, reasons, details, items)
+    return Solution(found.shown, found.suppressed, reasons, details, items=items)
 
 
 def _shared(table: Table, items: dict[str, Ints], kept: Bools) -> bool:
@@ -145,17 +144,6 @@ def _trim(members: Ints, code: Ints, limit: Fraction) -> Ints:
     for value in np.flatnonzero(gone).tolist():
         out[np.flatnonzero(place.reshape(-1) == value)[-int(gone[value]) :]] = True
     return members.compress(out)
-
-
-def _nothing_shown(table: Table, found: Solution, items: dict[str, Ints]) -> Bools:
-    """Return the people who would show nothing but `*`, items included: on texts they count as suppressed."""
-    star = all_stars(table, found.shown)
-    for name, sensitive in table.sensitive.items():
-        if name in items and sensitive.tree is not None and sensitive.tree.labels[0] == STAR:
-            star[sensitive.row[items[name] != 0]] = False
-        else:
-            star[:] = False
-    return star
 
 
 def _unmeetable(table: Table, name: str, lost: int, allowed: int) -> Unmeetable:

@@ -8,7 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from kveil.algorithms import classfly, fulldomain, kmsd, mondrian, people
+from kveil.algorithms import (
+    classfly,
+    fulldomain,
+    incognito,
+    kmember,
+    kmsd,
+    leastloss,
+    mondrian,
+    people,
+    rmerger,
+)
 from kveil.errors import Refused, listing
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
@@ -26,6 +36,7 @@ DEPENDENCIES = "dependencies"
 MULTIVALUED = "multivalued dependencies"  # kept by climbing too; whoever does not is still asked to report them
 INDIVIDUALS = "individuals"
 FINGERPRINTS = "kl-diversity"
+COMBINATIONS = "k-km-anonymity"
 DIVERSE = "kl-diversity with l above 1"
 GROUP_MODELS = ("l-diversity", "p-sensitive", "alpha-k", "t-closeness")
 COUNTED_MODELS = ("l-diversity", "p-sensitive", "alpha-k")  # of shown items; distances need the original ones
@@ -51,6 +62,8 @@ class Algorithm:
     paper: str
     needs: frozenset[str] = frozenset()
     made_for: frozenset[str] = frozenset()
+    effort: Callable[[Table], float] | None = None  # what auto weighs before it tries; None for what is quick
+    refine: str = "off"  # the effort that follows unless the options say another
 
 
 ALGORITHMS: tuple[Algorithm, ...] = (
@@ -97,10 +110,35 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "mondrian",
         mondrian.mondrian,
-        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
+        frozenset({MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         mondrian.MondrianOptions,
         "splits the table top-down, one attribute at a time, while every part satisfies every model",
         "LeFevre, DeWitt, Ramakrishnan 2006",
+    ),
+    Algorithm(
+        "incognito",
+        incognito.incognito,
+        frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
+        incognito.IncognitoOptions,
+        "one level for all records; searches the whole lattice for the one that loses least",
+        "LeFevre, DeWitt, Ramakrishnan 2005",
+        effort=incognito.effort,
+    ),
+    Algorithm(
+        "k-member",
+        kmember.k_member,
+        frozenset({RANGES, INDIVIDUALS, DEPENDENCIES}),
+        kmember.KMemberOptions,
+        "grows clusters of k around far-apart records, each time by the record that adds least loss",
+        "Byun, Kamra, Bertino, Li 2006",
+    ),
+    Algorithm(
+        "greedy-cka",
+        kmember.greedy_cka,
+        frozenset({BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES}),
+        kmember.KMemberOptions,
+        "k-member inside the groups that boundaries leave; suppresses only what no release could keep",
+        "Miller, Campan, Truta 2008",
     ),
     Algorithm(
         "k-msd",
@@ -121,7 +159,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "1m-generalization",
         people.one_to_many,
-        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, FINGERPRINTS, DIVERSE, *COUNTED_MODELS}),
+        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, FINGERPRINTS, DIVERSE, *COUNTED_MODELS}),
         people.PeopleOptions,
         "generalizes the sets of items people have by partition, then the quasi-identifiers by mondrian",
         "Gong, Luo, Yang, Ni, Li 2017",
@@ -131,12 +169,31 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "partition",
         people.partition,
-        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, FINGERPRINTS, *COUNTED_MODELS}),
+        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, FINGERPRINTS, *COUNTED_MODELS}),
         people.PeopleOptions,
         "opens the nodes of an item tree while k people share every set; quasi-identifiers as the models ask",
         "He, Naughton 2009",
         needs=frozenset({INDIVIDUALS}),
         made_for=frozenset({FINGERPRINTS}),
+    ),
+    Algorithm(
+        "rmerger",
+        rmerger.rmerger,
+        frozenset({MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, COMBINATIONS}),
+        rmerger.RmergerOptions,
+        "clusters people, merges near clusters, and generalizes items until k share every combination of m",
+        "Poulis, Loukides, Gkoulalas-Divanis, Skiadopoulos 2013",
+        needs=frozenset({INDIVIDUALS}),
+        made_for=frozenset({COMBINATIONS}),
+    ),
+    Algorithm(
+        "least-loss",
+        leastloss.least_loss,
+        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
+        leastloss.LeastLossOptions,
+        "starts top-down, then takes neighbourhoods of groups apart and keeps what loses less",
+        "kveil's own, see docs/least-loss-research.md",
+        refine="normal",
     ),
 )
 

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kveil.kernels.partition import group_sets
-from kveil.policy.model import PrivacyModel, sensitive_of
+from kveil.policy.model import STAR, PrivacyModel, sensitive_of
 from kveil.table.encode import Table
 from kveil.table.sensitive import Sensitive
-from kveil.table.tree import Ints
+from kveil.table.solution import Shown, all_stars
+from kveil.table.tree import Bools, Ints
 
 
 def fingerprint_name(model: PrivacyModel) -> str:
@@ -75,3 +76,14 @@ def _shown_values(table: Table, name: str, nodes: Ints) -> Sensitive:
     code = np.full(len(tree.labels), len(used), dtype=np.int32)
     code[used] = np.arange(len(used))
     return Sensitive(name, tuple(tree.labels[n] for n in used.tolist()), row, code[node], None)
+
+
+def nothing_shown(table: Table, shown: tuple[Shown, ...], items: dict[str, Ints]) -> Bools:
+    """Return the people who would show nothing but `*`, items included: on texts they count as suppressed."""
+    star = all_stars(table, shown)
+    for name, sensitive in table.sensitive.items():
+        if name in items and sensitive.tree is not None and sensitive.tree.labels[0] == STAR:
+            star[sensitive.row[items[name] != 0]] = False
+        else:
+            star[:] = False
+    return star

@@ -13,7 +13,7 @@ from kveil.models.distributions import FrequencyL, distribution_model, exact
 from kveil.models.fingerprints import fingerprint_name
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.constraints import implied
-from kveil.policy.model import PrivacyModel
+from kveil.policy.model import Policy, PrivacyModel
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Tree, star_rows
@@ -24,7 +24,7 @@ PART_BITS = 6  # that part: one group in 64, or more where the limit asks for mo
 
 def group_model(model: PrivacyModel, table: Table) -> GroupModel:
     """Return the search-time check of a policy's model."""
-    if model.model == "k-anonymity":
+    if model.model in ("k-anonymity", "k-km-anonymity"):  # what classes are asked for; their items are looked at apart
         return AtLeastK(model.k)
     if model.model == "kl-diversity":
         return FrequencyL(fingerprint_name(model), exact(model.l))
@@ -66,13 +66,20 @@ class Tuples:
             self.pairs = {name: pairs.moved(group) for name, pairs in self.pairs.items()}
 
 
+def counted_names(policy: Policy) -> set[str]:
+    """Return the names under which a table holds what models count: sensitive attributes, and fingerprints."""
+    found = set()
+    for model in policy.privacy:
+        if model.model == "kl-diversity":
+            found.add(fingerprint_name(model))
+        elif hasattr(model, "sensitive") and model.model != "k-km-anonymity":
+            found.add(str(model.sensitive))
+    return found
+
+
 def sensitive_pairs(table: Table, kept: Bools | None = None) -> dict[str, Pairs]:
     """Return what models count, by distinct tuple of leaves; only of the rows that are kept, if any are named."""
-    used = {
-        fingerprint_name(m) if m.model == "kl-diversity" else str(m.sensitive)
-        for m in table.policy.privacy
-        if hasattr(m, "sensitive")
-    }
+    used = counted_names(table.policy)
     distinct = table.distinct
     return {
         name: Pairs(*table.pairs(name, distinct.member, len(distinct.weights), kept), table.sensitive[name].known)

@@ -138,17 +138,38 @@ def show_attacks(out: Console, content: dict[str, Any]) -> None:
         out.print(f"- [bold]{entry['attack']}[/]: {escape(entry['sentence'])}")
 
 
+# Parts of a policy by the short names that fit above a column.
+PARTS = {
+    "many": "several constraints",
+    "bounds": "boundaries",
+    "width": "max_width",
+    "ranges": "ranges",
+    "l": "l-diversity",
+    "p": "p-sensitive",
+    "α": "alpha-k",
+    "t": "t-closeness",
+    "k,l": "kl-diversity",
+    "k^m": "k-km-anonymity",
+    "rules": "dependencies",
+    "people": "individuals",
+}
+
+
 def show_algorithms(out: Console, algorithms: list[dict[str, Any]]) -> None:
-    """Print the algorithms there are."""
+    """Print the algorithms there are, and as a table of its own what each honours."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("algorithm", "what it does", "honours beside k-anonymity", "paper"):
-        table.add_column(column)
+    table.add_column("algorithm")
+    table.add_column("what it does, and whose idea it is")
     for algorithm in algorithms:
-        table.add_row(
-            algorithm["name"],
-            algorithm["summary"],
-            ", ".join(algorithm["honours"]) or "-",
-            algorithm["paper"],
-        )
-    table.add_row("auto", "runs all that honour the policy and keeps the smallest loss", "", "")
+        table.add_row(algorithm["name"], f"{algorithm['summary']} ({algorithm['paper']})")
+    table.add_row("auto", "runs all that honour the policy and keeps the smallest loss")
     out.print(table)
+    out.print()
+    honours = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
+    honours.add_column("honours, beside k")
+    for part in PARTS:
+        honours.add_column(part, justify="center")
+    for algorithm in algorithms:
+        honours.add_row(algorithm["name"], *("x" if p in algorithm["honours"] else "·" for p in PARTS.values()))
+    out.print(honours)
+    out.print(f"[dim]{', '.join(f'{short}: {part}' for short, part in PARTS.items() if short != part)}[/dim]")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import polars as pl
@@ -17,6 +18,7 @@ from kveil.policy.hierarchy import build_lines, fixed_lines
 from kveil.policy.model import STAR, Policy, Ranges, sensitive_of
 from kveil.policy.numbers import parse_number
 from kveil.table.coded import Coded, code_columns, stars_in
+from kveil.table.order import ranks_of_others, ranks_of_sets, sorted_rows
 from kveil.table.persons import Persons, check_conflicts, check_constant, find_persons
 from kveil.table.sensitive import Sensitive, encode_sensitive, row_pairs, unknown_values
 from kveil.table.tree import Bools, Ints, Scale, Tree, build_tree
@@ -29,7 +31,8 @@ class Table:
     A row is a record, or a person where the policy names individuals. ``leaves`` has a row a quasi-identifier
     (policy order) and a column a row of the table; loss counts from it. ``low`` and ``high`` are the span of a
     person's leaves, the same array as ``leaves`` where no person's records disagree. ``sensitive`` has the
-    attributes that models count, ``others`` the codes of columns beside the quasi-identifiers that dependencies name.
+    attributes that models count, ``others`` the codes of columns beside the quasi-identifiers that dependencies name,
+    ``ties`` gives ranks of all that is released beside what models count.
     """
 
     policy: Policy
@@ -41,6 +44,7 @@ class Table:
     sensitive: dict[str, Sensitive] = field(default_factory=dict)
     persons: Persons | None = None
     others: dict[str, Ints] = field(default_factory=dict)
+    ties: Callable[[], list[Ints]] | None = None
 
     @property
     def records(self) -> int:
@@ -67,6 +71,18 @@ class Table:
         return [self.names.index(name) for name in names]
 
     @cached_property
+    def canonical(self) -> NDArray[np.int64]:
+        """The rows in canonical order: by leaf numbers in policy order, sensitive values, then what else is released.
+
+        A person's leaves are the span of all of their records'.
+        """
+        keys: list[Ints] = list(self.low)
+        if self.low is not self.high:
+            keys = [key for pair in zip(self.low, self.high, strict=True) for key in pair]
+        keys += [ranks_of_sets(sensitive, self.records) for sensitive in self.sensitive.values()]
+        return sorted_rows([*keys, *(self.ties() if self.ties is not None else ())])
+
+    @cached_property
     def distinct(self) -> Distinct:
         """The distinct tuples of leaves and how many rows have each."""
         same = self.low is self.high
@@ -77,6 +93,12 @@ class Table:
         weights = np.bincount(member, minlength=len(first))
         low = np.ascontiguousarray(self.low[:, first])
         return Distinct(low, low if same else np.ascontiguousarray(self.high[:, first]), member, weights)
+
+    def under(self, policy: Policy) -> Table:
+        """Return the same rows under a policy that differs in nothing that encoding looks at."""
+        other = replace(self, policy=policy)
+        other.__dict__.update(distinct=self.distinct, components=self.components)
+        return other
 
     def showing(self, sensitive: dict[str, Sensitive]) -> Table:
         """Return the same rows with other sensitive values, as models count them once items are generalized."""
@@ -120,9 +142,10 @@ def encode(source: Source, policy: Policy) -> Table:
         name: encode_sensitive(coded, policy, name, persons, source.name)
         for name, coded in zip(counted, code_columns(source, policy, counted), strict=True)
     }
+    ties = partial(ranks_of_others, source, policy, counted, persons)
     if persons is None:
         others = _others(source, policy, None)
-        return Table(policy, names, tuple(trees), leaves, leaves, leaves, sensitive, None, others)
+        return Table(policy, names, tuple(trees), leaves, leaves, leaves, sensitive, None, others, ties)
     check_constant(source, policy, persons)
     low, high = persons.lowest(leaves), persons.highest(leaves)
     if policy.individual.conflicts == "error":
@@ -131,9 +154,9 @@ def encode(source: Source, policy: Policy) -> Table:
     if np.array_equal(low, high):
         low = high = first
     else:
-        _within_boundaries(policy, names, trees, low, high, source.name)
+        _within_boundaries(names, trees, leaves, persons, low, high, source.name)
     others = _others(source, policy, persons)
-    return Table(policy, names, tuple(trees), first, low, high, sensitive, persons, others)
+    return Table(policy, names, tuple(trees), first, low, high, sensitive, persons, others, ties)
 
 
 def _others(source: Source, policy: Policy, persons: Persons | None) -> dict[str, Ints]:
@@ -157,12 +180,21 @@ def _others(source: Source, policy: Policy, persons: Persons | None) -> dict[str
 
 
 def _within_boundaries(
-    policy: Policy, names: tuple[str, ...], trees: list[Tree | Scale], low: Ints, high: Ints, where: str
+    names: tuple[str, ...],
+    trees: list[Tree | Scale],
+    leaves: Ints,
+    persons: Persons,
+    low: Ints,
+    high: Ints,
+    where: str,
 ) -> None:
-    """Raise DataError where what covers all of a person's values lies beyond a boundary."""
+    """Raise DataError where what covers all of a person's values lies beyond the boundary of one of them."""
+    of_record = persons.of_record
     for position, (name, tree) in enumerate(zip(names, trees, strict=True)):
         if isinstance(tree, Tree):
-            beyond = int((tree.last[tree.limit_of[low[position]]] < high[position]).sum())
+            limit = tree.limit_of[leaves[position]]
+            outside = (tree.first[limit] > low[position][of_record]) | (tree.last[limit] < high[position][of_record])
+            beyond = len(np.unique(of_record[outside]))
             if beyond:
                 raise DataError(
                     f"{where}: the records of {count(beyond, 'individual')} disagree on {name} so far that only a "

@@ -85,7 +85,7 @@ def _sets(source: Source, table: Table, solution: Solution, kept: Rows) -> dict[
     gone = solution.suppressed_anywhere
     for name, sensitive in table.sensitive.items():
         if name in solution.items:
-            items = _shown_sets(table, name, solution.items[name]).gather(kept)
+            items = _generalized_sets(table, name, solution.items[name]).gather(kept)
         else:
             items = item_sets(source, table.policy, name, sensitive.in_leaf_order(), table.persons).gather(kept)
         if gone[kept].any():
@@ -95,7 +95,7 @@ def _sets(source: Source, table: Table, solution: Solution, kept: Rows) -> dict[
     return found
 
 
-def _shown_sets(table: Table, name: str, nodes: Ints) -> pl.Series:
+def _generalized_sets(table: Table, name: str, nodes: Ints) -> pl.Series:
     """Return every person's set of shown nodes, in the order of the tree; missing alone is no item."""
     sensitive = table.sensitive[name]
     tree = sensitive.tree
@@ -174,7 +174,7 @@ def _order(
     if policy.release.order == "shuffle":
         # Never the policy's seed: whoever reads the policy could undo the shuffle.
         return np.random.default_rng(secrets.randbits(128)).permutation(len(kept))
-    if len(codes) == len(released) and 2 * len(codes[released[0]]) < len(kept):
+    if released and len(codes) == len(released) and 2 * len(codes[released[0]]) < len(kept):
         # Nothing else is released, so it is enough to sort the classes, and the records by their class.
         ranked = sort_rows([(codes[name], len(labels[name])) for name in released], len(codes[released[0]]))
         rank = np.empty(len(ranked), dtype=np.int32)
@@ -185,7 +185,7 @@ def _order(
         if name in codes:
             keys.append((codes[name][here], len(labels[name])))
         else:
-            column = source.frame[name].gather(kept) if name not in sets else _as_csv_shows(sets[name], policy)
+            column = source.frame[name].gather(kept) if name not in sets else _as_written(sets[name], policy)
             absent = column.is_null()
             texts = as_texts(column).fill_null("")
             distinct = texts.unique().sort().to_list()
@@ -195,7 +195,7 @@ def _order(
     return sort_rows(keys, len(kept))
 
 
-def _as_csv_shows(sets: pl.Series, policy: Policy) -> pl.Series:
+def _as_written(sets: pl.Series, policy: Policy) -> pl.Series:
     """Return sets as a CSV shows them, an empty one as the text for missing."""
     return joined_items(sets).fill_null(policy.data.missing[0])
 
