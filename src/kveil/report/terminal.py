@@ -138,6 +138,35 @@ def show_attacks(out: Console, content: dict[str, Any]) -> None:
         out.print(f"- [bold]{entry['attack']}[/]: {escape(entry['sentence'])}")
 
 
+def show_check(out: Console, content: dict[str, Any]) -> None:
+    """Print what a policy forces on a table before any run."""
+    noun = "record" if content["individuals"] is None else "individual"
+    rows = content["records"] if content["individuals"] is None else content["individuals"]
+    found = content["boundaries"]
+    for part in found["components"]:
+        out.print(
+            f"{escape(', '.join(part['attributes']))}: {count(part['groups'], 'group')} within the boundaries, the "
+            f"smallest of {part['smallest']:,}; {part['too_small']:,} have fewer than {count(part['needs'], 'member')}"
+        )
+    out.print(
+        f"{count(found['never_kept'], noun)} of {rows:,} can never be kept; the limit allows {found['limit']:,} to be "
+        "suppressed"
+    )
+    if found["falling"] > found["never_kept"]:
+        out.print(f"{count(found['falling'], noun)} fall where every group that fails at its limits is dropped whole")
+    if found["attributes"]:
+        table = _table("never kept", "without it", "with it alone", "one level up", "that saves")
+        for entry in found["attributes"]:
+            figures = (entry[key] for key in ("without", "alone", "one_level_up", "saves"))
+            table.add_row(f"boundary of {escape(entry['attribute'])}", *(f"{figure:,}" for figure in figures))
+        out.print(table)
+    for sentence in content["impossible"]:
+        out.print(f"[red]impossible:[/] {escape(sentence)}")
+    if content["possible"]:
+        names = ", ".join(content["algorithms"]) or "no algorithm of this version"
+        out.print(f"[green]Nothing found that makes the policy impossible.[/] It is honoured by {names}")
+
+
 def show_rules(out: Console, content: dict[str, Any]) -> None:
     """Print the dependencies of a table: the declared ones, with groups that break them, and those that hold."""
     out.print(f"[bold]{escape(content['data'])}[/]: {count(content['records'], 'record')}")
