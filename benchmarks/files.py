@@ -193,3 +193,54 @@ def clustering_policy(folder: Path, data: Path, algorithm: str, k: int = 10, wid
         f"privacy:\n  - {{model: k-anonymity, k: {k}}}\nalgorithm: {algorithm}\n"
     )
     return path
+
+
+PEOPLE_POLICY = """\
+kveil: 1
+data: {{path: {data}}}
+attributes:
+  pid:  {{role: individual}}
+  age:  {{role: quasi-identifier, hierarchy: {{intervals: {{from: 0, to: 99, widths: [5, 10, 20]}}}}}}
+  sex:  {{role: quasi-identifier}}
+  zip:  {{role: quasi-identifier, hierarchy: {{mask: {{keep: [4, 3, 2, 1]}}}}}}
+  job:  {{role: quasi-identifier, hierarchy: {{mask: {{keep: [2]}}}}}}
+  item: {{role: sensitive, hierarchy: items.csv}}
+privacy:
+  - {{model: kl-diversity, sensitive: item, k: 10, l: 5}}
+  - {{model: k-anonymity, k: 10}}
+algorithm: 1m-generalization
+"""
+ITEMS = 3_125  # a tree of fan-out 5, as the 1:M paper has it
+
+
+def people_file(folder: Path, people: int, seed: int = 1) -> Path:
+    """Write people with four items each, the first ones more frequent, and their policy; return the latter."""
+    rng = np.random.default_rng(seed)
+    items = (ITEMS * rng.random((people, 4)) ** 3).astype(np.int64)
+    for column in range(1, 4):  # a second throw makes nearly all of them different
+        same = (items[:, :column] == items[:, column : column + 1]).any(axis=1)
+        items[same, column] = rng.integers(0, ITEMS, int(same.sum()))
+    person = np.repeat(np.arange(people), 4)
+    data = folder / f"people-{people}.csv"
+
+    def pick(values: list[str]) -> pl.Series:
+        return pl.Series(values, dtype=pl.String).gather(rng.integers(0, len(values), people)).gather(person)
+
+    pl.DataFrame(
+        {
+            "pid": person,
+            "age": pick([str(age) for age in range(100)]),
+            "sex": pick(["f", "m"]),
+            "zip": pick([f"{10_000 + 7 * i:05}" for i in range(2_000)]),
+            "job": pick([f"{group}{i}" for group in range(10, 22) for i in range(5)]),
+            "item": pl.Series([f"i{i:04}" for i in range(ITEMS)], dtype=pl.String).gather(items.reshape(-1)),
+        }
+    ).write_csv(data)
+    lines = []
+    for item in range(ITEMS):
+        above = [f"n{depth}-{item // 5**depth}" for depth in range(1, 5)]
+        lines.append(";".join([f"i{item:04}", *above, "*"]))
+    (folder / "items.csv").write_text("\n".join(lines) + "\n")
+    policy = folder / f"people-{people}.yaml"
+    policy.write_text(PEOPLE_POLICY.format(data=data.name))
+    return policy
