@@ -237,6 +237,28 @@ def init(
         show_guesses(console(), started.as_json(), str(output))
 
 
+@app.command(epilog="Example: kveil check policy.yaml")
+def check(
+    policy: PolicyArgument,
+    input_: Annotated[
+        Path | None, typer.Option("--input", metavar="F", help="The table; by default the policy's data.path.")
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Say before any run what the policy forces: who can never be kept, and why. Exit 1 if it cannot be met."""
+    from kveil.check import check_file
+
+    content = check_file(_load(policy), input_)
+    if as_json:
+        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+    elif not quiet:
+        from kveil.report.terminal import show_check
+
+        show_check(console(), content)
+    raise typer.Exit(0 if content["possible"] else 1)
+
+
 @app.command(epilog="Example: kveil compare policy.yaml --algorithms datafly,mondrian --seconds 60")
 def compare(
     policy: PolicyArgument,
@@ -307,6 +329,36 @@ def attack(
         from kveil.report.terminal import show_attacks
 
         show_attacks(console(), content)
+
+
+@app.command(epilog="Example: kveil dependencies policy.yaml --json")
+def dependencies(
+    file: Annotated[Path, typer.Argument(metavar="DATA|POLICY", help="A table, or a policy.", show_default=False)],
+    input_: Annotated[
+        Path | None,
+        typer.Option("--input", metavar="F", help="With a policy: another table, a release for example."),
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option("--columns", metavar="A,B", help="Look for rules among these columns only.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find the dependencies that hold in a table and test a policy's. Exit 1 if a declared functional one fails."""
+    from kveil.rules import describe_rules
+
+    is_policy = file.suffix.lower() in {".yaml", ".yml"}
+    if input_ is not None and not is_policy:
+        raise typer.BadParameter("--input goes with a policy; give the table itself instead.")
+    chosen = None if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
+    content = describe_rules(file, _load(file) if is_policy else None, input_, chosen)
+    if as_json:
+        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+    else:
+        from kveil.report.terminal import show_rules
+
+        show_rules(console(), content)
+    broken = any(rule["kind"] == "functional" and not rule["holds"] for rule in content["declared"])
+    raise typer.Exit(1 if broken else 0)
 
 
 @app.command(epilog="Example: kveil algorithms --json")

@@ -68,6 +68,7 @@ def compile_all() -> int:
     from kveil.kernels.cells import choose_cells
     from kveil.kernels.clusters import cluster_nothing
     from kveil.kernels.combinations import combine_nothing
+    from kveil.kernels.diverse import cluster_no_values
     from kveil.kernels.groups import add_up, group_rows, sample_of_groups
     from kveil.kernels.kmsd import repair_nothing
     from kveil.kernels.mondrian import split_nothing
@@ -82,6 +83,7 @@ def compile_all() -> int:
     add_up(rows[0], np.ones(3, dtype=np.int64), 1)
     split_nothing()
     cluster_nothing()
+    cluster_no_values()
     choose_cells(np.zeros(1, dtype=np.int64), rows[0][:0], np.zeros(0, dtype=np.int64), rows[0], 1)
     repair_nothing()
     refine_nothing()
