@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -175,6 +176,7 @@ def measure(
     release: ReleaseOption,
     owner: OwnerOption = None,
     as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Measure what a release lost, by every measure."""
     from kveil.pipeline import measure_sources, read
@@ -195,10 +197,10 @@ def measure(
     }
     if as_json:
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
-        return
-    from kveil.report.terminal import show_losses
+    elif not quiet:
+        from kveil.report.terminal import show_losses
 
-    show_losses(console(), content)
+        show_losses(console(), content)
 
 
 @app.command("init", epilog="Example: kveil init patients.csv -o suggested.yaml")
@@ -437,6 +439,7 @@ def hierarchy_check(
     data: Annotated[Path | None, typer.Option("--data", metavar="F", help="A table whose values it must know.")] = None,
     column: Annotated[str | None, typer.Option("--column", metavar="C", help="The column of the table.")] = None,
     as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Check a hierarchy file, and whether it knows every value of a column. Exit 1 if it does not."""
     from kveil.report.hierarchies import check_hierarchy
@@ -444,7 +447,7 @@ def hierarchy_check(
     content = check_hierarchy(file, data, column)
     if as_json:
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
-    else:
+    elif not quiet:
         for line in content["sentences"]:
             typer.echo(line)
     raise typer.Exit(0 if content["holds"] else 1)
@@ -491,7 +494,8 @@ def _misused(error: Any) -> NoReturn:
     """Say a usage error of Typer's in one line; where there were no arguments at all, the help is out already."""
     if type(error).__name__ == "NoArgsIsHelpError":
         raise SystemExit(2)
-    message = " ".join(error.format_message().split()).rstrip(".")
+    message = " ".join(error.format_message().split())
+    message = re.sub(r"( Did you mean .*?\?)\1+", r"\1", message).rstrip(".")  # Click and Typer both suggest
     command = error.ctx.command_path if error.ctx else "kveil"
     _fail(f"{message}; see {command} --help.", 2)
 

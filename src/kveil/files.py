@@ -79,7 +79,7 @@ def kind_of(path: Path) -> Kind:
     kind = SUFFIXES.get(path.suffix.lower())
     if kind is None:
         raise FileError(
-            f"{path.name}: kveil does not know files that end in {path.suffix or 'nothing'!r}; "
+            f"{path.name or path}: kveil does not know files that end in {path.suffix or 'nothing'!r}; "
             f"use one of {listing(list(SUFFIXES), 20, 'or')}."
         )
     return kind

@@ -107,7 +107,7 @@ def attacks(rows: Sequence[tuple[str, float, float]], told: str) -> str:
                 "field": "attack",
                 "type": "nominal",
                 "sort": None,
-                "axis": {"title": None, "labelLimit": 330, "minExtent": 345, "ticks": False},
+                "axis": {"title": None, "labelLimit": 320, "minExtent": 372, "ticks": False},
             },
             "x": {
                 "field": "rate",
@@ -129,7 +129,11 @@ def attacks(rows: Sequence[tuple[str, float, float]], told: str) -> str:
                         "scale": {"domain": ["original", "release"], "range": [BEFORE, AFTER]},
                         "legend": {"title": None},
                     },
-                    "shape": {"field": "when", "scale": {"range": ["circle", "diamond"]}, "legend": {"title": None}},
+                    "shape": {
+                        "field": "when",
+                        "scale": {"domain": ["original", "release"], "range": ["circle", "diamond"]},
+                        "legend": {"title": None},
+                    },
                 },
             },
         ],
