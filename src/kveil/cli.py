@@ -103,6 +103,9 @@ def anonymize(
         Path | None,
         typer.Option("--owner", metavar="F", help="Write the owner's private file: released row to input row."),
     ] = None,
+    bound: Annotated[
+        bool, typer.Option("--bound", help="Also prove what any release of this policy loses at least.")
+    ] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -115,7 +118,7 @@ def anonymize(
     source = input_path(loaded, input_)
     target = output or source.with_name(f"{source.stem}-release{source.suffix}")
     with stages(quiet) as progress:
-        content = anonymize_file(loaded, source, target, receipt, owner, progress)
+        content = anonymize_file(loaded, source, target, receipt, owner, progress, bound)
     if as_json:
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
     elif not quiet:
@@ -301,13 +304,14 @@ def attack(
 @app.command(epilog="Example: kveil algorithms --json")
 def algorithms(as_json: JsonOption = False) -> None:
     """List the algorithms and what each honours."""
+    from kveil.algorithms.refine import RefineOptions
     from kveil.algorithms.registry import ALGORITHMS
 
     content = [
         {
             "name": algorithm.name,
             "honours": sorted(algorithm.honours),
-            "options": sorted(algorithm.options.model_fields),
+            "options": sorted({**algorithm.options.model_fields, **RefineOptions.model_fields}),
             "summary": algorithm.summary,
             "paper": algorithm.paper,
         }
