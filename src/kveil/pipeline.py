@@ -135,7 +135,7 @@ def _run(source: Source, policy: Policy, started: float, progress: Progress, bou
         from kveil.algorithms.bound import lower_bound
 
         least = lower_bound(table, progress)
-        lap("bound")
+        seconds["solve"] += perf_counter() - started
     return _Run(source, table, found, release, frame, verdict, warnings, seconds, least)
 
 
@@ -146,7 +146,7 @@ def _bound(run: _Run) -> dict[str, Any] | None:
         return None
     loss = run.attempt.losses.of(least.loss)
     gap = loss / least.at_least - 1 if least.at_least > 0 else None
-    return {"loss": least.loss, "at_least": least.at_least, "gap": gap, "parts": list(least.parts)}
+    return {"loss": least.loss, "at_least": least.at_least, "gap": gap}
 
 
 def bound(frame: Any, policy: Policy) -> Bound:
