@@ -196,18 +196,23 @@ def random_policy(random: Random, algorithm: str) -> Spec:
     some = random.sample(names, random.randint(1, len(names)))
     listed = len(some) > 1 or random.random() < 0.3
     diverse = 1 if algorithm == "partition" else random.choice([1, 2, "1.5", 2, 3])
-    kl = {"model": "kl-diversity", "k": random.choice([1, 2, 2, 3]), "l": diverse}
-    privacy: list[Spec] = [{**kl, "sensitive": some if listed else some[0]}]
+    own: Spec = {"model": "kl-diversity", "k": random.choice([1, 2, 2, 3]), "l": diverse}
+    if algorithm == "rmerger":
+        own = {"model": "k-km-anonymity", "k": random.choice([2, 3]), "m": random.choice([1, 2, 3])}
+    privacy: list[Spec] = [{**own, "sensitive": some if listed else some[0]}]
     if random.random() < 0.5:
         privacy.append({"model": "k-anonymity", "k": random.choice([2, 3])})
     if random.random() < 0.25:
         privacy.append({"model": "k-anonymity", "attributes": ["age", "sex"], "k": 4})
-    if random.random() < 0.25:
+    if algorithm != "rmerger" and random.random() < 0.25:
         privacy.append({"model": "l-diversity", "sensitive": random.choice(names), "l": 2,
                         "variant": random.choice(["distinct", "frequency"])})  # fmt: skip
     if random.random() < 0.2:
         privacy[0]["attributes"] = ["age", "job"]
         privacy.append({"model": "k-anonymity", "attributes": ["sex"], "k": 2})
+    options: Spec = {"take_out": random.choice(["gain", "last"])}
+    if algorithm == "rmerger":
+        options = {"delta": random.choice(["0.2", "0.65", 0, 1])}
     rules = {"dependencies": ["job -> sex"]} if random.random() < 0.3 else {}
     return {
         "kveil": 1,
@@ -217,7 +222,7 @@ def random_policy(random: Random, algorithm: str) -> Spec:
         "suppression": {"limit": random.choice([0, "0.1", "0.3", "0.6", 1]), "show": random.choice(["drop", "star"])},
         "individual": {"conflicts": random.choice(["generalize", "error"])},
         "release": {"order": random.choice(["sorted", "keep"]), "shape": random.choice(["sets", "long"])},
-        "algorithm": {"name": algorithm, "take_out": random.choice(["gain", "last"])},
+        "algorithm": {"name": algorithm, **options},
     }
 
 
@@ -272,7 +277,7 @@ def quasi_in(result: Result) -> list[tuple[str, ...]]:
     return [(row["age"], row["job"], row["sex"]) for row in rows]
 
 
-PEOPLE = [algorithm for algorithm in ALGORITHMS if "kl-diversity" in algorithm.honours]
+PEOPLE = [algorithm for algorithm in ALGORITHMS if algorithm.needs]
 
 
 @pytest.mark.parametrize("algorithm", PEOPLE, ids=lambda a: a.name)
@@ -315,7 +320,7 @@ def test_a_release_about_people_keeps_every_promise(algorithm: Algorithm, seed: 
                     assert {item or "" for item in had[at][name]} == items[name]
         # The models, by definition.
         for model in spec["privacy"]:
-            if model["model"] == "kl-diversity":
+            if model["model"] in ("kl-diversity", "k-km-anonymity"):
                 over = model.get("attributes", ["age", "job", "sex"])
                 named = [model["sensitive"]] if isinstance(model["sensitive"], str) else model["sensitive"]
                 people = [
@@ -326,7 +331,11 @@ def test_a_release_about_people_keeps_every_promise(algorithm: Algorithm, seed: 
                     for q, s, star in zip(quasi, shown, starred, strict=True)
                     if not star
                 ]
-                assert naive.kl_diverse(people, model["k"], Fraction(str(model["l"])))
+                if model["model"] == "kl-diversity":
+                    assert naive.kl_diverse(people, model["k"], Fraction(str(model["l"])))
+                else:
+                    known = [(q, frozenset(item for item in items if item[1])) for q, items in people]
+                    assert naive.km_anonymous(known, model["k"], model["m"])
         gone = {int(i) for reason in result.owner.suppressed.values() for i in reason}
         counts = result.receipt["individuals"]
         assert counts == {"input": len(had), "released": len(had) - len(gone), "suppressed": len(gone)}

@@ -47,7 +47,8 @@ if TYPE_CHECKING:
         Tree,
     )
     from kveil.report.owner import Owner
-    from kveil.subsets import maximal_anonymous_subset
+    from kveil.rules import multiset_dependency
+    from kveil.subsets import maximal_anonymous_attributes, maximal_anonymous_subset
     from kveil.verify import Verdict
 
 _HOMES = {
@@ -59,7 +60,9 @@ _HOMES = {
     "anonymize": "kveil.pipeline",
     "bound": "kveil.pipeline",
     "compare": "kveil.comparison",
+    "maximal_anonymous_attributes": "kveil.subsets",
     "maximal_anonymous_subset": "kveil.subsets",
+    "multiset_dependency": "kveil.rules",
     "verify": "kveil.pipeline",
 }
 
@@ -102,7 +105,9 @@ __all__ = [
     "anonymize",
     "bound",
     "compare",
+    "maximal_anonymous_attributes",
     "maximal_anonymous_subset",
+    "multiset_dependency",
     "verify",
 ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ import polars as pl
 
 from kveil.errors import DataError, NotVerified, Unmeetable, count, listing
 from kveil.files import Outputs, Source, check_columns, from_frame, kind_of, read_table, to_frame, write_table
+from kveil.kernels import compiled_before
 from kveil.measures import Losses, measure
 from kveil.policy.constraints import largest_k
 from kveil.policy.model import AlgorithmChoice, Policy
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from kveil.engines.local import Attempt
 
 Progress = Callable[[str], None]
+COMPILING = " (the first run compiles its loops, which can take a minute; kveil warmup does it ahead)"
 
 
 def silent(stage: str) -> None:
@@ -44,6 +46,14 @@ class Result:
     data: Any
     receipt: dict[str, Any]
     owner: Owner
+    _page: Callable[[bool], str] = field(default=lambda public: "", repr=False, compare=False)
+
+    def report(self, path: str | Path, public: bool = False) -> None:
+        """Write the report as one HTML file, for the owner's eyes; ``public`` only what the release tells anyway."""
+        with Outputs() as outputs:
+            file = outputs.open(Path(path), mode=None if public else 0o600)
+            outputs.write(file, self._page(public).encode())
+            outputs.commit()
 
     def _repr_html_(self) -> str:
         from kveil.notebook import receipt_html
@@ -116,7 +126,7 @@ def _run(source: Source, policy: Policy, started: float, progress: Progress, bou
     lap("read")
     from kveil.choose import attempt  # verify and measure never pay for the algorithms
 
-    found = attempt(table, progress)
+    found = attempt(table, progress if compiled_before() else lambda stage: progress(stage + COMPILING))
     release = decode(source, table, found.solution)
     lap("solve")
     progress("verifying")
@@ -209,7 +219,25 @@ def anonymize(frame: Any, policy: Policy, algorithm: str | None = None, bound: b
     data = to_frame(run.source, run.release.columns, run.release.source_rows)
     seconds = run.seconds | {"write": perf_counter() - started}
     receipt = make_receipt(policy, run.attempt, run.verdict, *_records(run), run.warnings, seconds, None, _bound(run))
-    return Result(data, receipt, _owner(run, None))
+    return Result(data, receipt, _owner(run, None), lambda public: _report(run, receipt, public))
+
+
+def _report(run: _Run, receipt: dict[str, Any], public: bool, progress: Progress = silent) -> str:
+    """Return the report of a run as HTML."""
+    from kveil.attack import play
+    from kveil.report.page import report_page
+    from kveil.report.story import tell
+
+    policy = run.table.policy
+    release = Source("the release", run.frame, run.source.kind, run.source.separator)
+    attacks = None
+    if not public:
+        progress("playing the attacker")
+        attacks = play(policy, run.source, release, run.release.rows)
+    progress("drawing")
+    reasons = {} if public else {reason: len(rows) for reason, rows in run.attempt.solution.reasons.items()}
+    story = tell(policy, receipt, release, None if public else run.source, reasons, attacks)
+    return report_page(story, policy)
 
 
 def with_algorithm(policy: Policy, name: str | None) -> Policy:
@@ -225,7 +253,7 @@ def check_targets(policy: Policy, source: Path, targets: list[Path]) -> None:
     written = [path.resolve() for path in targets]
     if len(set(written)) < len(written) or inputs.intersection(written):
         raise DataError(
-            "output, receipt and owner must be different files, none of them the input, the policy or a hierarchy; "
+            "all outputs must be different files, none of them the input, the policy or a hierarchy; "
             "change one of the names."
         )
 
@@ -237,19 +265,22 @@ def anonymize_file(
     receipt: Path | None = None,
     owner: Path | None = None,
     progress: Progress = silent,
+    report: Path | None = None,
+    public: bool = False,
     bounded: bool = False,
 ) -> dict[str, Any]:
-    """Make a release from a file and write it, with its receipt and owner's file; return the receipt.
+    """Make a release from a file and write it, with receipt, owner's file and report; return the receipt.
 
     The files appear together after verification, the release last; whatever fails before leaves nothing.
     """
     started = perf_counter()
     _refuse_early(policy)
     kind_of(output)
-    check_targets(policy, source_path, [path for path in (output, receipt, owner) if path is not None])
+    check_targets(policy, source_path, [path for path in (output, receipt, owner, report) if path is not None])
     with Outputs() as outputs:  # opened first: a folder that cannot be written to should not cost a whole run
         receipt_file = outputs.open(receipt) if receipt is not None else None
         owner_file = outputs.open(owner, mode=0o600) if owner is not None else None
+        report_file = outputs.open(report, mode=None if public else 0o600) if report is not None else None
         output_file = outputs.open(output)
         progress("reading")
         run = _run(read(policy, source_path, hashed=owner is not None), policy, started, progress, bounded)
@@ -264,6 +295,8 @@ def anonymize_file(
         )
         if receipt_file is not None:
             outputs.write_json(receipt_file, content)
+        if report_file is not None:
+            outputs.write(report_file, _report(run, content, public, progress).encode())
         outputs.commit()
     return content
 

@@ -21,7 +21,7 @@ from kveil.errors import Refused, Unmeetable, count
 from kveil.kernels.groups import group_rows
 from kveil.measures import measure
 from kveil.models.counts import AtLeastK, Pairs, Weights
-from kveil.models.fingerprints import as_shown, fingerprint_name
+from kveil.models.fingerprints import as_shown, fingerprint_name, nothing_shown
 from kveil.models.standing import counted_names, group_model
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.constraints import most_suppressed
@@ -358,15 +358,46 @@ def keep_rules(table: Table, solution: Solution, rules: list[Rule]) -> Solution:
     with the group it had, or else suppressed. Values only climb and rows only go, so it ends. O(distinct released
     rows · rules) a round. Raises Unmeetable beyond the suppression limit.
     """
-    work = _Pass(as_shown(table, dict(solution.items)) if solution.items else table, solution, rules)
+    if not solution.items:
+        return _climbed(table, solution, rules)
+    view = as_shown(table, dict(solution.items))
+    found = _climbed(view, solution, rules)
+    while (hidden := nothing_shown(table, found.shown, dict(found.items)) & ~found.suppressed_anywhere).any():
+        # Who shows nothing any more counts as suppressed, and what they shared with others is missing there.
+        before = found.reasons.get(STARS, np.zeros(0, dtype=np.int32))
+        reasons = {**found.reasons, STARS: np.append(before, np.flatnonzero(hidden)).astype(np.int32)}
+        found = replace(found, suppressed=found.suppressed | hidden, reasons=reasons, alike=None)
+        found = _climbed(view, found, rules)
+    lost, allowed = int(found.suppressed_anywhere.sum()), most_suppressed(table.policy, table.records)
+    if lost > allowed:
+        raise _beyond(table, lost, allowed)
+    if lost > int(solution.suppressed_anywhere.sum()) and any(
+        m.model == "k-km-anonymity" for m in table.policy.privacy
+    ):
+        raise Unmeetable(
+            "the dependencies cannot be kept without suppressing individuals, whose items others of their group would "
+            "then miss for k-km-anonymity; take a rule out, or ask for kl-diversity."
+        )
+    return found
+
+
+def _climbed(table: Table, solution: Solution, rules: list[Rule]) -> Solution:
+    work = _Pass(table, solution, rules)
     while True:
         work.climb()
         lost = work.lost()
         if not lost.any():
-            break
+            return work.solution(solution)
         if not work.unite(lost):
             work.give_up(lost.any(axis=0), MODELS)
-    return work.solution(solution)
+
+
+def _beyond(table: Table, total: int, allowed: int, why: str = "") -> Unmeetable:
+    return Unmeetable(
+        f"the declared dependencies cannot be kept: {count(total, _noun(table))} of {table.records:,} would have to be "
+        f"suppressed and the limit allows {allowed:,}{why}; raise suppression.limit, move boundaries up, or take rules "
+        "out."
+    )
 
 
 RULES = "a dependency could not be kept with it"
@@ -584,8 +615,4 @@ class _Pass:
             if fixed and RULES in self.reasons
             else ""
         )
-        return Unmeetable(
-            f"the declared dependencies cannot be kept: {count(total, _noun(self.table))} of {self.table.records:,} "
-            f"would have to be suppressed and the limit allows {allowed:,}{why}; raise suppression.limit, move "
-            "boundaries up, or take rules out."
-        )
+        return _beyond(self.table, total, allowed, why)

@@ -8,7 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from kveil.algorithms import classfly, fulldomain, incognito, kmember, kmsd, leastloss, mondrian, people
+from kveil.algorithms import (
+    classfly,
+    fulldomain,
+    incognito,
+    kmember,
+    kmsd,
+    leastloss,
+    mondrian,
+    people,
+    pkclustering,
+    rmerger,
+)
 from kveil.errors import Refused, listing
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
@@ -26,6 +37,7 @@ DEPENDENCIES = "dependencies"
 MULTIVALUED = "multivalued dependencies"  # kept by climbing too; whoever does not is still asked to report them
 INDIVIDUALS = "individuals"
 FINGERPRINTS = "kl-diversity"
+COMBINATIONS = "k-km-anonymity"
 DIVERSE = "kl-diversity with l above 1"
 GROUP_MODELS = ("l-diversity", "p-sensitive", "alpha-k", "t-closeness")
 COUNTED_MODELS = ("l-diversity", "p-sensitive", "alpha-k")  # of shown items; distances need the original ones
@@ -130,6 +142,14 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "Miller, Campan, Truta 2008",
     ),
     Algorithm(
+        "pk-clustering",
+        pkclustering.pk_clustering,
+        frozenset({MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
+        pkclustering.PkClusteringOptions,
+        "clusters inside the boundaries: diversity first, then size, then the rest",
+        "Truta, Campan, Meyer 2007",
+    ),
+    Algorithm(
         "k-msd",
         kmsd.kmsd,
         frozenset({BOUNDARIES, INDIVIDUALS, DEPENDENCIES}),
@@ -164,6 +184,16 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "He, Naughton 2009",
         needs=frozenset({INDIVIDUALS}),
         made_for=frozenset({FINGERPRINTS}),
+    ),
+    Algorithm(
+        "rmerger",
+        rmerger.rmerger,
+        frozenset({MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, COMBINATIONS}),
+        rmerger.RmergerOptions,
+        "clusters people, merges near clusters, and generalizes items until k share every combination of m",
+        "Poulis, Loukides, Gkoulalas-Divanis, Skiadopoulos 2013",
+        needs=frozenset({INDIVIDUALS}),
+        made_for=frozenset({COMBINATIONS}),
     ),
     Algorithm(
         "least-loss",

@@ -17,7 +17,7 @@ def add_rows(
     rows: Rows, values: Values, order: Ints, begin: int, end: int, tally: Longs, touched: Ints, used: Ints
 ) -> int:
     """Add a run of tuples to the histograms; return their weight. ``used`` counts the touched codes."""
-    total = 0
+    total = np.int64(0)
     for at in range(begin, end):
         row = order[at]
         total += rows.weight[row]
@@ -58,7 +58,7 @@ def holds(
         different = 0
         largest = 0
         largest_known = 0
-        members = 0
+        members = np.int64(0)
         members_known = 0
         for i in range(used[s]):
             code = touched[s, i]
@@ -201,7 +201,7 @@ def find_cut(rows: Rows, trees: Trees, a: int, order: Ints, begin: int, end: int
     """
     size = end - begin
     missing = trees.missing[a]
-    total = 0
+    total = np.int64(0)
     span = high - low + 1
     if span <= 4 * size + 64:
         counts = np.zeros(span, dtype=np.int64)
@@ -426,7 +426,7 @@ def split_parts(
                 width[a] = width_of(trees, a, low[a], high[a], high_number[a]) * trees.importance[a]
             best_gain = -1.0
             for _ in range(attributes):
-                a = 0
+                a = np.int64(0)
                 for other in range(1, attributes):
                     if width[other] > width[a]:
                         a = other
@@ -517,7 +517,7 @@ def settle(
     if alone == 0:
         return 0
     if rest > 0:
-        total = 0
+        total = np.int64(0)
         for b in range(bins):
             if not good[b] and place[b] < place[b + 1]:
                 total += add_rows(rows, values, sorted_rows, place[b], place[b + 1], tally, touched, used)
