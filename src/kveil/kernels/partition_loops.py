@@ -83,11 +83,16 @@ def compare_children(forest: Forest, sets: Sets, part: Part, node: int, p: int, 
 
 
 @njit(cache=True, nogil=True)
-def group_children(forest: Forest, sets: Sets, part: Part, node: int, room: Room) -> int:
-    """Give the records of a part numbers by the set of children they have; return how many sets there are.
+def group_children(forest: Forest, sets: Sets, part: Part, node: int, exact: bool, room: Room) -> tuple[int, int]:
+    """Give the records of a part numbers by the set of children they have; return how many sets and children there are.
 
-    ``room.gain`` becomes what each record would gain if the node were opened.
+    ``room.gain`` becomes what each record would gain if the node were opened. Where the answer is acted on, ``exact``,
+    sets are compared. Where it is only weighed, equal hashes stand for equal sets, and the children are counted too:
+    they are written to ``room.found``, and ``room.tally`` becomes node × (records that have it alone, their items
+    below it, records that have it among others, their items below it).
     """
+    tally = room.tally
+    children = 0
     records = part.end - part.begin
     size = 16
     while size < 2 * records:
@@ -98,6 +103,7 @@ def group_children(forest: Forest, sets: Sets, part: Part, node: int, room: Room
     groups = 0
     for p in range(records):
         number = children_below(forest, sets, part.level, part.order[part.begin + p], node, room.one)
+        at = 0 if room.one[0] == room.one[number - 1] else 2
         h = np.uint64(0x9E3779B97F4A7C15)
         before = -1
         gain = np.int64(0)
@@ -108,6 +114,13 @@ def group_children(forest: Forest, sets: Sets, part: Part, node: int, room: Room
                 h = (h ^ np.uint64(child)) * np.uint64(0xFF51AFD7ED558CCD)
                 h ^= h >> np.uint64(32)
                 before = child
+                if not exact:
+                    if tally[child, 0] == 0 and tally[child, 2] == 0:
+                        room.found[children] = child
+                        children += 1
+                    tally[child, at] += 1
+            if not exact:
+                tally[child, at + 1] += 1
         room.hashes[p] = h
         room.gain[p] = gain
         slot = h & mask
@@ -120,11 +133,14 @@ def group_children(forest: Forest, sets: Sets, part: Part, node: int, room: Room
                 groups += 1
                 break
             other = room.first[g]
-            if room.hashes[other] == h and compare_children(forest, sets, part, node, other, p, room) == 0:
+            same = room.hashes[other] == h
+            if same and exact:
+                same = compare_children(forest, sets, part, node, other, p, room) == 0
+            if same:
                 room.group[p] = g
                 break
             slot = (slot + np.uint64(1)) & mask
-    return groups
+    return groups, children
 
 
 @njit(cache=True, nogil=True)
@@ -252,44 +268,78 @@ def settle(forest: Forest, sets: Sets, part: Part, node: int, k: int, groups: in
 
 
 @njit(cache=True, nogil=True)
-def weigh(forest: Forest, sets: Sets, part: Part, node: int, child: int, k: int, room: Room) -> int:
+def regroup(forest: Forest, sets: Sets, part: Part, node: int, child: int, k: int, room: Room) -> int:
     """Group a part as opening a node would, or taking a child out of it; return the gain, -1 where that cannot be."""
     if child < 0:
-        groups = group_children(forest, sets, part, node, room)
+        groups, _ = group_children(forest, sets, part, node, True, room)
     else:
         groups = group_by_child(forest, sets, part, node, child, room)
     return settle(forest, sets, part, node, k, groups, room)
 
 
 @njit(cache=True, nogil=True)
-def count_children(forest: Forest, sets: Sets, part: Part, node: int, room: Room) -> int:
-    """Count, for every child of a node, the records and items that have it alone and among others.
+def weigh_small(forest: Forest, sets: Sets, part: Part, node: int, room: Room) -> tuple[int, int, int]:
+    """Weigh a node of a part too small to be divided: it moves as a whole or not at all.
 
-    ``room.tally`` is node × (records alone, items alone, records among others, items among others); the children are
-    written to ``room.found``. Returns how many there are.
+    Returns what opening the node gains (-1: cannot), the child whose taking out gains most (-1: none), and its gain.
     """
-    tally = room.tally
+    number = children_below(forest, sets, part.level, part.order[part.begin], node, room.other)
+    # The different children of the first record: ``found``; how many items each has in all records: ``size``.
     children = 0
-    for p in range(part.begin, part.end):
+    for i in range(number):
+        if i == 0 or room.other[i] != room.other[i - 1]:
+            room.found[children] = room.other[i]
+            room.size[children] = 0
+            children += 1
+        room.size[children - 1] += 1
+    alone = children == 1
+    equal = True
+    left = children
+    for p in range(part.begin + 1, part.end):
         number = children_below(forest, sets, part.level, part.order[p], node, room.one)
-        at = 0 if room.one[0] == room.one[number - 1] else 2
-        before = -1
-        for i in range(number):
-            child = room.one[i]
-            if child != before:
-                if tally[child, 0] == 0 and tally[child, 2] == 0:
-                    room.found[children] = child
-                    children += 1
-                tally[child, at] += 1
-                before = child
-            tally[child, at + 1] += 1
-    return children
+        if (room.one[0] == room.one[number - 1]) != alone:
+            return -1, -1, 0
+        i = 0
+        different = 0
+        for c in range(children):
+            child = room.found[c]
+            while i < number and room.one[i] < child:
+                if i == 0 or room.one[i] != room.one[i - 1]:
+                    different += 1
+                i += 1
+            mine = 0
+            while i < number and room.one[i] == child:
+                mine += 1
+                i += 1
+            different += mine > 0
+            if mine == 0:
+                equal = False
+                left -= room.size[c] > 0
+                room.size[c] = 0
+            elif room.size[c] > 0:
+                room.size[c] += mine
+        equal = equal and i == number and different == children
+        if left == 0:
+            return -1, -1, 0
+    opened = np.int64(-1)
+    if equal:
+        opened = np.int64(0)
+        for c in range(children):
+            opened += room.size[c] * (forest.cost[node] - forest.cost[room.found[c]])
+    best, best_gain = -1, np.int64(0)
+    for c in range(children):
+        gain = room.size[c] * (forest.cost[node] - forest.cost[room.found[c]])
+        if gain > best_gain:
+            best, best_gain = room.found[c], gain
+    return opened, best, best_gain
 
 
 @njit(cache=True, nogil=True)
-def best_child(forest: Forest, sets: Sets, part: Part, node: int, k: int, room: Room) -> tuple[int, int]:
-    """Return the child of a node whose taking out gains most, and the gain; -1 where none can be taken out."""
-    children = count_children(forest, sets, part, node, room)
+def best_child(forest: Forest, sets: Sets, part: Part, node: int, children: int, k: int, room: Room) -> tuple[int, int]:
+    """Return the child of a node whose taking out gains most, and the gain; -1 where none can be taken out.
+
+    ``room`` has the children and their tally, which is emptied.
+    """
     tally = room.tally
     best, best_gain = -1, np.int64(0)
     for c in range(children):
@@ -306,7 +356,7 @@ def best_child(forest: Forest, sets: Sets, part: Part, node: int, k: int, room: 
         if gain < best_gain or gain == 0 or (gain == best_gain and child > best):
             continue
         if 0 < left < k:
-            gain = weigh(forest, sets, part, node, child, k, room)
+            gain = regroup(forest, sets, part, node, child, k, room)
         if gain > best_gain or (gain == best_gain and child < best):
             best, best_gain = child, gain
     return best, best_gain
@@ -405,7 +455,7 @@ def refine_parts(forest: Forest, sets: Sets, order: Ints, k: int, patient: bool)
         np.empty(records, dtype=np.int32),
         np.empty(records, dtype=np.int64),
         np.empty(records + 2, dtype=np.int32),
-        np.empty(records + 2, dtype=np.int64),
+        np.empty(max(records, longest) + 2, dtype=np.int64),
         np.empty(records + 2, dtype=np.int64),
         np.empty(longest, dtype=np.int32),
         np.empty(longest, dtype=np.int32),
@@ -432,15 +482,19 @@ def refine_parts(forest: Forest, sets: Sets, order: Ints, k: int, patient: bool)
         shown = list_nodes(forest, sets, level, order[part.begin], nodes, 0, -1)
         while True:
             for s in range(known, shown):
-                child_of[s], taken[s] = best_child(forest, sets, part, nodes[s], k, room)
-                opened[s] = weigh(forest, sets, part, nodes[s], -1, k, room)
+                if part.end - part.begin < 2 * k:
+                    opened[s], child_of[s], taken[s] = weigh_small(forest, sets, part, nodes[s], room)
+                else:
+                    groups, children = group_children(forest, sets, part, nodes[s], False, room)
+                    opened[s] = settle(forest, sets, part, nodes[s], k, groups, room)
+                    child_of[s], taken[s] = best_child(forest, sets, part, nodes[s], children, k, room)
             known = shown
             best, whole = choose(nodes, opened, taken, child_of, shown, patient)
             if best < 0:
                 break
             node = nodes[best]
             child = -1 if whole else child_of[best]
-            weigh(forest, sets, part, node, child, k, room)
+            regroup(forest, sets, part, node, child, k, room)
             move_down(forest, sets, part, node, child, room.group)
             parts = divide(part, room.group, number, place, into)
             if parts > 1:
