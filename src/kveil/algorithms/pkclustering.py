@@ -17,14 +17,14 @@ from kveil.errors import Unmeetable
 from kveil.kernels.clusters import Items
 from kveil.kernels.diverse import cluster_diverse
 from kveil.kernels.mondrian import Values
-from kveil.models.counts import AtLeastK, Bools, Ints, Weights
-from kveil.models.distributions import Close
+from kveil.models.counts import AtLeastK, Bools, GroupModel, Groups, Ints, Pairs, Weights
+from kveil.models.distributions import AlphaShare, Close, FrequencyL
 from kveil.policy.fields import PolicyPart
 from kveil.table.encode import Distinct, Table
 from kveil.table.order import sorted_rows
 from kveil.table.solution import Solution
 
-TRIES = 100  # of clusters that a row is tried in where its sensitive values have to be counted
+TRIES = 20  # of clusters that a row is tried in where its sensitive values have to be counted
 
 
 class PkClusteringOptions(PolicyPart):
@@ -80,7 +80,7 @@ class Clustered(Divided):
     def partition(self, alive: Bools, by_gain: bool) -> Parts:
         """Cluster the rows that are in, MAM group by MAM group."""
         space = self.space
-        self.inside = np.where(alive, self.weights, 0)
+        self.look_at(alive)
         k = max((model.k for model in self.models if hasattr(model, "k")), default=1)
         if all(isinstance(model, AtLeastK) for model in self.models):
             found, _ = clusters_of(space, self.mam.group, alive, k, None)
@@ -135,11 +135,33 @@ class Clustered(Divided):
         items = Items(low, high, np.append(new, len(rows)).astype(np.int64))
         return rows, items, np.append(groups, len(first)).astype(np.int64)
 
+    def look_at(self, alive: Bools) -> None:
+        """Remember who is in: the reference of t-closeness is their distribution."""
+        inside = np.where(alive, self.weights, 0)
+        everyone = Groups(np.zeros(len(alive), dtype=np.int32), 1, inside, self.pairs)
+        self.judges = [_fixed(model, everyone) for model in self.models]
+        self.sorted = {name: np.argsort(pairs.tuples, kind="stable") for name, pairs in self.pairs.items()}
+        self.starts = {
+            name: np.append(0, np.cumsum(np.bincount(pairs.tuples, minlength=len(alive))))
+            for name, pairs in self.pairs.items()
+        }
+
+    def codes(self, name: str, rows: Ints) -> Ints:
+        """Return the sensitive values of some rows, one after another."""
+        starts, pairs = self.starts[name], self.pairs[name]
+        number = starts[rows + 1] - starts[rows]
+        at = np.repeat(starts[rows] - np.append(0, np.cumsum(number)[:-1]), number) + np.arange(int(number.sum()))
+        return np.asarray(pairs.codes[self.sorted[name][at]])
+
     def holds(self, rows: Ints) -> bool:
         """Tell whether rows satisfy every model by themselves; for t-closeness against all that are in."""
-        inside = np.zeros(len(self.weights), dtype=np.int32)
-        inside[rows] = 1
-        return bool(self.good(inside, 2, self.inside)[1])
+        pairs = {}
+        for name, own in self.pairs.items():
+            codes = self.codes(name, rows)
+            one = np.ones(len(codes), dtype=np.int64)
+            pairs[name] = Pairs(np.zeros(len(codes), dtype=np.int32), codes, one, own.known)
+        group = Groups(np.zeros(1, dtype=np.int32), 1, np.array([len(rows)], dtype=np.int64), pairs)
+        return all(bool(model.good(group)[0]) for model in self.judges)
 
     def dissolve(self, parts: Parts) -> None:
         """Give the rows of clusters that would show nothing but `*` to others of their MAM group."""
@@ -148,6 +170,7 @@ class Clustered(Divided):
         if not star.any():
             return
         inside = parts.part >= 0
+        self.look_at(inside)
         group = np.full(parts.low.shape[1], -1, dtype=np.int32)
         group[parts.part[inside]] = self.mam.group[inside]
         size = np.bincount(parts.part[inside], minlength=parts.low.shape[1])
@@ -176,6 +199,8 @@ class _Rest:
         self.space = space
         self.found = found
         self.more_is_safe = all(model.unique_subset for model in component.models)
+        self.shares = [model for model in component.models if isinstance(model, (AlphaShare, FrequencyL))]
+        self.shares_decide = all(m.unique_subset or isinstance(m, (AlphaShare, FrequencyL)) for m in component.models)
 
     def place(self, rows: Ints) -> None:
         """Let every row join the cluster whose loss grows least and that goes on satisfying every model.
@@ -186,12 +211,10 @@ class _Rest:
         group = self.component.mam.group
         stuck: dict[int, list[int]] = {}
         for row in rows.tolist():
-            if int(group[row]) in stuck or not self.join(row):
+            if not self.join(row):
                 stuck.setdefault(int(group[row]), []).append(row)
         for of_group, mine in stuck.items():
-            again = [row for row in mine if not self.join(row)]
-            if again:
-                self._gather(of_group, again)
+            self._gather(of_group, mine)
 
     def join(self, row: int, shown: bool = False) -> bool:
         """Let a row join a cluster of its MAM group; where ``shown``, one that shows something then still."""
@@ -203,13 +226,28 @@ class _Rest:
         size = found.size[open_to]
         growth = space.price(low, high) * (size + 1) - space.price(found.low[:, open_to], found.high[:, open_to]) * size
         possible = ~space.is_star(low, high) if shown else np.ones(len(open_to), dtype=bool)
+        for model in self.shares:
+            possible &= self._share_stays(model, row, open_to)
         order = np.flatnonzero(possible)[np.argsort(growth[possible], kind="stable")]
         for at in order[:TRIES].tolist():
             chosen = int(open_to[at])
-            if self.more_is_safe or self.component.holds(np.append(np.flatnonzero(found.label == chosen), row)):
+            if self.shares_decide or self.component.holds(np.append(np.flatnonzero(found.label == chosen), row)):
                 self._move(np.array([row]), chosen, low[:, at], high[:, at])
                 return True
         return False
+
+    def _share_stays(self, model: AlphaShare | FrequencyL, row: int, clusters: Ints) -> Bools:
+        """Tell in which clusters a row's values keep a share that is small enough."""
+        part, found = self.component, self.found
+        pairs = part.pairs[model.sensitive]
+        share = model.alpha if isinstance(model, AlphaShare) else 1 / model.l
+        fine = np.ones(len(clusters), dtype=bool)
+        for code in part.codes(model.sensitive, np.array([row])).tolist():
+            if code < pairs.known or isinstance(model, AlphaShare):
+                label = found.label[pairs.tuples[pairs.codes == code]]
+                have = np.bincount(label[label >= 0], minlength=len(found.size))[clusters]
+                fine &= (have + 1) * share.denominator <= (found.size[clusters] + 1) * share.numerator
+        return fine
 
     def start(self, rows: list[int]) -> bool:
         """Make a cluster of equal rows if they show something and hold by themselves."""
@@ -250,6 +288,15 @@ class _Rest:
             nearest = int(np.argmin(space.price(*wider) * (size + found.size[to]) - before))
             low, high = wider[0][:, nearest], wider[1][:, nearest]
             self._move(np.flatnonzero(found.label == others[nearest]), to, low, high)
+
+
+def _fixed(model: GroupModel, everyone: Groups) -> GroupModel:
+    """Return a model that compares with the distribution of everyone, whatever groups it is asked about."""
+    if not isinstance(model, Close):
+        return model
+    histogram = everyone.histogram(model.sensitive)
+    tally = np.bincount(histogram.code, weights=histogram.count, minlength=histogram.known + 1)
+    return replace(model, reference=tally / max(tally.sum(), 1))
 
 
 def _of_items(values: Values, first: Ints) -> Values:

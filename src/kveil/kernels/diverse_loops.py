@@ -109,16 +109,31 @@ def fits(needs: Needs, values: Values, item: int, size: int, tally: Longs) -> bo
 
 
 @njit(cache=True, nogil=True)
-def plan(needs: Needs, values: Values, rest: Longs, waiting: int, k: int, later: Longs, spare: Longs) -> None:
+def plan(
+    needs: Needs, values: Values, rest: Longs, waiting: int, k: int, later: Longs, spare: Longs, frequent: Longs
+) -> None:
     """Plan, for every need of different values, how many clusters come later and how many rows they can spare.
 
     Clusters can be so many that Σ min(count, clusters) over the values is enough for each (Truta et al. 2007, their
-    bound in another form). A row whose value has more rows than later clusters is free; the others are counted.
+    bound in another form). A row whose value has more rows than later clusters is free; the others are counted. Where
+    shares are limited, rows of other values than the most frequent are what later clusters need.
     """
     for m in range(len(needs.kind)):
         later[m] = -1
-        s = needs.sensitive[m]
-        if needs.kind[m] != DISTINCT or values.known[s] > PLANNED:
+        s, kind = needs.sensitive[m], needs.kind[m]
+        if kind == FREQUENCY or kind == ALPHA:  # noqa: SIM109
+            up, down = needs.denominator[m], needs.numerator[m]
+            if kind == ALPHA:
+                up, down = down, up
+            size = max(k, -(-down // up))
+            others = size - size * up // down  # as many of other values as a cluster of that size needs
+            frequent[m] = np.argmax(rest[s, : values.known[s] + (kind == ALPHA)])
+            if others > 0:
+                stock = max(waiting - rest[s, frequent[m]], 0)
+                later[m] = max(min(waiting // size - 1, stock // others - 1), 0)
+                spare[m] = stock - later[m] * others
+            continue
+        if kind != DISTINCT or values.known[s] > PLANNED:
             continue
         low, high = 0, waiting // k
         while low < high:
@@ -138,7 +153,9 @@ def plan(needs: Needs, values: Values, rest: Longs, waiting: int, k: int, later:
 
 
 @njit(cache=True, nogil=True)
-def spared(needs: Needs, values: Values, rest: Longs, later: Longs, spare: Longs, item: int, spend: bool) -> bool:
+def spared(
+    needs: Needs, values: Values, rest: Longs, later: Longs, spare: Longs, frequent: Longs, item: int, spend: bool
+) -> bool:
     """Tell whether later clusters can spare a row of a tuple; ``spend`` it."""
     for m in range(len(needs.kind)):
         if later[m] < 0:
@@ -146,7 +163,11 @@ def spared(needs: Needs, values: Values, rest: Longs, later: Longs, spare: Longs
         s = needs.sensitive[m]
         for p in range(values.start[s, item], values.start[s, item + 1]):
             code = values.code[p]
-            if code < values.known[s] and rest[s, code] <= later[m]:
+            if needs.kind[m] == DISTINCT:
+                wanted = code < values.known[s] and rest[s, code] <= later[m]
+            else:
+                wanted = code != frequent[m]
+            if wanted:
                 if spend:
                     spare[m] -= 1
                 elif spare[m] <= 0:
@@ -196,6 +217,7 @@ def cluster_all(
     used, none = np.zeros(shape[0], dtype=np.int32), np.zeros(shape[0], dtype=np.int32)
     below, nodes = np.zeros(values.edge.shape[1]), np.empty(values.edge.shape[1], dtype=np.int32)
     later, spare = np.empty(len(needs.kind), dtype=np.int64), np.zeros(len(needs.kind), dtype=np.int64)
+    frequent = np.zeros(len(needs.kind), dtype=np.int64)
     taken = np.empty(rows, dtype=np.int32)
     made = 0
     for g in range(len(groups) - 1):
@@ -208,7 +230,7 @@ def cluster_all(
         plant(costs, items, forest, left, begin, end, BUCKET)
         cover(costs, origin, items, begin, True)
         while waiting >= k:
-            plan(needs, values, rest, waiting, k, later, spare)
+            plan(needs, values, rest, waiting, k, later, spare, frequent)
             clear(tally, touched, used)
             total, version, parked, failing, whole = 0, -1, 0, 0, False
             size = push(heap, 0, 0, 0, -1, version)
@@ -229,10 +251,10 @@ def cluster_all(
                         good = helps(needs, values, failing, item, tally, touched, used)
                     else:
                         good = fits(needs, values, item, max(total + 1, k), tally)
-                    if not (good and spared(needs, values, rest, later, spare, item, False)):
+                    if not (good and spared(needs, values, rest, later, spare, frequent, item, False)):
                         parked = push(aside, parked, key, item, item, version)
                         continue
-                spared(needs, values, rest, later, spare, item, True)
+                spared(needs, values, rest, later, spare, frequent, item, True)
                 take(items, forest, left, label, item, 1, made)
                 taken[total] = item
                 total += 1
