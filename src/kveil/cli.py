@@ -403,7 +403,7 @@ def warmup(quiet: QuietOption = False) -> None:
         progress("compiling the kernels (once for each version of kveil)")
         from kveil.kernels import compile_all
 
-        compiled = compile_all()
+        compiled = compile_all(processes=min(os.cpu_count() or 1, 4))
     if not quiet:
         typer.echo(f"{compiled} kernels are ready.")
 
