@@ -10,7 +10,7 @@ import pytest
 
 import kveil
 from kveil import choose
-from kveil.algorithms import registry
+from kveil.algorithms import fulldomain, registry
 from kveil.files import from_frame
 from kveil.table.encode import encode
 from support import columns_of, make_policy, names_in, refused, run, write_policy, write_rows
@@ -81,7 +81,8 @@ def slow(table: object, options: object, rng: object) -> object:
 @pytest.fixture
 def sleeper(monkeypatch: pytest.MonkeyPatch) -> str:
     first = registry.find("datafly")
-    sleeping = dataclasses.replace(first, name="k-member", solve=slow)
+    monkeypatch.setattr(fulldomain, "slow", slow, raising=False)
+    sleeping = dataclasses.replace(first, name="k-member", solve_at="fulldomain:slow")
     monkeypatch.setattr(registry, "ALGORITHMS", (first, sleeping))
     return "k-member"
 

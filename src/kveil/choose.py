@@ -11,8 +11,7 @@ from time import perf_counter
 from types import FrameType
 from typing import Any
 
-from kveil.algorithms.association import check_rules
-from kveil.algorithms.refine import NORMAL, refine
+from kveil.algorithms.efforts import NORMAL
 from kveil.algorithms.registry import Algorithm, asks, check_honours, find, honouring
 from kveil.engines.local import Attempt, run
 from kveil.errors import PolicyError, Refused, Unmeetable, listing
@@ -69,7 +68,10 @@ class Trial:
 
 def candidates(policy: Policy) -> list[Algorithm]:
     """Return the algorithms a policy's choice stands for; refuse what cannot honour it, before any data is read."""
-    check_rules(policy)
+    if policy.dependencies:
+        from kveil.algorithms.association import check_rules
+
+        check_rules(policy)
     if policy.algorithm.name == "auto":
         return honouring(policy)
     algorithm = find(policy.algorithm.name)
@@ -187,6 +189,8 @@ def attempt(table: Table, progress: Progress, seconds: float | None = AUTO_SECON
 
 def _refined(table: Table, best: Attempt, progress: Progress, seconds: float | None) -> Attempt:
     """Return the best attempt of `auto` refined, where none that refines by itself has won."""
+    from kveil.algorithms.refine import refine
+
     solution = refine(table, best.solution, NORMAL, seconds, progress)
     losses = measure(table, solution)
     if losses.of(table.policy.loss) >= best.losses.of(table.policy.loss):

@@ -12,12 +12,10 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from time import perf_counter
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import numpy as np
-from pydantic import BeforeValidator, Field
 
 from kveil.algorithms.codes import Costs, TooLarge, base_codes, children_of, lay_out, whole_numbers
 from kveil.algorithms.descent import descend
@@ -40,44 +38,18 @@ from kveil.models.distributions import AlphaShare, Close, DistinctValues
 from kveil.models.fingerprints import as_shown
 from kveil.models.standing import group_model
 from kveil.policy.constraints import implied
-from kveil.policy.fields import Number, PolicyPart
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Bools, Ints, Tree
 
 Progress = Callable[[str], None]
 
-NORMAL, BEST = 1.7, 9.0  # tries a row
 BLOCK = 16_384  # rows that are searched together
 ROUNDS = 4  # with blocks cut along another attribute each
 CHUNK = 500  # tries between two looks at the clock
 POOL = 300  # rows that are taken apart together
 FEWER_ABOVE = 10  # k above which a try is dearer, so that there are fewer
 MOST_PLACES = 1 << 29  # rows times groups up to which suppressed rows look at every group
-
-
-def _effort(value: object) -> object:
-    return "off" if value is False else value
-
-
-class RefineOptions(PolicyPart):
-    """What every algorithm can be asked for after it is done.
-
-    refine: `off`, `normal`, `best`, or a number of tries a record. refine_seconds: stop after so many seconds; the
-    release then depends on the machine, and the receipt has the tries that were done.
-    """
-
-    refine: Annotated[
-        Literal["off", "normal", "best"] | Annotated[Number, Field(ge=0)] | None, BeforeValidator(_effort)
-    ] = None
-    refine_seconds: Annotated[Number, Field(gt=0)] | None = None
-
-    def tries_a_row(self, default: str) -> float:
-        """Return the tries a row that are asked for."""
-        effort = default if self.refine is None else self.refine
-        if isinstance(effort, Decimal):
-            return float(effort)
-        return {"off": 0.0, "normal": NORMAL, "best": BEST}[effort]
 
 
 @dataclass
