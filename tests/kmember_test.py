@@ -270,3 +270,26 @@ def test_blocks_say_what_they_are_and_cost_loss() -> None:
         assert "blocks" not in exact.receipt["details"]
         assert verify(split.data, here.policy, original=frame, owner=split.owner)
         assert split.receipt["loss"]["ncp"] > exact.receipt["loss"]["ncp"]
+
+
+@pytest.mark.parametrize("algorithm", ["greedy-cka", "pk-clustering", "mondrian"])
+def test_people_whose_records_disagree_stay_within_a_largest_width(algorithm: str) -> None:
+    def release(ages: dict[str, list[str]]) -> list[str]:
+        policy = kveil.Policy(
+            attributes={
+                "who": {"role": "individual"},
+                "age": {"role": QUASI, "hierarchy": {"ranges": {"within": [0, 99]}}, "boundary": {"max_width": 10}},
+            },
+            privacy=[{"model": "k-anonymity", "k": 2}],
+            individual={"conflicts": "generalize"},
+            algorithm=algorithm,
+        )
+        pairs = [(who, age) for who, own in ages.items() for age in own]
+        frame = pl.DataFrame({"who": [who for who, _ in pairs], "age": [age for _, age in pairs]})
+        return kveil.anonymize(frame, policy).data["age"].to_list()
+
+    assert release({"a": ["20"], "b": ["21", "25"], "c": ["28"], "d": ["50"], "e": ["51"]}) == [
+        *["20-28"] * 3, *["50-51"] * 2
+    ]  # fmt: skip
+    with pytest.raises(kveil.DataError, match="1 individual disagree on age so far"):
+        release({"a": ["20"], "b": ["21", "35"], "c": ["28"]})

@@ -19,6 +19,7 @@ from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.pipeline import check_input, input_path, read
 from kveil.policy.constraints import Component, implied, most_suppressed
 from kveil.policy.model import MaxWidth, Policy, PrivacyModel
+from kveil.risk import raw_risk
 from kveil.table.encode import Table, encode
 from kveil.table.solution import Shown
 from kveil.table.tree import Tree
@@ -51,6 +52,7 @@ def check_file(policy: Policy, given: Path | None = None) -> dict[str, Any]:
         "possible": not impossible,
         "impossible": impossible,
         "algorithms": able,
+        "risk": raw_risk(source, policy),
         "boundaries": boundaries,
     }
 

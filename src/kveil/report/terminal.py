@@ -148,8 +148,10 @@ def show_attacks(out: Console, content: dict[str, Any]) -> None:
         out.print(f"- [bold]{entry['attack']}[/]: {escape(entry['sentence'])}")
 
 
-def show_check(out: Console, content: dict[str, Any]) -> None:
-    """Print what a policy forces on a table before any run."""
+def show_check(out: Console, content: dict[str, Any], risk: list[str]) -> None:
+    """Print the risk of a raw table, and what a policy forces on it before any run."""
+    for sentence in risk:
+        out.print(escape(sentence))
     noun = "record" if content["individuals"] is None else "individual"
     rows = content["records"] if content["individuals"] is None else content["individuals"]
     found = content["boundaries"]
@@ -173,8 +175,7 @@ def show_check(out: Console, content: dict[str, Any]) -> None:
     for sentence in content["impossible"]:
         out.print(f"[red]impossible:[/] {escape(sentence)}")
     if content["possible"]:
-        names = ", ".join(content["algorithms"]) or "no algorithm of this version"
-        out.print(f"[green]Nothing found that makes the policy impossible.[/] It is honoured by {names}")
+        out.print("[green]Nothing was found that makes the policy impossible.[/]")
 
 
 def show_rules(out: Console, content: dict[str, Any]) -> None:

@@ -15,13 +15,13 @@ from kveil.files import Source, check_columns
 from kveil.kernels.groups import group_rows
 from kveil.policy.constraints import Component, components
 from kveil.policy.hierarchy import build_lines, fixed_lines
-from kveil.policy.model import STAR, Policy, Ranges, sensitive_of
-from kveil.policy.numbers import parse_number
+from kveil.policy.model import STAR, MaxWidth, Policy, Ranges, sensitive_of
+from kveil.policy.numbers import EXACT, parse_number
 from kveil.table.coded import Coded, code_columns, stars_in
 from kveil.table.order import ranks_of_others, ranks_of_sets, sorted_rows
 from kveil.table.persons import Persons, check_conflicts, check_constant, find_persons
 from kveil.table.sensitive import Sensitive, encode_sensitive, row_pairs, unknown_values
-from kveil.table.tree import Bools, Ints, Scale, Tree, build_tree
+from kveil.table.tree import Bools, Ints, Scale, Tree, build_tree, round_outward
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def encode(source: Source, policy: Policy) -> Table:
     if np.array_equal(low, high):
         low = high = first
     else:
-        _within_boundaries(names, trees, leaves, persons, low, high, source.name)
+        _within_boundaries(policy, names, trees, leaves, persons, low, high, source.name)
     others = _others(source, policy, persons)
     return Table(policy, names, tuple(trees), first, low, high, sensitive, persons, others, ties)
 
@@ -180,6 +180,7 @@ def _others(source: Source, policy: Policy, persons: Persons | None) -> dict[str
 
 
 def _within_boundaries(
+    policy: Policy,
     names: tuple[str, ...],
     trees: list[Tree | Scale],
     leaves: Ints,
@@ -191,15 +192,33 @@ def _within_boundaries(
     """Raise DataError where what covers all of a person's values lies beyond the boundary of one of them."""
     of_record = persons.of_record
     for position, (name, tree) in enumerate(zip(names, trees, strict=True)):
+        boundary = policy.attributes[name].boundary
         if isinstance(tree, Tree):
             limit = tree.limit_of[leaves[position]]
             outside = (tree.first[limit] > low[position][of_record]) | (tree.last[limit] < high[position][of_record])
             beyond = len(np.unique(of_record[outside]))
-            if beyond:
-                raise DataError(
-                    f"{where}: the records of {count(beyond, 'individual')} disagree on {name} so far that only a "
-                    "value beyond its boundary covers them; correct them, or move the boundary up."
-                )
+        else:
+            beyond = (
+                0 if not isinstance(boundary, MaxWidth) else _too_wide(tree, boundary, low[position], high[position])
+            )
+        if beyond:
+            raise DataError(
+                f"{where}: the records of {count(beyond, 'individual')} disagree on {name} so far that only a "
+                "value beyond its boundary covers them; correct them, or move the boundary up."
+            )
+
+
+def _too_wide(scale: Scale, boundary: MaxWidth, low: Ints, high: Ints) -> int:
+    """Return how many spans of a scale show more than a largest width; numbers beside missing show anything."""
+    spans, number = np.unique(np.array([low, high])[:, low != high], axis=1, return_counts=True)
+    found = 0
+    for first, last, times in zip(*spans.tolist(), number.tolist(), strict=True):
+        if last == scale.missing:
+            found += times
+            continue
+        bottom, top = round_outward(scale.numbers[first], scale.numbers[last], scale.spec)
+        found += times * (EXACT.subtract(top, bottom) > boundary.max_width)
+    return found
 
 
 def _counted(policy: Policy, persons: bool) -> list[str]:
