@@ -15,9 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kveil
+import naive
 import naive_kmsd
 from dependencies_test import grown
 from kveil.kernels.kmsd import Nodes, repair
+from kveil.policy.load import parse_policy
 from strategies import examples
 
 GOLDEN = Path(__file__).parent / "golden" / "kmsd"
@@ -166,3 +168,130 @@ def test_k_msd_is_its_slow_twin(seed: int) -> None:
     except kveil.Unmeetable:
         pytest.fail("everything may be suppressed")
     assert fast == slow
+
+
+# ---------------------------------------------------------------------------------------------- public functions
+
+
+def some_rows(rng: Random, names: str = "abcd") -> list[dict[str, str]]:
+    """Rows with few values, many of them repeated, so that dependencies hold now and then."""
+    kinds = [{name: rng.choice("xyz"[: rng.randint(1, 3)]) for name in names} for _ in range(rng.randint(1, 5))]
+    return [dict(kind) for kind in kinds for _ in range(rng.randint(1, 5))]
+
+
+@given(st.integers(0, 10**9))
+@examples(150)
+def test_a_largest_anonymous_set_is_that_of_the_power_set(seed: int) -> None:
+    rng = Random(seed)
+    rows, k = some_rows(rng), rng.randint(1, 5)
+    assert kveil.maximal_anonymous_attributes(pl.DataFrame(rows), k) == naive_kmsd.imkas(rows, list("abcd"), k)
+
+
+def test_a_largest_anonymous_set_of_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    sizes = {"a": 3, "b": 4, "c": 900, "d": 5}
+    frame = pl.DataFrame({name: rng.integers(0, size, 5_000).astype(str) for name, size in sizes.items()})
+    whole = kveil.maximal_anonymous_attributes(frame, 40)
+    monkeypatch.setattr("kveil.algorithms.kmsd.PART", 100)
+    assert kveil.maximal_anonymous_attributes(frame, 40) == whole == ("a", "b", "d")
+    assert kveil.maximal_anonymous_attributes(frame, 40, ["c", "b"]) == ("b",)
+    assert kveil.maximal_anonymous_attributes(frame, 4_000) == ()
+
+
+def test_a_multiset_dependency_says_where_it_fails() -> None:
+    frame = pl.DataFrame({"zip": ["1", "1", "1", "2", None], "age": ["5", "5", "6", "7", "7"]})
+    found = kveil.multiset_dependency(frame, ["zip"], ["age"], 2)
+    assert not found
+    assert found.broken == 3
+    assert {"zip": "1", "age": "6", "records": 1} in found.groups
+    assert kveil.multiset_dependency(frame, ["zip"], ["age"], 1)
+    with pytest.raises(kveil.DataError, match="zipp"):
+        kveil.multiset_dependency(frame, ["zipp"], ["age"], 1)
+    with pytest.raises(kveil.PolicyError):
+        kveil.multiset_dependency(frame, ["zip"], ["age"], 0)
+
+
+# ---------------------------------------------------------------------------------------------- rules of inference
+
+
+@given(st.integers(0, 10**9))
+@examples(150)
+def test_the_papers_rules_of_inference(seed: int) -> None:
+    """Sections 4.2.1 and 6.1.1, on tables in which the premises hold now and then."""
+    rng = Random(seed)
+    rows, k = some_rows(rng), rng.randint(1, 4)
+    frame = pl.DataFrame(rows)
+
+    def multiset(left: str, right: str) -> bool:
+        return bool(kveil.multiset_dependency(frame, list(left), list(right), k))
+
+    def functional(left: str, right: str) -> bool:
+        return naive.functional(rows, list(left), list(right))
+
+    def anonymous(names: str) -> bool:
+        return naive_kmsd.anonymous(rows, names, k)
+
+    sides = ["a", "b", "c", "d", "ab", "bc", "cd"]
+    for x in sides:
+        for y in sides:
+            if set(x) & set(y):
+                continue
+            both = multiset(x, y)
+            # A k-multiset dependency is k-anonymity of both sides together, and then of every part of them.
+            assert both == anonymous(x + y) == multiset(y, x)
+            if both:
+                assert anonymous(x)
+                assert anonymous(y)
+                assert all(multiset(part, other) for part in x for other in y)  # rule 3's X' →k Y'
+            if functional(x, y) and anonymous(x):
+                assert both
+            for z in sides:
+                if set(z) & set(x + y):
+                    continue
+                if both and functional(y, z):
+                    assert multiset(x, z)
+                    assert multiset(y, z)
+                    assert multiset(x, y + z)
+                if both and functional(x, y) and functional(x, z) and multiset(x, z):
+                    assert multiset(x, y + z)
+                if multiset(x, y + z):
+                    assert both
+                    assert multiset(x, z)
+
+
+# ---------------------------------------------------------------------------------------------- edges
+
+
+def test_boundaries_suppress_only_what_no_release_can_keep() -> None:
+    text = """
+kveil: 1
+attributes:
+  place:
+    role: quasi-identifier
+    hierarchy: {tree: {"*": {Kansas: [Wichita, Topeka], Ohio: [Akron, Dayton]}}}
+    boundary: [Kansas, Ohio]
+  sex: {role: quasi-identifier}
+privacy: [{model: k-anonymity, k: 2}]
+suppression: {limit: 0.25}
+release: {order: keep}
+"""
+    frame = pl.DataFrame({"place": ["Wichita", "Topeka", "Topeka", "Akron"], "sex": ["f", "m", "m", "f"]})
+    for algorithm in ("k-msd", "k-msd-ag"):
+        result = kveil.anonymize(frame, parse_policy(text, "p", Path()), algorithm=algorithm)
+        assert result.owner.rows.tolist() == [0, 1, 2]
+        assert set(result.data["place"]) == {"Kansas"}
+
+
+def test_the_closure_chooses_where_to_start() -> None:
+    # b determines c and, through c, d; a determines d alone: b comes first, then c and d follow by association.
+    attributes = {name: {"role": "quasi-identifier"} for name in "abcd"}
+    policy = kveil.Policy(
+        attributes=attributes,
+        privacy=[{"model": "k-anonymity", "k": 2}],
+        dependencies=["a -> d", "b -> c", "c -> d"],
+        algorithm="k-msd-ag",
+    )
+    frame = pl.DataFrame({"a": list("ppqqpp"), "b": list("uuvvww"), "c": list("xxyyxx"), "d": list("mmnnmm")})
+    details = kveil.anonymize(frame, policy).receipt["details"]
+    assert details["started_with"] == ["b"]
+    assert details["order"] == ["b", "c", "d", "a"]

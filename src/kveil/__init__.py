@@ -19,7 +19,7 @@ from kveil.version import __version__
 
 if TYPE_CHECKING:
     from kveil.comparison import Comparison, compare
-    from kveil.pipeline import Result, anonymize, verify
+    from kveil.pipeline import Result, anonymize, bound, verify
     from kveil.policy.dependencies import Dependency
     from kveil.policy.model import (
         AlgorithmChoice,
@@ -47,7 +47,8 @@ if TYPE_CHECKING:
         Tree,
     )
     from kveil.report.owner import Owner
-    from kveil.subsets import maximal_anonymous_subset
+    from kveil.rules import multiset_dependency
+    from kveil.subsets import maximal_anonymous_attributes, maximal_anonymous_subset
     from kveil.verify import Verdict
 
 _HOMES = {
@@ -57,8 +58,11 @@ _HOMES = {
     "Result": "kveil.pipeline",
     "Verdict": "kveil.verify",
     "anonymize": "kveil.pipeline",
+    "bound": "kveil.pipeline",
     "compare": "kveil.comparison",
+    "maximal_anonymous_attributes": "kveil.subsets",
     "maximal_anonymous_subset": "kveil.subsets",
+    "multiset_dependency": "kveil.rules",
     "verify": "kveil.pipeline",
 }
 
@@ -99,8 +103,11 @@ __all__ = [
     "Verdict",
     "__version__",
     "anonymize",
+    "bound",
     "compare",
+    "maximal_anonymous_attributes",
     "maximal_anonymous_subset",
+    "multiset_dependency",
     "verify",
 ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -54,12 +55,10 @@ def stages(quiet: bool) -> Iterator[Callable[[str], None]]:
     if quiet or not sys.stderr.isatty():
         yield lambda stage: None
         return
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from kveil.report.progress import progress_bar
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting", total=None)
-        yield lambda stage: bar.update(task, description=stage)
+    with progress_bar(console(stderr=True)) as tell:
+        yield tell
 
 
 def _version(show: bool) -> None:
@@ -103,6 +102,15 @@ def anonymize(
         Path | None,
         typer.Option("--owner", metavar="F", help="Write the owner's private file: released row to input row."),
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="F.html", help="Write the report, one page for the owner's eyes.")
+    ] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="Let the report tell only what release and receipt tell anybody.")
+    ] = False,
+    bound: Annotated[
+        bool, typer.Option("--bound", help="Also prove what any release of this policy loses at least.")
+    ] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -110,12 +118,14 @@ def anonymize(
     from kveil.kernels import load_in_background
     from kveil.pipeline import anonymize_file, input_path, with_algorithm
 
+    if public and report is None:
+        raise typer.BadParameter("--public is about the report; give --report too.")
     load_in_background()
     loaded = with_algorithm(_load(policy), algorithm)
     source = input_path(loaded, input_)
     target = output or source.with_name(f"{source.stem}-release{source.suffix}")
     with stages(quiet) as progress:
-        content = anonymize_file(loaded, source, target, receipt, owner, progress)
+        content = anonymize_file(loaded, source, target, receipt, owner, progress, report, public, bound)
     if as_json:
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
     elif not quiet:
@@ -169,6 +179,7 @@ def measure(
     release: ReleaseOption,
     owner: OwnerOption = None,
     as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Measure what a release lost, by every measure."""
     from kveil.pipeline import measure_sources, read
@@ -189,10 +200,10 @@ def measure(
     }
     if as_json:
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
-        return
-    from kveil.report.terminal import show_losses
+    elif not quiet:
+        from kveil.report.terminal import show_losses
 
-    show_losses(console(), content)
+        show_losses(console(), content)
 
 
 @app.command("init", epilog="Example: kveil init patients.csv -o suggested.yaml")
@@ -229,6 +240,28 @@ def init(
         show_guesses(console(), started.as_json(), str(output))
 
 
+@app.command(epilog="Example: kveil check policy.yaml")
+def check(
+    policy: PolicyArgument,
+    input_: Annotated[
+        Path | None, typer.Option("--input", metavar="F", help="The table; by default the policy's data.path.")
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Say before any run what the policy forces: who can never be kept, and why. Exit 1 if it cannot be met."""
+    from kveil.check import check_file
+
+    content = check_file(_load(policy), input_)
+    if as_json:
+        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+    elif not quiet:
+        from kveil.report.terminal import show_check
+
+        show_check(console(), content)
+    raise typer.Exit(0 if content["possible"] else 1)
+
+
 @app.command(epilog="Example: kveil compare policy.yaml --algorithms datafly,mondrian --seconds 60")
 def compare(
     policy: PolicyArgument,
@@ -243,6 +276,9 @@ def compare(
         float | None,
         typer.Option("--seconds", min=1, metavar="S", help="Stop what is not done after so many seconds in all."),
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="F.html", help="Write the comparison with its pictures.")
+    ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -252,7 +288,7 @@ def compare(
     loaded = _load(policy)
     names = None if algorithms is None else [name.strip() for name in algorithms.split(",") if name.strip()]
     with stages(quiet or as_json) as progress:
-        found = compare_file(loaded, input_, names, seconds, progress)
+        found = compare_file(loaded, input_, names, seconds, progress, report)
     if as_json:
         typer.echo(json.dumps(found.as_json(), indent=2, ensure_ascii=False))
     elif not quiet:
@@ -298,16 +334,47 @@ def attack(
         show_attacks(console(), content)
 
 
+@app.command(epilog="Example: kveil dependencies policy.yaml --json")
+def dependencies(
+    file: Annotated[Path, typer.Argument(metavar="DATA|POLICY", help="A table, or a policy.", show_default=False)],
+    input_: Annotated[
+        Path | None,
+        typer.Option("--input", metavar="F", help="With a policy: another table, a release for example."),
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option("--columns", metavar="A,B", help="Look for rules among these columns only.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find the dependencies that hold in a table and test a policy's. Exit 1 if a declared functional one fails."""
+    from kveil.rules import describe_rules
+
+    is_policy = file.suffix.lower() in {".yaml", ".yml"}
+    if input_ is not None and not is_policy:
+        raise typer.BadParameter("--input goes with a policy; give the table itself instead.")
+    chosen = None if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
+    content = describe_rules(file, _load(file) if is_policy else None, input_, chosen)
+    if as_json:
+        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+    else:
+        from kveil.report.terminal import show_rules
+
+        show_rules(console(), content)
+    broken = any(rule["kind"] == "functional" and not rule["holds"] for rule in content["declared"])
+    raise typer.Exit(1 if broken else 0)
+
+
 @app.command(epilog="Example: kveil algorithms --json")
 def algorithms(as_json: JsonOption = False) -> None:
     """List the algorithms and what each honours."""
+    from kveil.algorithms.refine import RefineOptions
     from kveil.algorithms.registry import ALGORITHMS
 
     content = [
         {
             "name": algorithm.name,
             "honours": sorted(algorithm.honours),
-            "options": sorted(algorithm.options.model_fields),
+            "options": sorted({**algorithm.options.model_fields, **RefineOptions.model_fields}),
             "summary": algorithm.summary,
             "paper": algorithm.paper,
         }
@@ -376,6 +443,7 @@ def hierarchy_check(
     data: Annotated[Path | None, typer.Option("--data", metavar="F", help="A table whose values it must know.")] = None,
     column: Annotated[str | None, typer.Option("--column", metavar="C", help="The column of the table.")] = None,
     as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Check a hierarchy file, and whether it knows every value of a column. Exit 1 if it does not."""
     from kveil.report.hierarchies import check_hierarchy
@@ -383,7 +451,7 @@ def hierarchy_check(
     content = check_hierarchy(file, data, column)
     if as_json:
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
-    else:
+    elif not quiet:
         for line in content["sentences"]:
             typer.echo(line)
     raise typer.Exit(0 if content["holds"] else 1)
@@ -430,7 +498,8 @@ def _misused(error: Any) -> NoReturn:
     """Say a usage error of Typer's in one line; where there were no arguments at all, the help is out already."""
     if type(error).__name__ == "NoArgsIsHelpError":
         raise SystemExit(2)
-    message = " ".join(error.format_message().split()).rstrip(".")
+    message = " ".join(error.format_message().split())
+    message = re.sub(r"( Did you mean .*?\?)\1+", r"\1", message).rstrip(".")  # Click and Typer both suggest
     command = error.ctx.command_path if error.ctx else "kveil"
     _fail(f"{message}; see {command} --help.", 2)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from kveil.choose import Progress, Trial, named, trials
-from kveil.files import Source, from_frame
+from kveil.files import Outputs, Source, from_frame
 from kveil.kernels import compile_all
-from kveil.pipeline import check_input, input_path, read, silent
+from kveil.pipeline import check_input, check_targets, input_path, read, silent
 from kveil.policy.model import Policy
 from kveil.table.encode import Table, encode
 from kveil.table.release import decode
@@ -86,12 +86,25 @@ def compare_file(
     algorithms: Sequence[str] | None = None,
     seconds: float | None = None,
     progress: Progress = silent,
+    report: Path | None = None,
 ) -> Comparison:
-    """Compare algorithms on a file."""
+    """Compare algorithms on a file, and write the comparison as a page where one is asked for."""
     source = input_path(policy, given)
     named(policy, algorithms)
-    progress("reading")
-    return compare_source(read(policy, source), policy, algorithms, seconds, progress)
+    with Outputs() as outputs:
+        page = None
+        if report is not None:
+            check_targets(policy, source, [report])
+            page = outputs.open(report)
+        progress("reading")
+        found = compare_source(read(policy, source), policy, algorithms, seconds, progress)
+        if page is not None:
+            from kveil.report.page import comparison_page
+
+            progress("drawing")
+            outputs.write(page, comparison_page(policy, found.as_json()).encode())
+            outputs.commit()
+    return found
 
 
 def _entry(source: Source, table: Table, trial: Trial) -> dict[str, Any]:

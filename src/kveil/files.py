@@ -79,7 +79,7 @@ def kind_of(path: Path) -> Kind:
     kind = SUFFIXES.get(path.suffix.lower())
     if kind is None:
         raise FileError(
-            f"{path.name}: kveil does not know files that end in {path.suffix or 'nothing'!r}; "
+            f"{path.name or path}: kveil does not know files that end in {path.suffix or 'nothing'!r}; "
             f"use one of {listing(list(SUFFIXES), 20, 'or')}."
         )
     return kind
@@ -548,9 +548,13 @@ class Outputs:
 
     def write_json(self, file: IO[bytes], content: dict[str, Any], indent: int | None = 2) -> None:
         """Write plain data as JSON to a file opened here."""
+        self.write(file, json.dumps(content, indent=indent, ensure_ascii=False).encode() + b"\n")
+
+    def write(self, file: IO[bytes], content: bytes) -> None:
+        """Write bytes to a file opened here."""
         target = next(staged.target for staged in self.staged if staged.file is file)
         try:
-            file.write(json.dumps(content, indent=indent, ensure_ascii=False).encode() + b"\n")
+            file.write(content)
             file.flush()
         except OSError as error:
             raise _write_error(target, error) from None

@@ -93,8 +93,8 @@ def start(data: Path, output: Path | None, force: bool = False, correct: Correct
     if output is not None:
         with Outputs() as outputs:
             for name, content in started.files.items():
-                outputs.open(folder / name).write(content.encode())
-            outputs.open(output).write(started.text.encode())
+                outputs.write(outputs.open(folder / name), content.encode())
+            outputs.write(outputs.open(output), started.text.encode())
             outputs.commit()
     return started
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from kveil.verify.guarantees import check_dependency
 from kveil.verify.rows import ITEM, ROW, original_rows, release_rows, rule_texts
 
 if TYPE_CHECKING:
+    from kveil.algorithms.bound import Bound
     from kveil.engines.local import Attempt
 
 Progress = Callable[[str], None]
@@ -45,6 +46,14 @@ class Result:
     data: Any
     receipt: dict[str, Any]
     owner: Owner
+    _page: Callable[[bool], str] = field(default=lambda public: "", repr=False, compare=False)
+
+    def report(self, path: str | Path, public: bool = False) -> None:
+        """Write the report as one HTML file, for the owner's eyes; ``public`` only what the release tells anyway."""
+        with Outputs() as outputs:
+            file = outputs.open(Path(path), mode=None if public else 0o600)
+            outputs.write(file, self._page(public).encode())
+            outputs.commit()
 
     def _repr_html_(self) -> str:
         from kveil.notebook import receipt_html
@@ -64,6 +73,7 @@ class _Run:
     verdict: Verdict
     warnings: list[str]
     seconds: dict[str, float]
+    bound: Bound | None = None
 
 
 def input_path(policy: Policy, given: Path | None) -> Path:
@@ -101,7 +111,7 @@ def check_input(source: Source, table: Table) -> None:
                 )
 
 
-def _run(source: Source, policy: Policy, started: float, progress: Progress) -> _Run:
+def _run(source: Source, policy: Policy, started: float, progress: Progress, bounded: bool = False) -> _Run:
     seconds: dict[str, float] = {}
 
     def lap(stage: str) -> None:
@@ -130,7 +140,37 @@ def _run(source: Source, policy: Policy, started: float, progress: Progress) -> 
         )
     lap("verify")
     warnings = verdict.warnings + release_warnings(frame, policy, release.labels) + _late(found)
-    return _Run(source, table, found, release, frame, verdict, warnings, seconds)
+    least = None
+    if bounded:
+        from kveil.algorithms.bound import lower_bound
+
+        least = lower_bound(table, progress)
+        seconds["solve"] += perf_counter() - started
+    return _Run(source, table, found, release, frame, verdict, warnings, seconds, least)
+
+
+def _bound(run: _Run) -> dict[str, Any] | None:
+    """Return the bound as the receipt has it, with the gap to the release's loss."""
+    least = run.bound
+    if least is None:
+        return None
+    loss = run.attempt.losses.of(least.loss)
+    gap = loss / least.at_least - 1 if least.at_least > 0 else None
+    return {"loss": least.loss, "at_least": least.at_least, "gap": gap}
+
+
+def bound(frame: Any, policy: Policy) -> Bound:
+    """Return a proved lower bound on the loss of any release of a table under a policy.
+
+    It needs no release: `at_least` is in the policy's loss, a share for `ncp` and `precision` (1 − precision), a total
+    for `il`.
+    """
+    from kveil.algorithms.bound import lower_bound
+
+    source = from_frame(frame)
+    table = encode(source, policy)
+    check_input(source, table)
+    return lower_bound(table, silent)
 
 
 def _late(attempt: Attempt) -> list[str]:
@@ -165,20 +205,39 @@ def _refuse_early(policy: Policy) -> None:
     candidates(policy)
 
 
-def anonymize(frame: Any, policy: Policy, algorithm: str | None = None) -> Result:
+def anonymize(frame: Any, policy: Policy, algorithm: str | None = None, bound: bool = False) -> Result:
     """Return a verified release of a pandas, Polars or PyArrow table, in the same kind of frame.
 
+    With ``bound`` the receipt also says what any release of the policy loses at least.
     Raises PolicyError, DataError, or Unmeetable where the policy cannot be met within its limit.
     """
     started = perf_counter()
     policy = with_algorithm(policy, algorithm)
     _refuse_early(policy)
-    run = _run(from_frame(frame), policy, started, silent)
+    run = _run(from_frame(frame), policy, started, silent, bound)
     started = perf_counter()
     data = to_frame(run.source, run.release.columns, run.release.source_rows)
     seconds = run.seconds | {"write": perf_counter() - started}
-    receipt = make_receipt(policy, run.attempt, run.verdict, *_records(run), run.warnings, seconds, None)
-    return Result(data, receipt, _owner(run, None))
+    receipt = make_receipt(policy, run.attempt, run.verdict, *_records(run), run.warnings, seconds, None, _bound(run))
+    return Result(data, receipt, _owner(run, None), lambda public: _report(run, receipt, public))
+
+
+def _report(run: _Run, receipt: dict[str, Any], public: bool, progress: Progress = silent) -> str:
+    """Return the report of a run as HTML."""
+    from kveil.attack import play
+    from kveil.report.page import report_page
+    from kveil.report.story import tell
+
+    policy = run.table.policy
+    release = Source("the release", run.frame, run.source.kind, run.source.separator)
+    attacks = None
+    if not public:
+        progress("playing the attacker")
+        attacks = play(policy, run.source, release, run.release.rows)
+    progress("drawing")
+    reasons = {} if public else {reason: len(rows) for reason, rows in run.attempt.solution.reasons.items()}
+    story = tell(policy, receipt, release, None if public else run.source, reasons, attacks)
+    return report_page(story, policy)
 
 
 def with_algorithm(policy: Policy, name: str | None) -> Policy:
@@ -194,7 +253,7 @@ def check_targets(policy: Policy, source: Path, targets: list[Path]) -> None:
     written = [path.resolve() for path in targets]
     if len(set(written)) < len(written) or inputs.intersection(written):
         raise DataError(
-            "output, receipt and owner must be different files, none of them the input, the policy or a hierarchy; "
+            "all outputs must be different files, none of them the input, the policy or a hierarchy; "
             "change one of the names."
         )
 
@@ -206,30 +265,38 @@ def anonymize_file(
     receipt: Path | None = None,
     owner: Path | None = None,
     progress: Progress = silent,
+    report: Path | None = None,
+    public: bool = False,
+    bounded: bool = False,
 ) -> dict[str, Any]:
-    """Make a release from a file and write it, with its receipt and owner's file; return the receipt.
+    """Make a release from a file and write it, with receipt, owner's file and report; return the receipt.
 
     The files appear together after verification, the release last; whatever fails before leaves nothing.
     """
     started = perf_counter()
     _refuse_early(policy)
     kind_of(output)
-    check_targets(policy, source_path, [path for path in (output, receipt, owner) if path is not None])
+    check_targets(policy, source_path, [path for path in (output, receipt, owner, report) if path is not None])
     with Outputs() as outputs:  # opened first: a folder that cannot be written to should not cost a whole run
         receipt_file = outputs.open(receipt) if receipt is not None else None
         owner_file = outputs.open(owner, mode=0o600) if owner is not None else None
+        report_file = outputs.open(report, mode=None if public else 0o600) if report is not None else None
         output_file = outputs.open(output)
         progress("reading")
-        run = _run(read(policy, source_path, hashed=owner is not None), policy, started, progress)
+        run = _run(read(policy, source_path, hashed=owner is not None), policy, started, progress, bounded)
         started = perf_counter()
         progress("writing")
         digest = write_table(run.frame, output_file, output, run.source.separator, policy.data.missing[0])
         if owner_file is not None:
             outputs.write_json(owner_file, _owner(run, digest).as_json(), indent=None)
         seconds = run.seconds | {"write": perf_counter() - started}
-        content = make_receipt(policy, run.attempt, run.verdict, *_records(run), run.warnings, seconds, digest)
+        content = make_receipt(
+            policy, run.attempt, run.verdict, *_records(run), run.warnings, seconds, digest, _bound(run)
+        )
         if receipt_file is not None:
             outputs.write_json(receipt_file, content)
+        if report_file is not None:
+            outputs.write(report_file, _report(run, content, public, progress).encode())
         outputs.commit()
     return content
 

@@ -115,7 +115,7 @@ class _Counted:
         )
 
 
-class _Lattice:
+class Lattice:
     """The levels of all attributes, and the test that prunes: necessary for a node to hold, and monotone.
 
     A row that shows only `*` in the attributes at hand is never counted as lost here, though it helps others: whether
@@ -259,6 +259,12 @@ class _Lattice:
                     low, start = middle + 1, counted  # roll-up: what is higher on the way is counted from here
         return holds
 
+    def minimal(self) -> tuple[list[Node], NDArray[np.bool_], dict[Node, bool]]:
+        """Search, and return the minimal nodes that hold, those that may hold, and all that were judged."""
+        open_to = self.search()
+        found, known = _minimal(self, open_to)
+        return found, open_to, known
+
     def state(self, node: Node) -> Tuples:
         """Return the whole table's tuples at a node."""
         nodes = np.array([self.levels[a].maps[level][self.start.nodes[a]] for a, level in enumerate(node)])
@@ -330,9 +336,8 @@ def incognito(table: Table, options: IncognitoOptions, rng: np.random.Generator)
             f"incognito would search {nodes:,} nodes, more than the {MOST_NODES:,} it takes on; use datafly, or give "
             "the hierarchies fewer levels."
         )
-    lattice = _Lattice(table)
-    open_to = lattice.search()
-    minimal, known = _minimal(lattice, open_to)
+    lattice = Lattice(table)
+    minimal, open_to, known = lattice.minimal()
     best: tuple[float, Tuples, Standing, Node] | None = None
     cost = lattice.costs()
     places = _by_height(open_to)
@@ -357,7 +362,7 @@ def incognito(table: Table, options: IncognitoOptions, rng: np.random.Generator)
     return lattice.judge.solution(state, standing, details)
 
 
-def _minimal(lattice: _Lattice, open_to: NDArray[np.bool_]) -> tuple[list[Node], dict[Node, bool]]:
+def _minimal(lattice: Lattice, open_to: NDArray[np.bool_]) -> tuple[list[Node], dict[Node, bool]]:
     """Return the nodes that hold and have none below them that does, and everything that was judged on the way.
 
     A node that only passes the test of pruning is left behind for those one step above it.
@@ -387,11 +392,11 @@ def _minimal(lattice: _Lattice, open_to: NDArray[np.bool_]) -> tuple[list[Node],
     return sorted(found), known
 
 
-def _unmeetable(lattice: _Lattice) -> Unmeetable:
+def _unmeetable(lattice: Lattice) -> Unmeetable:
     table = lattice.table
     noun = "record" if table.persons is None else "individual"
     return Unmeetable(
-        f"incognito cannot meet the policy: at no level of generalization may {count(lattice.allowed, noun)} of "
-        f"{table.records:,}, as many as the limit allows, be all that has to be suppressed; raise suppression.limit, "
-        "ask for less, or move boundaries up."
+        f"incognito cannot meet the policy: at every level more of the {count(table.records, noun)} would have to be "
+        f"suppressed than the {lattice.allowed:,} that the limit allows; raise suppression.limit, ask for less, or "
+        "move boundaries up."
     )

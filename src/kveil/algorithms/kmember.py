@@ -291,6 +291,7 @@ def _solve(table: Table, options: KMemberOptions, name: str) -> Solution:
         (~kept | starred)[None, :],
         {reason: rows for reason, rows in reasons.items() if len(rows)},
         details,
+        alike=None if lost else found.label,
     )
 
 

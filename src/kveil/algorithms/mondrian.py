@@ -241,7 +241,7 @@ def limit_groups(table: Table, positions: list[int]) -> tuple[Ints, int]:
 
 
 @dataclass
-class _Parts:
+class Parts:
     """The parts of one component: every tuple's part (-1: suppressed), and the span each part shows."""
 
     part: Ints
@@ -250,8 +250,8 @@ class _Parts:
     split: bool = True  # each part holds alone; where not, parts hold together with others of equal values
 
 
-class _Component:
-    """One component of a table, to be partitioned on its own columns."""
+class Divided:
+    """One component of a table, to be divided into parts on its own columns."""
 
     def __init__(self, table: Table, component: Component, pairs: dict[str, Pairs], weights: Weights) -> None:
         policy = table.policy
@@ -271,6 +271,15 @@ class _Component:
         self.high = self.low if same else np.ascontiguousarray(table.distinct.high[self.positions])
         self.weights = weights
         self.mam = mam(table, self.positions, self.low, self.high, weights, least_size(table, component))
+
+    @property
+    def why(self) -> str:
+        """Why rows are suppressed that no part can hold."""
+        return f"too rare over {', '.join(self.table.names[p] for p in self.positions)} within its boundaries"
+
+    def dissolve(self, parts: Parts) -> None:
+        """Give the tuples of parts that would show nothing but stars to others."""
+        _dissolve(self, parts)
 
     def good(self, group: Ints, groups: int, weights: Weights) -> Bools:
         """Tell which groups of tuples satisfy every model by themselves."""
@@ -315,19 +324,19 @@ class _Component:
             return np.asarray(tree.limit_of[self.low[attribute]])
         return Shown.spans(tree, self.mam.low[attribute], self.mam.high[attribute]).codes[self.mam.group]
 
-    def unsplit(self, alive: Bools) -> _Parts:
+    def unsplit(self, alive: Bools) -> Parts:
         """Show every tuple at its limits."""
         part = np.where(alive, self.mam.group, -1).astype(np.int32)
-        return _Parts(part, self.mam.low.copy(), self.mam.high.copy(), split=False)
+        return Parts(part, self.mam.low.copy(), self.mam.high.copy(), split=False)
 
-    def partition(self, alive: Bools, by_gain: bool) -> _Parts:
+    def partition(self, alive: Bools, by_gain: bool) -> Parts:
         """Split the tuples that are in, MAM group by MAM group."""
         group, groups = self.start()
         chosen = np.flatnonzero(alive)
         part = np.full(len(alive), -1, dtype=np.int32)
         if not len(chosen):
             empty = np.zeros((len(self.positions), 0), dtype=np.int32)
-            return _Parts(part, empty, empty)
+            return Parts(part, empty, empty)
         order = chosen[np.argsort(group[chosen], kind="stable")].astype(np.int32)
         sizes = np.bincount(group[chosen], minlength=groups)
         starts = np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.int64)
@@ -346,9 +355,9 @@ class _Component:
         )
         parts = len(found.ends) - 1
         part[found.order] = np.repeat(np.arange(parts, dtype=np.int32), np.diff(found.ends))
-        return _Parts(part, found.low, found.high)
+        return Parts(part, found.low, found.high)
 
-    def stars(self, parts: _Parts) -> Bools:
+    def stars(self, parts: Parts) -> Bools:
         """Return the parts that show nothing but stars and so take no part in any model."""
         found = np.full(parts.low.shape[1], not self.table.stars_take_part)
         for a, position in enumerate(self.positions):
@@ -359,7 +368,7 @@ class _Component:
                 found &= (parts.high[a] == tree.missing) & (parts.low[a] != parts.high[a])
         return found
 
-    def in_the_way(self, parts: _Parts) -> Bools:
+    def in_the_way(self, parts: Parts) -> Bools:
         """Return the tuples of stars without which other parts fail.
 
         Only where a model compares parts with all that take part, as t-closeness does: parts were split against a
@@ -376,7 +385,7 @@ class _Component:
         holds = self.good(of_tuple, len(star), counted).all()
         return nothing if holds else star[of_tuple] & (parts.part >= 0)
 
-    def park(self, parts: _Parts, parked: Bools) -> _Parts:
+    def park(self, parts: Parts, parked: Bools) -> Parts:
         """Add tuples that show nothing but stars as a part of their own."""
         if not parked.any():
             return parts
@@ -384,9 +393,9 @@ class _Component:
         leaves = [self.table.trees[position].leaves for position in self.positions]
         low = np.column_stack([parts.low, np.zeros(len(leaves), dtype=np.int32)])
         high = np.column_stack([parts.high, np.array(leaves, dtype=np.int32) - 1])
-        return _Parts(part, low, high, parts.split)
+        return Parts(part, low, high, parts.split)
 
-    def shown(self, parts: _Parts, member: Ints) -> list[Shown]:
+    def shown(self, parts: Parts, member: Ints) -> list[Shown]:
         """Return what every row shows in the component's attributes; suppressed rows show anything."""
         found = []
         part = np.maximum(parts.part, 0)[member]
@@ -410,6 +419,11 @@ def mondrian(table: Table, options: MondrianOptions, rng: np.random.Generator) -
     Records that no release can keep (their group of equal limits fails) are suppressed, from the most frequent
     value where leaving out a few is enough. Cost: O(tuples · attributes) a level of the recursion.
     """
+    return solve_divided(table, Divided, options.choose == "gain", "mondrian")
+
+
+def solve_divided(table: Table, kind: type[Divided], by_gain: bool, name: str) -> Solution:
+    """Return a solution by one way of dividing components into parts, or raise where too much would be lost."""
     allowed = most_suppressed(table.policy, table.records)
     kept = np.ones(table.records, dtype=bool)
     trimmed = _trim(table, allowed)
@@ -417,10 +431,10 @@ def mondrian(table: Table, options: MondrianOptions, rng: np.random.Generator) -
     reasons = {"one of too many with the same sensitive value": trimmed} if len(trimmed) else {}
     starred = np.zeros(table.records, dtype=bool)
     while True:
-        found, hidden = split_kept(table, kept, options.choose == "gain")
+        found, hidden = split_kept(table, kept, by_gain, kind)
         lost = int((found.suppressed_anywhere | hidden).sum())
         if lost > allowed:
-            raise _unmeetable(table, lost, allowed)
+            raise _unmeetable(table, name, lost, allowed)
         starred |= hidden
         if not hidden.any() or not table.whole_rows:
             break
@@ -432,14 +446,14 @@ def mondrian(table: Table, options: MondrianOptions, rng: np.random.Generator) -
     return Solution(found.shown, suppressed, {**found.reasons, **reasons}, found.details, alike=alike)
 
 
-def split_kept(table: Table, kept: Bools, by_gain: bool) -> tuple[Solution, Bools]:
+def split_kept(table: Table, kept: Bools, by_gain: bool, kind: type[Divided] | None = None) -> tuple[Solution, Bools]:
     """Return a solution over the kept rows, and the rows that would show nothing but stars."""
     distinct = table.distinct
     member = distinct.member
     everyone = bool(kept.all())
     weights = distinct.weights if everyone else np.bincount(member[kept], minlength=len(distinct.weights))
     pairs = sensitive_pairs(table, None if everyone else kept)
-    parts_of = [_Component(table, part, pairs, weights) for part in table.components]
+    parts_of = [(kind or Divided)(table, part, pairs, weights) for part in table.components]
     found = _split_all(parts_of, weights > 0, by_gain)
     suppressed = np.zeros((len(parts_of), table.records), dtype=bool)
     shown: list[Shown | None] = [None] * len(table.names)
@@ -452,7 +466,7 @@ def split_kept(table: Table, kept: Bools, by_gain: bool) -> tuple[Solution, Bool
         number += parts.low.shape[1]
         gone = np.flatnonzero(suppressed[c] & kept).astype(np.int32)
         if len(gone):
-            reasons[f"too rare over {', '.join(table.components[c].attributes)} within its boundaries"] = gone
+            reasons[part.why] = gone
     columns = tuple(column for column in shown if column is not None)
     alike = found[0].part[member] if len(found) == 1 and not suppressed.any() else None
     solution = Solution(columns, suppressed, reasons, {"parts": number}, alike=alike)
@@ -461,7 +475,7 @@ def split_kept(table: Table, kept: Bools, by_gain: bool) -> tuple[Solution, Bool
     return solution, all_stars(table, columns) & ~solution.suppressed_anywhere
 
 
-def _split_all(components: list[_Component], alive: Bools, by_gain: bool) -> list[_Parts]:
+def _split_all(components: list[Divided], alive: Bools, by_gain: bool) -> list[Parts]:
     """Return the parts of every component; rows that no part can hold are in none.
 
     Rows of stars that other parts fail without are set apart, and everything is split again without them.
@@ -477,7 +491,7 @@ def _split_all(components: list[_Component], alive: Bools, by_gain: bool) -> lis
         parked = [before | rows for before, rows in zip(parked, star, strict=True)]
 
 
-def _split_without(components: list[_Component], everyone: Bools, parked: list[Bools], by_gain: bool) -> list[_Parts]:
+def _split_without(components: list[Divided], everyone: Bools, parked: list[Bools], by_gain: bool) -> list[Parts]:
     """Split every component's tuples but those set apart; the latter become a part that shows stars."""
     table = components[0].table
     alive = [everyone for _ in components]
@@ -496,7 +510,7 @@ def _split_without(components: list[_Component], everyone: Bools, parked: list[B
         inside = alive[c] & ~parked[c]
         parts = part.partition(inside, by_gain) if may_split[c] else part.unsplit(inside)
         if len(components) == 1 and not table.stars_take_part:
-            _dissolve(part, parts)
+            part.dissolve(parts)
         found.append(part.park(parts, alive[c] & parked[c]))
     return found
 
@@ -557,7 +571,7 @@ def canonical_order(table: Table) -> Ints:
     return np.asarray(np.lexsort((*keys, *reversed(list(table.leaves)))), dtype=np.int32)
 
 
-def _dissolve(component: _Component, parts: _Parts) -> None:
+def _dissolve(component: Divided, parts: Parts) -> None:
     """Give the tuples of parts that would show nothing but stars to the parts where that costs least.
 
     A row of stars counts as suppressed, so a wider neighbour is better than a part of its own. A part takes a tuple
@@ -605,9 +619,9 @@ def _nodes(trees: list[Tree | Scale], low: Ints, high: Ints) -> Ints:
     return np.array([tree.lca(low[a], high[a]) for a, tree in enumerate(trees) if isinstance(tree, Tree)])
 
 
-def _unmeetable(table: Table, lost: int, allowed: int) -> Unmeetable:
+def _unmeetable(table: Table, name: str, lost: int, allowed: int) -> Unmeetable:
     noun = "record" if table.persons is None else "individual"
     return Unmeetable(
-        f"mondrian cannot meet the policy: {count(lost, noun)} of {table.records:,} would have to be suppressed and "
+        f"{name} cannot meet the policy: {count(lost, noun)} of {table.records:,} would have to be suppressed and "
         f"the limit allows {allowed:,}; raise suppression.limit, ask for less, or move boundaries up."
     )

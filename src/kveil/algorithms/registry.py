@@ -17,6 +17,7 @@ from kveil.algorithms import (
     leastloss,
     mondrian,
     people,
+    pkclustering,
     rmerger,
 )
 from kveil.errors import Refused, listing
@@ -139,6 +140,14 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         kmember.KMemberOptions,
         "k-member inside the groups that boundaries leave; suppresses only what no release could keep",
         "Miller, Campan, Truta 2008",
+    ),
+    Algorithm(
+        "pk-clustering",
+        pkclustering.pk_clustering,
+        frozenset({MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
+        pkclustering.PkClusteringOptions,
+        "clusters inside the boundaries: diversity first, then size, then the rest",
+        "Truta, Campan, Meyer 2007",
     ),
     Algorithm(
         "k-msd",

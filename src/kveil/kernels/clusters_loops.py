@@ -338,8 +338,8 @@ def expand(
 def next_item(
     costs: Costs, items: Items, forest: Forest, heap: Heap, left: Longs, box: Ints, size: int, version: int
 ) -> int:
-    """Bring the best live tuple to the top of the heap, with its exact cost; return the heap's size."""
-    while True:
+    """Bring the best live tuple to the top of the heap, with its exact cost; return the heap's size, 0 if none is."""
+    while size > 0:
         ref = np.int64(heap.entry[0, REF])
         if heap.entry[0, VERSION] != version:
             # The cluster has grown since: what was a cost is a lower bound now.
@@ -355,6 +355,7 @@ def next_item(
         else:
             size = drop_first(heap, size)
             size = expand(costs, items, forest, heap, left, box, size, -1 - ref, version)
+    return size
 
 
 @njit(cache=True, nogil=True)

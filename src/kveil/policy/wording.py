@@ -16,6 +16,9 @@ Location = tuple[int | str, ...]
 _SILENT_TAGS = {"file", "marked", "level", "max_width"}
 
 
+SHARES = "; shares are written as 0.05 for 5 %"
+
+
 def key_path(location: Iterable[int | str]) -> Location:
     """Return a pydantic location as the keys a reader finds in the file, without union tags."""
     path: list[int | str] = []
@@ -66,7 +69,8 @@ def _reason(error: ErrorDetails) -> str:
     if kind == "union_tag_not_found":
         return "does not say which `model:` it asks for"
     if kind in {"text", "number", "whole", "flag", "texts"}:
-        return f"must be {error['msg']}, not {_found(found)}"
+        hint = SHARES if kind == "number" and str(found).strip().endswith("%") else ""
+        return f"must be {error['msg']}, not {_found(found)}{hint}"
     if kind in {"too_short", "tuple_too_short"}:
         return "must not be empty"
     if kind in {"greater_than_equal", "greater_than", "less_than_equal", "less_than"}:
@@ -77,7 +81,8 @@ def _reason(error: ErrorDetails) -> str:
             "less_than_equal": "at most",
             "less_than": "less than",
         }[kind]
-        return f"must be {words} {bound}, not {_found(found)}"
+        hint = SHARES if kind == "less_than_equal" and key == "limit" else ""
+        return f"must be {words} {bound}, not {_found(found)}{hint}"
     if kind in {"model_type", "model_attributes_type", "dict_type", "mapping_type"}:
         return f"must be a mapping (`key: value`), not {_found(found)}"
     if kind in {"list_type", "tuple_type"}:

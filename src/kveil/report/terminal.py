@@ -67,6 +67,16 @@ def show_receipt(out: Console, content: dict[str, Any], target: Path) -> None:
     )
     show_guarantees(out, content["guarantees"])
     show_losses(out, content)
+    if content["bound"] is not None:
+        out.print(_bound(content["bound"]))
+
+
+def _bound(bound: dict[str, Any]) -> str:
+    """Return in words what was proved, and how far the release is from it."""
+    name = {"ncp": "NCP", "il": "IL", "precision": "1 − precision"}[bound["loss"]]
+    least = f"{bound['at_least']:,.2f}" if bound["loss"] == "il" else f"{bound['at_least'] * 100:.2f} %"
+    gap = "" if bound["gap"] is None else f"; this one loses {bound['gap'] * 100:.1f} % more than that"
+    return f"bound: no release of this policy has {name} below {least}{gap}"
 
 
 def show_verdict(out: Console, verdict: Verdict, compared: bool) -> None:
@@ -136,6 +146,71 @@ def show_attacks(out: Console, content: dict[str, Any]) -> None:
     out.print(table)
     for entry in content["attacks"]:
         out.print(f"- [bold]{entry['attack']}[/]: {escape(entry['sentence'])}")
+
+
+def show_check(out: Console, content: dict[str, Any]) -> None:
+    """Print what a policy forces on a table before any run."""
+    noun = "record" if content["individuals"] is None else "individual"
+    rows = content["records"] if content["individuals"] is None else content["individuals"]
+    found = content["boundaries"]
+    for part in found["components"]:
+        out.print(
+            f"{escape(', '.join(part['attributes']))}: {count(part['groups'], 'group')} within the boundaries, the "
+            f"smallest of {part['smallest']:,}; {part['too_small']:,} have fewer than {count(part['needs'], 'member')}"
+        )
+    out.print(
+        f"{count(found['never_kept'], noun)} of {rows:,} can never be kept; the limit allows {found['limit']:,} to be "
+        "suppressed"
+    )
+    if found["falling"] > found["never_kept"]:
+        out.print(f"{count(found['falling'], noun)} fall where every group that fails at its limits is dropped whole")
+    if found["attributes"]:
+        table = _table("never kept", "without it", "with it alone", "one level up", "that saves")
+        for entry in found["attributes"]:
+            figures = (entry[key] for key in ("without", "alone", "one_level_up", "saves"))
+            table.add_row(f"boundary of {escape(entry['attribute'])}", *(f"{figure:,}" for figure in figures))
+        out.print(table)
+    for sentence in content["impossible"]:
+        out.print(f"[red]impossible:[/] {escape(sentence)}")
+    if content["possible"]:
+        names = ", ".join(content["algorithms"]) or "no algorithm of this version"
+        out.print(f"[green]Nothing found that makes the policy impossible.[/] It is honoured by {names}")
+
+
+def show_rules(out: Console, content: dict[str, Any]) -> None:
+    """Print the dependencies of a table: the declared ones, with groups that break them, and those that hold."""
+    out.print(f"[bold]{escape(content['data'])}[/]: {count(content['records'], 'record')}")
+    for rule in content["declared"]:
+        mark = "[green]holds[/]" if rule["holds"] else f"[red]broken by {count(rule['broken'], 'left side')}[/]"
+        out.print(f"declared {escape(rule['rule'])}: {mark}")
+        for group in rule["groups"]:
+            left = ", ".join(_value(value) for value in group["left"].values())
+            right = "; ".join(", ".join(_value(value) for value in side.values()) for side in group["right"])
+            more = " …" if group["right_sides"] > len(group["right"]) else ""
+            sides = count(group["right_sides"], "right side")
+            out.print(f"  {escape(left)}: {sides} in {count(group['records'], 'record')}: {escape(right)}{more}")
+        out.print(f"  in a release: {escape(rule['kept'])}")
+    if content["constant"]:
+        out.print(f"constant: {escape(', '.join(content['constant']))}")
+    keys = dict.fromkeys(", ".join(rule["left"]) for rule in content["functional"] if rule["key"])
+    if keys:
+        out.print(f"tell all records apart: {escape('; '.join(keys))}")
+    rights: dict[str, list[str]] = {}
+    for rule in content["functional"]:
+        if not rule["key"]:
+            rights.setdefault(", ".join(rule["left"]), []).extend(rule["right"])
+    for left, determined in rights.items():
+        out.print(f"functional {escape(f'{left} -> ' + ', '.join(determined))}")
+    for rule in content["multivalued"]:
+        out.print(f"multivalued {escape(rule['rule'])}")
+    if not content["functional"] and not content["multivalued"]:
+        out.print("No rule holds among these columns.")
+    if content["left_out"]:
+        out.print(f"Not looked at: {escape(', '.join(content['left_out']))}; choose with --columns.")
+
+
+def _value(value: str | None) -> str:
+    return "(missing)" if value is None else value
 
 
 # Parts of a policy by the short names that fit above a column.

@@ -13,6 +13,7 @@ from kveil.files import Source
 from kveil.policy.constraints import Component, components, largest_k
 from kveil.policy.model import STAR, Policy
 from kveil.verify.guarantees import can_check, check_dependency, check_model
+from kveil.verify.refine import refined_groups, refinement_warnings
 from kveil.verify.rows import INDIVIDUAL, Rows, release_rows, rule_texts
 from kveil.verify.truth import Comparison, compare, impossible_stars, unknown_items, unknown_labels
 from kveil.verify.verdict import Verdict
@@ -84,9 +85,11 @@ def verify_release(
 
     findings += unknown_items(rows, policy)
     guarantees = []
+    counted: dict[int, pl.Series] = {}
     for c, part in enumerate(parts):
         taking_part = ~starred[str(c)]
         for i in part.models:
+            counted[i] = taking_part
             guarantee, finding = check_model(policy.privacy[i], policy, rows, taking_part)
             guarantees.append((i, guarantee))
             findings += finding
@@ -107,6 +110,9 @@ def verify_release(
     suppression, finding = _suppression(rows, policy, comparison, all_star, starred, parts)
     findings += finding
     warnings = _star_warnings(policy, rows, suppression["starred"])
+    if original is not None and policy.dependencies:
+        refined = refined_groups(policy, rows, release, original, counted)
+        warnings += refinement_warnings(refined, rows.persons)
     if not rows.height:
         warnings.append("the release has no records.")
     return Verdict(

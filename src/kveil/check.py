@@ -1,0 +1,197 @@
+"""`kveil check`: what a policy already forces on a table, before any run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kveil.algorithms.boundaries import Mam, is_bounded, least_size, mam
+from kveil.algorithms.registry import honouring
+from kveil.errors import Refused, Unmeetable, count
+from kveil.kernels.groups import group_rows
+from kveil.models.counts import AtLeastK, Bools, GroupModel, Ints
+from kveil.models.standing import group_model, sensitive_pairs
+from kveil.models.subset import Requirement, maximal_anonymous_subset
+from kveil.pipeline import check_input, input_path, read
+from kveil.policy.constraints import Component, implied, most_suppressed
+from kveil.policy.model import MaxWidth, Policy, PrivacyModel
+from kveil.table.encode import Table, encode
+from kveil.table.solution import Shown
+from kveil.table.tree import Tree
+
+
+def check_file(policy: Policy, given: Path | None = None) -> dict[str, Any]:
+    """Return what a policy forces on its table; ``possible`` tells whether anything can meet it."""
+    source = read(policy, input_path(policy, given))
+    table = encode(source, policy)
+    impossible = []
+    try:
+        check_input(source, table)
+    except Unmeetable as error:
+        impossible.append(str(error))
+    boundaries = check_boundaries(table)
+    out, allowed = boundaries["never_kept"], boundaries["limit"]
+    noun = "record" if table.persons is None else "individual"
+    if out > allowed:
+        impossible.append(
+            f"{count(out, noun)} of {table.records:,} can never be kept, and the suppression limit allows {allowed:,}; "
+            f"{'relax a boundary, ' if boundaries['attributes'] else ''}ask for less, or raise suppression.limit."
+        )
+    try:
+        able = [algorithm.name for algorithm in honouring(policy)]
+    except Refused:
+        able = []
+    return {
+        "records": source.rows,
+        "individuals": None if table.persons is None else table.records,
+        "possible": not impossible,
+        "impossible": impossible,
+        "algorithms": able,
+        "boundaries": boundaries,
+    }
+
+
+def check_boundaries(table: Table) -> dict[str, Any]:
+    """Return what boundaries and models already cost, whatever an algorithm does.
+
+    ``never_kept``: records that fail k, distinct l or p even with every value at its limit; no release can hold them.
+    ``falling``: as many as fall where every group that fails any model at its limits is dropped; for the other models
+    an algorithm may find a smaller loss. For each bounded attribute, how many can never be kept without its boundary,
+    with its boundary alone, and with it relaxed by one level: each limit at its parent, a largest width doubled.
+    """
+    bounded = [position for position in range(len(table.names)) if is_bounded(table, position)]
+    out = int(_never_kept(table).sum())
+    found = []
+    for position in bounded:
+        others = [p for p in bounded if p != position]
+        without = int(_never_kept(_changed(table, [position], _no_limit)).sum())
+        alone = int(_never_kept(_changed(table, others, _no_limit)).sum())
+        relaxed = int(_never_kept(_changed(table, [position], _relaxed)).sum())
+        found.append(
+            {
+                "attribute": table.names[position],
+                "without": without,
+                "to_blame_for": out - without,
+                "alone": alone,
+                "one_level_up": relaxed,
+                "saves": out - relaxed,
+            }
+        )
+    parts = []
+    for component in table.components:
+        groups = _limits(table, component)
+        sizes = np.bincount(groups.group, weights=table.distinct.weights, minlength=groups.number)
+        used = sizes[sizes > 0]
+        parts.append(
+            {
+                "attributes": list(component.attributes),
+                "needs": least_size(table, component),
+                "groups": len(used),
+                "smallest": int(used.min(initial=table.records)),
+                "too_small": int((used < least_size(table, component)).sum()),
+            }
+        )
+    return {
+        "never_kept": out,
+        "falling": int(_never_kept(table, certain=False).sum()),
+        "limit": most_suppressed(table.policy, table.records),
+        "components": parts,
+        "attributes": found,
+    }
+
+
+def _changed(table: Table, positions: list[int], change: Callable[[Table, int], Table]) -> Table:
+    """Return a table with changed boundaries on some attributes."""
+    for position in positions:
+        table = change(table, position)
+    return table
+
+
+def _no_limit(table: Table, position: int) -> Table:
+    tree = table.trees[position]
+    if isinstance(tree, Tree):
+        return _with_limits(table, position, np.zeros_like(tree.limit_of))
+    return _with_width(table, position, None)
+
+
+def _relaxed(table: Table, position: int) -> Table:
+    tree = table.trees[position]
+    if isinstance(tree, Tree):
+        return _with_limits(table, position, tree.parent[tree.limit_of])
+    boundary = table.policy.attributes[table.names[position]].boundary
+    assert isinstance(boundary, MaxWidth)
+    return _with_width(table, position, MaxWidth(max_width=2 * boundary.max_width))
+
+
+def _with_limits(table: Table, position: int, limits: Ints) -> Table:
+    tree = table.trees[position]
+    assert isinstance(tree, Tree)
+    changed = replace(tree)
+    changed.__dict__["limit_of"] = limits
+    return _with(replace(table, trees=(*table.trees[:position], changed, *table.trees[position + 1 :])), table)
+
+
+def _with_width(table: Table, position: int, boundary: MaxWidth | None) -> Table:
+    name, policy = table.names[position], table.policy
+    attribute = policy.attributes[name].model_copy(update={"boundary": boundary})
+    changed = policy.model_copy(update={"attributes": {**policy.attributes, name: attribute}})
+    return _with(replace(table, policy=changed), table)
+
+
+def _with(changed: Table, table: Table) -> Table:
+    changed.__dict__.update(distinct=table.distinct, components=table.components)
+    return changed
+
+
+def _limits(table: Table, component: Component) -> Mam:
+    positions, distinct = table.positions(component.attributes), table.distinct
+    low, high = distinct.low[positions], distinct.high[positions]
+    return mam(table, positions, low, high, distinct.weights, least_size(table, component))
+
+
+def _never_kept(table: Table, certain: bool = True) -> Bools:
+    """Return the rows that fail some model even with every value at its limit; where ``certain``, of k, l and p."""
+    distinct = table.distinct
+    pairs = sensitive_pairs(table)
+    everyone = np.ones(len(distinct.weights), dtype=bool)
+    outside = ~everyone
+    together: list[Requirement] = []
+    for component in table.components:
+        required = _requirements(table, component)
+        if certain:
+            required = [requirement for requirement in required if requirement.model.unique_subset]
+        outside |= ~maximal_anonymous_subset(required, distinct.weights, pairs, everyone)
+        together += required
+    if table.whole_rows and outside.any():
+        outside = ~maximal_anonymous_subset(together, distinct.weights, pairs, ~outside)
+    return np.asarray(outside[distinct.member])
+
+
+def _requirements(table: Table, component: Component) -> list[Requirement]:
+    policy, skip = table.policy, implied(table.policy)
+    groups = _limits(table, component)
+    shown = []
+    for a, name in enumerate(component.attributes):
+        tree = table.trees[table.names.index(name)]
+        if isinstance(tree, Tree):
+            shown.append(tree.limit_of[table.distinct.low[table.names.index(name)]])
+        else:
+            shown.append(Shown.spans(tree, groups.low[a], groups.high[a]).codes[groups.group])
+    found = []
+    for i in component.models:
+        if i not in skip:
+            over = [component.attributes.index(name) for name in policy.attributes_of(policy.privacy[i])]
+            group, first = group_rows(np.array([shown[a] for a in over], dtype=np.int32))
+            found.append(Requirement(_model(policy.privacy[i], table), group, len(first)))
+    return found
+
+
+def _model(model: PrivacyModel, table: Table) -> GroupModel:
+    """Return a model as far as it can be judged before items are generalized: fingerprints only by their number."""
+    if model.model == "kl-diversity":
+        return AtLeastK(int(-(-model.l // 1)))
+    return group_model(model, table)

@@ -1,0 +1,107 @@
+"""The report as one HTML file: nothing is loaded from anywhere, and every text is escaped."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from kveil.attack.words import TITLES, percent
+from kveil.policy.model import Policy
+from kveil.report import figures
+from kveil.version import __version__
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.1f} %" if share else "0 %"
+
+
+def _number(value: Any) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+
+
+def _environment() -> Environment:
+    found = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters |= {"percent": _percent, "rate": percent, "number": _number}
+    return found
+
+
+def _svg(picture: str) -> Markup:
+    return Markup(picture)  # made by vl-convert, which escapes texts
+
+
+def report_page(story: dict[str, Any], policy: Policy, command: str | None = None) -> str:
+    """Return the report of a release as HTML."""
+    pictures: dict[str, Markup] = {}
+    for entry in story["attributes"]:
+        name = entry["name"]
+        most = max(records for _, records in [*entry["after"], *entry.get("before", [])]) if entry["after"] else 1
+        if not story["public"]:
+            told = f"{name} before: {entry['values']:,} values"
+            pictures[f"before {name}"] = _svg(figures.bars(entry["before"], "original", figures.BEFORE, most, told))
+        told = f"{name} in the release: {entry['labels']:,} values"
+        pictures[f"after {name}"] = _svg(figures.bars(entry["after"], "release", figures.AFTER, most, told))
+    groups = story["groups"]
+    if groups["rows"]:
+        told = (
+            f"{groups['groups']:,} groups, the smallest of {groups['smallest']:,}, the largest of {groups['largest']:,}"
+        )
+        pictures["groups"] = _svg(figures.sizes(groups["rows"], told))
+    played = story["attacks"]["attacks"] if story["attacks"] else []
+    drawn = [
+        (f"{TITLES[e['attack']]} ({e['knowing'] or e.get('sensitive', '')})", e["before"]["rate"], e["after"]["rate"])
+        for e in played
+        if e["attack"] in {"prosecutor", "best guess", "homogeneity", "fingerprint"} and e["before"] and e["after"]
+    ]
+    if drawn:
+        told = "; ".join(f"{name}: {percent(before)} before, {percent(after)} after" for name, before, after in drawn)
+        pictures["attacks"] = _svg(figures.attacks(drawn, told))
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            story=story,
+            pictures=pictures,
+            titles=TITLES,
+            version=__version__,
+            command=command,
+            receipt=json.dumps(story["receipt"], indent=2, ensure_ascii=False),
+            policy_hash=policy.sha256,
+        )
+    )
+
+
+def comparison_page(policy: Policy, content: dict[str, Any]) -> str:
+    """Return a comparison of algorithms as HTML."""
+    measure = content["loss"]
+    solved = [
+        {
+            "algorithm": entry["algorithm"],
+            "loss": entry["loss"][measure],
+            "suppressed": entry["suppressed_share"],
+            "seconds": entry["seconds"],
+        }
+        for entry in content["algorithms"]
+        if entry["solved"]
+    ]
+    pictures = {}
+    if solved:
+        told = "; ".join(f"{r['algorithm']}: {measure} {r['loss']:.4g}, {r['seconds']:.2f} s" for r in solved)
+        pictures["suppression"] = _svg(figures.scatter(solved, "suppressed", "suppressed", measure, True, told))
+        pictures["time"] = _svg(figures.scatter(solved, "seconds", "seconds", measure, False, told))
+    return (
+        _environment()
+        .get_template("comparison.html")
+        .render(content=content, measure=measure, pictures=pictures, version=__version__, policy_hash=policy.sha256)
+    )

@@ -1,0 +1,265 @@
+"""What a report tells, as plain data: every figure of it is reckoned here, the page only shows it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from kveil.errors import count
+from kveil.files import Source
+from kveil.policy.constraints import largest_k
+from kveil.policy.hierarchy import climber, fixed_lines
+from kveil.policy.model import STAR, Policy, Ranges
+from kveil.policy.numbers import parse_number, parse_span
+from kveil.verify.rows import release_rows, released_texts
+
+MOST_BARS = 14
+MOST_NODES = 45
+MODELS = {
+    "k-anonymity": "whoever knows {over} of somebody finds at least {k} {noun} that look alike",
+    "l-diversity": "among those that look alike in {over}, {sensitive} has at least {l} well-represented values",
+    "p-sensitive": "among those that look alike in {over}, {sensitive} has at least {p} values",
+    "alpha-k": "at least {k} look alike in {over}, and no value of {sensitive} is more than {alpha} of them",
+    "t-closeness": "those that look alike in {over} have {sensitive} spread as everywhere, up to a distance of {t}",
+    "kl-diversity": "what somebody has of {sensitive} is shared by at least {k}, and by at most 1/{l} of those alike",
+    "k-km-anonymity": "at least {k} look alike in {over}, and any {m} values of {sensitive} one has are shared by {k}",
+}
+WORST = {
+    "k-anonymity": "smallest group",
+    "l-diversity": "least diverse group",
+    "p-sensitive": "fewest values",
+    "alpha-k": "largest share",
+    "t-closeness": "largest distance",
+    "kl-diversity": "nearest to breaking it",
+    "k-km-anonymity": "nearest to breaking it",
+}
+
+
+def in_words(guarantee: Mapping[str, Any], noun: str) -> str:
+    """Return what a guarantee promises, in a sentence."""
+    over = ", ".join(guarantee["attributes"])
+    sensitive = guarantee.get("sensitive", "")
+    named = sensitive if isinstance(sensitive, str) else ", ".join(sensitive)
+    return MODELS[guarantee["model"]].format_map({**guarantee, "over": over, "sensitive": named, "noun": noun})
+
+
+def _natural(label: str) -> tuple[int, float, str]:
+    span = parse_span(label.strip("[]()").replace(",", "-")) if label[:1].isdigit() or label[:1] in "[(" else None
+    return (1, 0.0, label) if span is None else (0, float(span[0]), label)
+
+
+def _top(counts: Counter[str]) -> list[tuple[str, int]]:
+    """Return the most frequent labels in their natural order, the others as one, `*` last."""
+    frequent = [label for label, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])) if label != STAR]
+    shown = sorted(frequent[:MOST_BARS], key=_natural)
+    rows = [(label if label else "(empty)", counts[label]) for label in shown]
+    rest = frequent[MOST_BARS:]
+    if rest:
+        rows.append((f"{len(rest):,} others", sum(counts[label] for label in rest)))
+    if counts[STAR]:
+        rows.append(("* (anything)", counts[STAR]))
+    return rows
+
+
+def _counts(column: pl.Series) -> Counter[str]:
+    return Counter(dict(column.alias("text").value_counts(name="n").iter_rows()))
+
+
+def _coarse(policy: Policy, name: str, counts: Counter[str]) -> tuple[Counter[str], str]:
+    """Return a column's counts at the first level that has few enough labels to draw, and what that level is."""
+    if len(counts) <= MOST_BARS:
+        return counts, ""
+    spec = policy.attributes[name].hierarchy
+    missing = set(policy.data.missing)
+    if isinstance(spec, Ranges):
+        return _binned(counts), "in equal parts"
+    fixed = fixed_lines(policy, name)
+    if fixed is not None:
+        lines = {line[0]: line for line in fixed.lines}
+        climb: Any = lines.get
+    else:
+        climb = climber(spec, [value for value in counts if value not in missing])
+    ways = {value: (value, STAR) if value in missing else climb(value) or (value,) for value in counts}
+    deepest = max(map(len, ways.values()))
+    for level in range(1, deepest - 1):
+        found: Counter[str] = Counter()
+        for value, way in ways.items():
+            at = max(0, min(level - (deepest - len(way)), len(way) - 2)) if len(way) > 1 else 0
+            found[way[at]] += counts[value]
+        if len(found) <= 2 * MOST_BARS:
+            return found, f"{count(level, 'step')} up its hierarchy"
+    return counts, ""
+
+
+def _binned(counts: Counter[str]) -> Counter[str]:
+    numbers = {text: parse_number(text) for text in counts}
+    known = [float(number) for number in numbers.values() if number is not None]
+    low, high = min(known, default=0.0), max(known, default=1.0)
+    width = (high - low) / 10 or 1.0
+    found: Counter[str] = Counter()
+    for text, number in numbers.items():
+        if number is None:
+            found[text] += counts[text]
+        else:
+            place = min(int((float(number) - low) / width), 9)
+            found[f"{low + place * width:g}-{low + (place + 1) * width:g}"] += counts[text]
+    return found
+
+
+def _nodes(policy: Policy, name: str, after: Counter[str], values: list[str]) -> list[dict[str, Any]]:
+    """Return the nodes of a hierarchy that cells stand at, with those above them, in the tree's order."""
+    spec = policy.attributes[name].hierarchy
+    if isinstance(spec, Ranges) or spec is None:
+        return []
+    missing = set(policy.data.missing)
+    fixed = fixed_lines(policy, name)
+    climb: Any = climber(spec, [v for v in values if v not in missing]) if fixed is None else None
+    lines = fixed.lines if fixed is not None else [way for v in values if v not in missing and (way := climb(v))]
+    children: dict[str, dict[str, None]] = {}
+    for line in lines:
+        for child, above in pairwise(line):
+            children.setdefault(above, {})[child] = None
+    root = lines[0][-1] if lines else STAR
+    total: dict[str, int] = {}
+
+    def weigh(label: str) -> int:
+        total[label] = after.get(label, 0) + sum(weigh(child) for child in children.get(label, ()))
+        return total[label]
+
+    weigh(root)
+    rows: list[dict[str, Any]] = []
+
+    def walk(label: str, depth: int) -> None:
+        rows.append({"label": label or "(empty)", "depth": depth, "cells": after.get(label, 0), "below": total[label]})
+        below = [child for child in children.get(label, ()) if total[child]]
+        for child in sorted(below, key=_natural):
+            walk(child, depth + 1)
+
+    walk(root, 0)
+    if len(rows) > MOST_NODES:  # keep the nodes nearest to the root, and of those the fullest
+        order = sorted(range(len(rows)), key=lambda i: (rows[i]["depth"], -rows[i]["below"], i))
+        kept = set(order[:MOST_NODES])
+        rows = [row for i, row in enumerate(rows) if i in kept] + [
+            {"label": f"{len(rows) - MOST_NODES:,} more nodes", "depth": 1, "cells": None, "below": 0}
+        ]
+    return rows
+
+
+def _group_sizes(shown: pl.DataFrame, names: list[str]) -> dict[str, Any]:
+    """Return the records in groups of which size: 1, 2, 3 to 4, 5 to 9, 10 to 19, 20 to 49 and so on."""
+    visible = shown.filter(~pl.all_horizontal(pl.col(names) == STAR)) if shown.height else shown
+    if not visible.height:
+        return {"rows": [], "groups": 0, "smallest": None, "largest": None, "median": None}
+    found = visible.group_by(names).len()["len"].to_numpy()
+    edges = [1, 2, 3, 5]
+    while edges[-1] <= found.max():
+        edges += [edges[-1] * 2, edges[-1] * 4, edges[-1] * 10]
+    rows = []
+    for low, high in zip(edges, [*edges[1:], None], strict=True):
+        inside = found[(found >= low) & (found < high if high is not None else True)]
+        label = f"{low}+" if high is None else str(low) if high - low == 1 else f"{low}–{high - 1}"
+        rows.append((label, int(inside.sum())))
+    while rows and rows[-1][1] == 0:
+        rows.pop()
+    while rows and rows[0][1] == 0:
+        rows.pop(0)
+    return {
+        "rows": rows,
+        "groups": len(found),
+        "smallest": int(found.min()),
+        "largest": int(found.max()),
+        "median": float(np.median(found)),
+    }
+
+
+def _hierarchy_words(policy: Policy, name: str) -> str:
+    attribute = policy.attributes[name]
+    spec = attribute.hierarchy
+    if spec is None:
+        return "value → *"
+    if spec.form == "file":
+        return f"file {spec.path}"
+    if spec.form == "intervals":
+        return "intervals " + ", ".join(f"{width:g}" for width in map(float, spec.widths))
+    if spec.form == "mask":
+        return "first " + ", ".join(map(str, spec.keep)) + " characters"
+    if spec.form == "dates":
+        return ", ".join(spec.levels)
+    return (
+        "ranges" + (f" rounded to {float(spec.round):g}" if isinstance(spec, Ranges) and spec.round else "")
+        if (spec.form == "ranges")
+        else "tree in the policy"
+    )
+
+
+def _boundary_words(policy: Policy, name: str) -> str:
+    boundary = policy.attributes[name].boundary
+    if boundary is None:
+        return "none"
+    if boundary.form == "marked":
+        return "up to " + ", ".join(boundary.nodes)
+    if boundary.form == "level":
+        return f"up to level {boundary.level}"
+    return f"at most {float(boundary.max_width):g} wide"
+
+
+def tell(
+    policy: Policy,
+    receipt: dict[str, Any],
+    release: Source,
+    original: Source | None,
+    reasons: Mapping[str, int],
+    attacks: dict[str, Any] | None,
+) -> dict[str, Any]:
+    """Return the story of a release; without ``original`` only what receipt and release tell anybody."""
+    persons = receipt["individuals"] is not None
+    counts = receipt["individuals"] or receipt["records"]
+    noun = "people" if persons else "records"
+    shown = release_rows(release, policy).texts
+    attributes = []
+    for name in policy.quasi_identifiers:
+        after = _counts(shown[name])
+        entry: dict[str, Any] = {
+            "name": name,
+            "loss": receipt["loss_by_attribute"][name],
+            "after": _top(after),
+            "labels": len(after),
+            "intact": None,
+        }
+        if original is not None:
+            before = _counts(released_texts(original, policy, name))
+            coarse, level = _coarse(policy, name, before)
+            nodes = _nodes(policy, name, after, list(before))
+            entry |= {"before": _top(coarse), "level": level, "values": len(before), "nodes": nodes}
+        attributes.append(entry)
+    return {
+        "public": original is None,
+        "receipt": receipt,
+        "noun": noun,
+        "counts": counts,
+        "records": receipt["records"],
+        "share": counts["suppressed"] / counts["input"] if counts["input"] else 0.0,
+        "limit": float(policy.suppression.limit),
+        "show": policy.suppression.show,
+        "promises": [{"told": in_words(g, noun), "worst_is": WORST[g["model"]], **g} for g in receipt["guarantees"]],
+        "roles": [
+            {
+                "name": name,
+                "role": a.role,
+                "hierarchy": _hierarchy_words(policy, name) if a.role == "quasi-identifier" else "",
+                "boundary": _boundary_words(policy, name) if a.role == "quasi-identifier" else "",
+                "weight": f"{float(a.weight):g}",
+            }
+            for name, a in policy.attributes.items()
+        ],
+        "attributes": attributes,
+        "groups": _group_sizes(shown, policy.quasi_identifiers),
+        "k": largest_k(policy),
+        "reasons": dict(reasons),
+        "attacks": attacks,
+    }
