@@ -1,4 +1,4 @@
-"""`kveil check`: what a policy already forces on a table, before any run."""
+"""`kveil check`: the risk of a raw table, and what a policy already forces on it, before any run."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.pipeline import check_input, input_path, read
 from kveil.policy.constraints import Component, implied, most_suppressed
 from kveil.policy.model import MaxWidth, Policy, PrivacyModel
+from kveil.risk import raw_risk
 from kveil.table.encode import Table, encode
 from kveil.table.solution import Shown
 from kveil.table.tree import Tree
@@ -52,6 +53,7 @@ def check_file(policy: Policy, given: Path | None = None) -> dict[str, Any]:
         "impossible": impossible,
         "algorithms": able,
         "boundaries": boundaries,
+        "risk": raw_risk(source, policy),
     }
 
 
