@@ -131,7 +131,9 @@ def show_attacks(out: Console, content: dict[str, Any]) -> None:
         before, after = entry["before"], entry["after"]
         if before is None or after is None:
             continue
-        subject = [entry.get("sensitive"), entry["knowing"]]
+        most = entry.get("items")
+        items = "all values" if most is None else f"the rarest {count(most, 'value')}"
+        subject = [entry.get("sensitive"), entry["knowing"] or items]
         name = f"{entry['attack']}: {' by '.join(part for part in subject if part)}"
         table.add_row(escape(name), percent(before["rate"]), percent(after["rate"]), percent(after["worst"]))
     out.print(table)
