@@ -19,7 +19,7 @@ from kveil.version import __version__
 
 if TYPE_CHECKING:
     from kveil.comparison import Comparison, compare
-    from kveil.pipeline import Result, anonymize, verify
+    from kveil.pipeline import Result, anonymize, bound, verify
     from kveil.policy.dependencies import Dependency
     from kveil.policy.model import (
         AlgorithmChoice,
@@ -58,6 +58,7 @@ _HOMES = {
     "Result": "kveil.pipeline",
     "Verdict": "kveil.verify",
     "anonymize": "kveil.pipeline",
+    "bound": "kveil.pipeline",
     "compare": "kveil.comparison",
     "maximal_anonymous_attributes": "kveil.subsets",
     "maximal_anonymous_subset": "kveil.subsets",
@@ -102,6 +103,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "anonymize",
+    "bound",
     "compare",
     "maximal_anonymous_attributes",
     "maximal_anonymous_subset",

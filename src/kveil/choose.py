@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any
 
 from kveil.algorithms.association import check_rules
+from kveil.algorithms.refine import NORMAL, refine
 from kveil.algorithms.registry import Algorithm, asks, check_honours, find, honouring
 from kveil.engines.local import Attempt, run
 from kveil.errors import PolicyError, Refused, Unmeetable, listing
@@ -157,6 +158,7 @@ def attempt(table: Table, progress: Progress, seconds: float | None = AUTO_SECON
     A named algorithm takes as long as it takes; `auto` stops what is not done after ``seconds`` in all.
     """
     options = table.policy.algorithm.options
+    started = perf_counter()
     best: Attempt | None = None
     failure: Unmeetable | None = None
     tried: list[dict[str, Any]] = []
@@ -176,4 +178,17 @@ def attempt(table: Table, progress: Progress, seconds: float | None = AUTO_SECON
     if best is None:
         assert failure is not None
         raise failure
+    if table.policy.algorithm.name == "auto" and best.algorithm.refine == "off" and not table.policy.dependencies:
+        return _refined(
+            table, best, progress, None if seconds is None else max(seconds - (perf_counter() - started), 10)
+        )
     return best
+
+
+def _refined(table: Table, best: Attempt, progress: Progress, seconds: float | None) -> Attempt:
+    """Return the best attempt of `auto` refined, where none that refines by itself has won."""
+    solution = refine(table, best.solution, NORMAL, seconds, progress)
+    losses = measure(table, solution)
+    if losses.of(table.policy.loss) >= best.losses.of(table.policy.loss):
+        return best
+    return Attempt(best.algorithm, {**best.options, "refine": "normal"}, solution, losses, best.tried)

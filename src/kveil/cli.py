@@ -108,6 +108,9 @@ def anonymize(
     public: Annotated[
         bool, typer.Option("--public", help="Let the report tell only what release and receipt tell anybody.")
     ] = False,
+    bound: Annotated[
+        bool, typer.Option("--bound", help="Also prove what any release of this policy loses at least.")
+    ] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -122,7 +125,7 @@ def anonymize(
     source = input_path(loaded, input_)
     target = output or source.with_name(f"{source.stem}-release{source.suffix}")
     with stages(quiet) as progress:
-        content = anonymize_file(loaded, source, target, receipt, owner, progress, report, public)
+        content = anonymize_file(loaded, source, target, receipt, owner, progress, report, public, bound)
     if as_json:
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
     elif not quiet:
@@ -364,13 +367,14 @@ def dependencies(
 @app.command(epilog="Example: kveil algorithms --json")
 def algorithms(as_json: JsonOption = False) -> None:
     """List the algorithms and what each honours."""
+    from kveil.algorithms.refine import RefineOptions
     from kveil.algorithms.registry import ALGORITHMS
 
     content = [
         {
             "name": algorithm.name,
             "honours": sorted(algorithm.honours),
-            "options": sorted(algorithm.options.model_fields),
+            "options": sorted({**algorithm.options.model_fields, **RefineOptions.model_fields}),
             "summary": algorithm.summary,
             "paper": algorithm.paper,
         }

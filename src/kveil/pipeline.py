@@ -28,6 +28,7 @@ from kveil.verify.guarantees import check_dependency
 from kveil.verify.rows import ITEM, ROW, original_rows, release_rows, rule_texts
 
 if TYPE_CHECKING:
+    from kveil.algorithms.bound import Bound
     from kveil.engines.local import Attempt
 
 Progress = Callable[[str], None]
@@ -72,6 +73,7 @@ class _Run:
     verdict: Verdict
     warnings: list[str]
     seconds: dict[str, float]
+    bound: Bound | None = None
 
 
 def input_path(policy: Policy, given: Path | None) -> Path:
@@ -109,7 +111,7 @@ def check_input(source: Source, table: Table) -> None:
                 )
 
 
-def _run(source: Source, policy: Policy, started: float, progress: Progress) -> _Run:
+def _run(source: Source, policy: Policy, started: float, progress: Progress, bounded: bool = False) -> _Run:
     seconds: dict[str, float] = {}
 
     def lap(stage: str) -> None:
@@ -138,7 +140,37 @@ def _run(source: Source, policy: Policy, started: float, progress: Progress) -> 
         )
     lap("verify")
     warnings = verdict.warnings + release_warnings(frame, policy, release.labels) + _late(found)
-    return _Run(source, table, found, release, frame, verdict, warnings, seconds)
+    least = None
+    if bounded:
+        from kveil.algorithms.bound import lower_bound
+
+        least = lower_bound(table, progress)
+        seconds["solve"] += perf_counter() - started
+    return _Run(source, table, found, release, frame, verdict, warnings, seconds, least)
+
+
+def _bound(run: _Run) -> dict[str, Any] | None:
+    """Return the bound as the receipt has it, with the gap to the release's loss."""
+    least = run.bound
+    if least is None:
+        return None
+    loss = run.attempt.losses.of(least.loss)
+    gap = loss / least.at_least - 1 if least.at_least > 0 else None
+    return {"loss": least.loss, "at_least": least.at_least, "gap": gap}
+
+
+def bound(frame: Any, policy: Policy) -> Bound:
+    """Return a proved lower bound on the loss of any release of a table under a policy.
+
+    It needs no release: `at_least` is in the policy's loss, a share for `ncp` and `precision` (1 − precision), a total
+    for `il`.
+    """
+    from kveil.algorithms.bound import lower_bound
+
+    source = from_frame(frame)
+    table = encode(source, policy)
+    check_input(source, table)
+    return lower_bound(table, silent)
 
 
 def _late(attempt: Attempt) -> list[str]:
@@ -173,19 +205,20 @@ def _refuse_early(policy: Policy) -> None:
     candidates(policy)
 
 
-def anonymize(frame: Any, policy: Policy, algorithm: str | None = None) -> Result:
+def anonymize(frame: Any, policy: Policy, algorithm: str | None = None, bound: bool = False) -> Result:
     """Return a verified release of a pandas, Polars or PyArrow table, in the same kind of frame.
 
+    With ``bound`` the receipt also says what any release of the policy loses at least.
     Raises PolicyError, DataError, or Unmeetable where the policy cannot be met within its limit.
     """
     started = perf_counter()
     policy = with_algorithm(policy, algorithm)
     _refuse_early(policy)
-    run = _run(from_frame(frame), policy, started, silent)
+    run = _run(from_frame(frame), policy, started, silent, bound)
     started = perf_counter()
     data = to_frame(run.source, run.release.columns, run.release.source_rows)
     seconds = run.seconds | {"write": perf_counter() - started}
-    receipt = make_receipt(policy, run.attempt, run.verdict, *_records(run), run.warnings, seconds, None)
+    receipt = make_receipt(policy, run.attempt, run.verdict, *_records(run), run.warnings, seconds, None, _bound(run))
     return Result(data, receipt, _owner(run, None), lambda public: _report(run, receipt, public))
 
 
@@ -234,6 +267,7 @@ def anonymize_file(
     progress: Progress = silent,
     report: Path | None = None,
     public: bool = False,
+    bounded: bool = False,
 ) -> dict[str, Any]:
     """Make a release from a file and write it, with receipt, owner's file and report; return the receipt.
 
@@ -249,14 +283,16 @@ def anonymize_file(
         report_file = outputs.open(report, mode=None if public else 0o600) if report is not None else None
         output_file = outputs.open(output)
         progress("reading")
-        run = _run(read(policy, source_path, hashed=owner is not None), policy, started, progress)
+        run = _run(read(policy, source_path, hashed=owner is not None), policy, started, progress, bounded)
         started = perf_counter()
         progress("writing")
         digest = write_table(run.frame, output_file, output, run.source.separator, policy.data.missing[0])
         if owner_file is not None:
             outputs.write_json(owner_file, _owner(run, digest).as_json(), indent=None)
         seconds = run.seconds | {"write": perf_counter() - started}
-        content = make_receipt(policy, run.attempt, run.verdict, *_records(run), run.warnings, seconds, digest)
+        content = make_receipt(
+            policy, run.attempt, run.verdict, *_records(run), run.warnings, seconds, digest, _bound(run)
+        )
         if receipt_file is not None:
             outputs.write_json(receipt_file, content)
         if report_file is not None:

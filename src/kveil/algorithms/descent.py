@@ -28,7 +28,8 @@ Longs = NDArray[np.int64]
 
 MOST_VECTORS = 1_500  # level vectors of a set of attributes that are all proposed; more are drawn by chance
 SWEEPS = 20  # over all proposals, at most
-RAISES = 100  # neighbourhoods raised for each try a row that is asked for
+RAISES = 100  # neighbourhoods raised for each try a row that is asked for, fewer in small tables:
+ROWS_A_RAISE = 30
 MOST_RAISED = 3_000  # rows in a neighbourhood
 FEW = 40  # proposals after a neighbourhood was raised
 
@@ -231,6 +232,9 @@ class _Search:
         everything = tuple(range(len(shown.trees)))
         sets = [everything, *(tuple(c.over) for c in shown.classes), *((a,) for a in everything)]
         self.sets = list(dict.fromkeys(sets))
+        self.mean = [
+            [float(shown.price[a][target].mean()) for target in targets] for a, targets in enumerate(shown.targets)
+        ]
 
     def _vectors(self, over: tuple[int, ...], most: int) -> list[tuple[int, ...]]:
         """Return level vectors of some attributes, all of them or as many by chance."""
@@ -244,8 +248,7 @@ class _Search:
         return [tuple(vector) for vector in np.unique(drawn, axis=0).tolist()]
 
     def _price(self, over: tuple[int, ...], levels: tuple[int, ...]) -> float:
-        shown = self.shown
-        return float(sum(shown.price[a][shown.targets[a][level]].mean() for a, level in zip(over, levels, strict=True)))
+        return sum(self.mean[a][level] for a, level in zip(over, levels, strict=True))
 
     def _active(self) -> Ints:
         return np.flatnonzero(self.shown.cost > self.shown.least).astype(np.int32)
@@ -321,7 +324,8 @@ def descend(part: Part, costs: Costs, watch: Watch, solution: Solution, tries_a_
     before = shown.total
     search = _Search(shown, part.table.policy.seed, watch)
     search.descend()
-    for _ in range(round(RAISES * tries_a_row)):
+    raises = min(RAISES, len(part.rows) / ROWS_A_RAISE)
+    for _ in range(round(raises * tries_a_row)):
         if watch.over():
             break
         watch.tries += 1

@@ -67,7 +67,7 @@ def generalize_items(table: Table, order: Ints, patient: bool) -> dict[str, Ints
 def _partition(table: Table, bucketing: Bucketing, order: Ints, patient: bool) -> dict[str, Ints]:
     trees = [tree for name in bucketing.names if (tree := table.sensitive[name].tree) is not None]
     rows, leaves = joined_sets(table, bucketing.names)
-    by_row = np.lexsort((leaves, rows))
+    by_row = np.argsort(rows.astype(np.int64) * (int(leaves.max(initial=0)) + 1) + leaves, kind="stable")
     sets = Sets(run_starts(rows, table.records), leaves[by_row])
     forest = grow(trees, len(rows))
     nodes = np.empty(len(rows), dtype=np.int32)
@@ -177,7 +177,7 @@ def _rank_by_items(rank: Longs, table: Table) -> None:
     for name in table.policy.with_role("sensitive"):
         sensitive = table.sensitive[name]
         code = sensitive.code if sensitive.tree is None else sensitive.leaves[sensitive.code]
-        by_row = np.lexsort((code, sensitive.row))
+        by_row = np.argsort(sensitive.row.astype(np.int64) * (int(code.max(initial=0)) + 1) + code, kind="stable")
         _refine_ranks(rank, run_starts(sensitive.row, table.records), code[by_row])
 
 

@@ -15,7 +15,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from kveil.algorithms.kmember import Found, Space, clusters_of
+from kveil.algorithms.kmember import Found, Space, clusters_of, dissolve_stars
 from kveil.algorithms.partition import grow, joined_sets
 from kveil.errors import Unmeetable, count
 from kveil.kernels.combinations import ClusterItems, climb, merge_nearest
@@ -51,8 +51,8 @@ def rmerger(table: Table, options: RmergerOptions, rng: np.random.Generator) -> 
     allowed = most_suppressed(table.policy, table.records)
     k = largest_k(table.policy)
     m = max([options.m or 1, *(model.m for model in table.policy.privacy if model.model == "k-km-anonymity")])
-    plain = table.under(table.policy.model_copy(update={"loss": "ncp"}))
-    space = Space(plain, list(range(len(table.names))))
+    # Clustering looks at quasi-identifiers alone: rows, by NCP, whoever they are.
+    space = Space(table.as_rows(table.policy.model_copy(update={"loss": "ncp"})), list(range(len(table.names))))
     kept = np.ones(table.records, dtype=bool)
     reasons: dict[str, Ints] = {}
     while True:
@@ -94,7 +94,7 @@ def _clusters(space: Space, kept: Bools, k: int, delta: Decimal) -> tuple[Found,
     if small.any():
         none = np.zeros(0, dtype=np.int32)
         return Found(none, none, none, none.astype(np.int64), none), small
-    found, _ = clusters_of(space, group, kept, k, None)
+    found = _showing_something(space, clusters_of(space, group, kept, k, None)[0], k)
     weights = sum(table.policy.attributes[name].weight for name in table.names)
     most = int(delta * weights * space.whole.scale * int(kept.sum()))
     low, high = np.ascontiguousarray(found.low.T), np.ascontiguousarray(found.high.T)
@@ -105,6 +105,18 @@ def _clusters(space: Space, kept: Bools, k: int, delta: Decimal) -> tuple[Found,
     size = np.bincount(number, weights=found.size, minlength=len(used)).astype(np.int64)
     low, high = np.ascontiguousarray(low[used].T), np.ascontiguousarray(high[used].T)
     return Found(label, low, high, size, found.group[used]), small
+
+
+def _showing_something(space: Space, found: Found, k: int) -> Found:
+    """Return clusters without those that show nothing but `*`, if other clusters can take in all their people."""
+    open_to = Found(found.label.copy(), found.low.copy(), found.high.copy(), found.size.copy(), found.group.copy())
+    if dissolve_stars(space, open_to, k).any():
+        return found
+    used = np.flatnonzero(open_to.size > 0)
+    number = np.full(len(open_to.size) + 1, -1, dtype=np.int32)
+    number[used] = np.arange(len(used))
+    low, high = open_to.low[:, used], open_to.high[:, used]
+    return Found(number[open_to.label], low, high, open_to.size[used], open_to.group[used])
 
 
 # ---------------------------------------------------------------------------------------------- items

@@ -65,6 +65,7 @@ def compile_all() -> int:
     """Compile every kernel for the types it is called with; return how many there are."""
     import numpy as np
 
+    from kveil.kernels.bound import bound_nothing
     from kveil.kernels.cells import choose_cells
     from kveil.kernels.clusters import cluster_nothing
     from kveil.kernels.combinations import combine_nothing
@@ -72,6 +73,7 @@ def compile_all() -> int:
     from kveil.kernels.groups import add_up, group_rows, sample_of_groups
     from kveil.kernels.kmsd import repair_nothing
     from kveil.kernels.mondrian import split_nothing
+    from kveil.kernels.neighbours import search_nothing
     from kveil.kernels.offers import price_groups
     from kveil.kernels.partition import refine_nothing
 
@@ -87,6 +89,8 @@ def compile_all() -> int:
     choose_cells(np.zeros(1, dtype=np.int64), rows[0][:0], np.zeros(0, dtype=np.int64), rows[0], 1)
     repair_nothing()
     refine_nothing()
+    search_nothing()
+    bound_nothing()
     combine_nothing()
     return sum(_loops_in(module) for name, module in sys.modules.items() if name.startswith("kveil.kernels."))
 

@@ -67,3 +67,15 @@ def kept_excess(nodes: Nodes, weight: Longs, price: Longs, k: int, used: Longs) 
     from kveil.kernels.bound_loops import sum_kept
 
     return int(sum_kept(nodes.number, nodes.start, nodes.member, nodes.cost, weight, price, k, used))
+
+
+def bound_nothing() -> None:
+    """Sum over one tuple, which compiles the loops for the types they are called with."""
+    one = np.ones(1, dtype=np.int64)
+    lattice = Lattice(
+        np.array([0, 1]), np.zeros((1, 1), dtype=np.int32), np.zeros((1, 1), dtype=np.int64), np.ones(1, dtype=np.int64)
+    )
+    used = np.zeros(1, dtype=np.int64)
+    cheapest(lattice, 1, 1)
+    excess(lattice, one, 1, used)
+    kept_excess(collect(lattice, one, 1, 1, used, 8)[1], one, one, 1, used)

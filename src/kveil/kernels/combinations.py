@@ -44,7 +44,7 @@ def merge_nearest(
 
     The first three are laid-out costs as in `clusters.Costs`; ``low`` and ``high`` are cluster × attribute spans, which
     change. The cluster whose members lose least is merged with the one of its group with which they then lose least;
-    ties go to the first. Quadratic in the clusters.
+    ties go to the first. Never so far that nothing is shown. Quadratic in the clusters.
     """
     from kveil.kernels.combinations_loops import merge_clusters
 

@@ -108,6 +108,9 @@ def merge_clusters(
     cost = np.empty(clusters, dtype=np.int64)
     total = np.int64(0)
     alone = np.zeros(clusters, dtype=np.bool_)  # nothing left in its group to merge with
+    everything = np.int64(0)  # what a row costs that shows nothing: no merging goes that far
+    for a in range(attributes.shape[0]):
+        everything += attributes[a, 2]
     for c in range(clusters):
         cost[c] = row_cost(nodes, leaves, attributes, low, high, c, c, far)
         total += cost[c] * size[c]
@@ -118,7 +121,7 @@ def merge_clusters(
                 seed = c
         if seed < 0:
             break
-        nearest, least = -1, far
+        nearest, least = -1, everything
         for c in range(clusters):
             if c != seed and into[c] == c and group[c] == group[seed]:
                 price = row_cost(nodes, leaves, attributes, low, high, seed, c, least)

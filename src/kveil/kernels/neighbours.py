@@ -135,3 +135,26 @@ def place_rows(base: Ints, zone: Ints, group_zone: Ints, code: Ints, longs: Long
     from kveil.kernels.neighbours_loops import place_each
 
     return place_each(base, zone, group_zone, code, longs, most, codes)
+
+
+def search_nothing() -> None:
+    """Search in one row, with and without models, which compiles the loops for the types they are called with."""
+    about = np.full((1, 11), 0, dtype=np.int64)
+    about[0, [WIDTH, WIDEST, MISSING, STAR]] = 1, -1, -1, -1
+    none, far = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
+    codes = Codes(about, np.zeros(1, dtype=np.int32), np.zeros(2, dtype=np.int64), np.zeros(1))
+    base, zone = np.zeros((1, 1), dtype=np.int32), np.zeros(1, dtype=np.int32)
+    flat = np.zeros((0, 1))
+    models = Models(
+        Needs(none, none, far[:0], far[:0], far[:0], np.zeros(0)),
+        Values(
+            np.zeros((0, 1), dtype=np.int64), none, far[:0], none, flat, np.zeros((0, 1, 1), dtype=np.int32), flat, flat
+        ),
+        np.zeros((0, 1), dtype=np.int64), np.zeros((0, 1), dtype=np.int32), none, np.zeros(1), zone,
+    )  # fmt: skip
+    for given in (None, models):
+        state, _ = new_state(base, zone, zone, codes, 0)
+        search(state, codes, given, noise_table(), 1, False, 1, 8)
+    place_rows(base, zone, zone, base.copy(), np.ones((2, 1), dtype=np.int64), 1, codes)
+    children = Children(far, np.zeros(2, dtype=np.int64), none, zone, zone)
+    top_down(base, np.array([0, 1]), codes, children, 1)

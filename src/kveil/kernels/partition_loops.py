@@ -83,12 +83,16 @@ def compare_children(forest: Forest, sets: Sets, part: Part, node: int, p: int, 
 
 
 @njit(cache=True, nogil=True)
-def group_children(forest: Forest, sets: Sets, part: Part, node: int, exact: bool, room: Room) -> int:
-    """Give the records of a part numbers by the set of children they have; return how many sets there are.
+def group_children(forest: Forest, sets: Sets, part: Part, node: int, exact: bool, room: Room) -> tuple[int, int]:
+    """Give the records of a part numbers by the set of children they have; return how many sets and children there are.
 
-    ``room.gain`` becomes what each record would gain if the node were opened. Where the answer is only weighed, equal
-    hashes stand for equal sets; where it is acted on, ``exact``, the sets are compared.
+    ``room.gain`` becomes what each record would gain if the node were opened. Where the answer is acted on, ``exact``,
+    sets are compared. Where it is only weighed, equal hashes stand for equal sets, and the children are counted too:
+    they are written to ``room.found``, and ``room.tally`` becomes node × (records that have it alone, their items
+    below it, records that have it among others, their items below it).
     """
+    tally = room.tally
+    children = 0
     records = part.end - part.begin
     size = 16
     while size < 2 * records:
@@ -99,6 +103,7 @@ def group_children(forest: Forest, sets: Sets, part: Part, node: int, exact: boo
     groups = 0
     for p in range(records):
         number = children_below(forest, sets, part.level, part.order[part.begin + p], node, room.one)
+        at = 0 if room.one[0] == room.one[number - 1] else 2
         h = np.uint64(0x9E3779B97F4A7C15)
         before = -1
         gain = np.int64(0)
@@ -109,6 +114,13 @@ def group_children(forest: Forest, sets: Sets, part: Part, node: int, exact: boo
                 h = (h ^ np.uint64(child)) * np.uint64(0xFF51AFD7ED558CCD)
                 h ^= h >> np.uint64(32)
                 before = child
+                if not exact:
+                    if tally[child, 0] == 0 and tally[child, 2] == 0:
+                        room.found[children] = child
+                        children += 1
+                    tally[child, at] += 1
+            if not exact:
+                tally[child, at + 1] += 1
         room.hashes[p] = h
         room.gain[p] = gain
         slot = h & mask
@@ -128,7 +140,7 @@ def group_children(forest: Forest, sets: Sets, part: Part, node: int, exact: boo
                 room.group[p] = g
                 break
             slot = (slot + np.uint64(1)) & mask
-    return groups
+    return groups, children
 
 
 @njit(cache=True, nogil=True)
@@ -256,10 +268,10 @@ def settle(forest: Forest, sets: Sets, part: Part, node: int, k: int, groups: in
 
 
 @njit(cache=True, nogil=True)
-def weigh(forest: Forest, sets: Sets, part: Part, node: int, child: int, k: int, exact: bool, room: Room) -> int:
+def regroup(forest: Forest, sets: Sets, part: Part, node: int, child: int, k: int, room: Room) -> int:
     """Group a part as opening a node would, or taking a child out of it; return the gain, -1 where that cannot be."""
     if child < 0:
-        groups = group_children(forest, sets, part, node, exact, room)
+        groups, _ = group_children(forest, sets, part, node, True, room)
     else:
         groups = group_by_child(forest, sets, part, node, child, room)
     return settle(forest, sets, part, node, k, groups, room)
@@ -323,34 +335,11 @@ def weigh_small(forest: Forest, sets: Sets, part: Part, node: int, room: Room) -
 
 
 @njit(cache=True, nogil=True)
-def count_children(forest: Forest, sets: Sets, part: Part, node: int, room: Room) -> int:
-    """Count, for every child of a node, the records and items that have it alone and among others.
+def best_child(forest: Forest, sets: Sets, part: Part, node: int, children: int, k: int, room: Room) -> tuple[int, int]:
+    """Return the child of a node whose taking out gains most, and the gain; -1 where none can be taken out.
 
-    ``room.tally`` is node × (records alone, items alone, records among others, items among others); the children are
-    written to ``room.found``. Returns how many there are.
+    ``room`` has the children and their tally, which is emptied.
     """
-    tally = room.tally
-    children = 0
-    for p in range(part.begin, part.end):
-        number = children_below(forest, sets, part.level, part.order[p], node, room.one)
-        at = 0 if room.one[0] == room.one[number - 1] else 2
-        before = -1
-        for i in range(number):
-            child = room.one[i]
-            if child != before:
-                if tally[child, 0] == 0 and tally[child, 2] == 0:
-                    room.found[children] = child
-                    children += 1
-                tally[child, at] += 1
-                before = child
-            tally[child, at + 1] += 1
-    return children
-
-
-@njit(cache=True, nogil=True)
-def best_child(forest: Forest, sets: Sets, part: Part, node: int, k: int, room: Room) -> tuple[int, int]:
-    """Return the child of a node whose taking out gains most, and the gain; -1 where none can be taken out."""
-    children = count_children(forest, sets, part, node, room)
     tally = room.tally
     best, best_gain = -1, np.int64(0)
     for c in range(children):
@@ -367,7 +356,7 @@ def best_child(forest: Forest, sets: Sets, part: Part, node: int, k: int, room: 
         if gain < best_gain or gain == 0 or (gain == best_gain and child > best):
             continue
         if 0 < left < k:
-            gain = weigh(forest, sets, part, node, child, k, False, room)
+            gain = regroup(forest, sets, part, node, child, k, room)
         if gain > best_gain or (gain == best_gain and child < best):
             best, best_gain = child, gain
     return best, best_gain
@@ -496,15 +485,16 @@ def refine_parts(forest: Forest, sets: Sets, order: Ints, k: int, patient: bool)
                 if part.end - part.begin < 2 * k:
                     opened[s], child_of[s], taken[s] = weigh_small(forest, sets, part, nodes[s], room)
                 else:
-                    child_of[s], taken[s] = best_child(forest, sets, part, nodes[s], k, room)
-                    opened[s] = weigh(forest, sets, part, nodes[s], -1, k, False, room)
+                    groups, children = group_children(forest, sets, part, nodes[s], False, room)
+                    opened[s] = settle(forest, sets, part, nodes[s], k, groups, room)
+                    child_of[s], taken[s] = best_child(forest, sets, part, nodes[s], children, k, room)
             known = shown
             best, whole = choose(nodes, opened, taken, child_of, shown, patient)
             if best < 0:
                 break
             node = nodes[best]
             child = -1 if whole else child_of[best]
-            weigh(forest, sets, part, node, child, k, True, room)
+            regroup(forest, sets, part, node, child, k, room)
             move_down(forest, sets, part, node, child, room.group)
             parts = divide(part, room.group, number, place, into)
             if parts > 1:

@@ -22,6 +22,7 @@ def make_receipt(
     warnings: list[str],
     seconds: dict[str, float],
     release_sha256: str | None,
+    bound: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the receipt of a verified release, as plain data."""
     return {
@@ -39,7 +40,7 @@ def make_receipt(
             name: {"precision": loss.precision, "il_per_cell": loss.il_per_cell, "ncp": loss.ncp}
             for name, loss in attempt.losses.attributes.items()
         },
-        "bound": None,
+        "bound": bound,
         "components": [
             {"attributes": list(part.attributes), "constraints": list(part.models)} for part in components(policy)
         ],

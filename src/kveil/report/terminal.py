@@ -68,6 +68,16 @@ def show_receipt(out: Console, content: dict[str, Any], target: Path) -> None:
     )
     show_guarantees(out, content["guarantees"])
     show_losses(out, content)
+    if content["bound"] is not None:
+        out.print(_bound(content["bound"]))
+
+
+def _bound(bound: dict[str, Any]) -> str:
+    """Return in words what was proved, and how far the release is from it."""
+    name = {"ncp": "NCP", "il": "IL", "precision": "1 − precision"}[bound["loss"]]
+    least = f"{bound['at_least']:,.2f}" if bound["loss"] == "il" else f"{bound['at_least'] * 100:.2f} %"
+    gap = "" if bound["gap"] is None else f"; this one loses {bound['gap'] * 100:.1f} % more than that"
+    return f"bound: no release of this policy has {name} below {least}{gap}"
 
 
 def show_verdict(out: Console, verdict: Verdict, compared: bool) -> None:

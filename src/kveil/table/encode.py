@@ -94,9 +94,9 @@ class Table:
         low = np.ascontiguousarray(self.low[:, first])
         return Distinct(low, low if same else np.ascontiguousarray(self.high[:, first]), member, weights)
 
-    def under(self, policy: Policy) -> Table:
-        """Return the same rows under a policy that differs in nothing that encoding looks at."""
-        other = replace(self, policy=policy)
+    def as_rows(self, policy: Policy) -> Table:
+        """Return the same rows as if each were a record, under a policy that differs in nothing encoding looks at."""
+        other = replace(self, policy=policy, persons=None)
         other.__dict__.update(distinct=self.distinct, components=self.components)
         return other
 

@@ -1,0 +1,95 @@
+"""Plain evaluators for the bound and the optimum, from their definitions: no shared code with `kveil.algorithms.bound`.
+
+Costs are fractions of a row's whole loss, by NCP with equal weights. Trees are given as the ways of leaves to the root.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from fractions import Fraction
+
+Way = tuple[str, ...]  # leaf first, root last
+Row = tuple[str, ...]
+Node = tuple[str, ...]
+
+
+class PlainTree:
+    def __init__(self, ways: Sequence[Way]) -> None:
+        self.way = {way[0]: way for way in ways}
+        self.leaves = {label: {w[0] for w in ways if label in w} for way in ways for label in way}
+
+    def cost(self, label: str) -> Fraction:
+        covered = len(self.leaves[label])
+        return Fraction(0) if covered == 1 else Fraction(covered, len(self.way))
+
+
+def nodes_over(trees: Sequence[PlainTree], row: Row) -> list[Node]:
+    return list(itertools.product(*(tree.way[value] for tree, value in zip(trees, row, strict=True))))
+
+
+def cost(trees: Sequence[PlainTree], node: Node) -> Fraction:
+    return sum((tree.cost(label) for tree, label in zip(trees, node, strict=True)), Fraction(0)) / len(trees)
+
+
+def covers(trees: Sequence[PlainTree], node: Node, row: Row) -> bool:
+    return all(label in tree.way[value] for tree, label, value in zip(trees, node, row, strict=True))
+
+
+def lagrange(trees: Sequence[PlainTree], rows: Sequence[Row], k: int, price: dict[Row, Fraction]) -> Fraction:
+    """Return Σ a(r) − Σ over nodes, each lowest over its rows, of max(0, best set of k or more)."""
+    total = sum((price[row] for row in rows), Fraction(0))
+    seen = {node for row in set(rows) for node in nodes_over(trees, row)}
+    by_cover: dict[frozenset[int], Fraction] = {}
+    for node in seen:
+        members = frozenset(i for i, row in enumerate(rows) if covers(trees, node, row))
+        value = cost(trees, node)
+        by_cover[members] = min(by_cover.get(members, value), value)
+    for members, value in by_cover.items():
+        gains = sorted((price[rows[i]] - value for i in members), reverse=True)
+        if len(gains) >= k:
+            best = sum(gains[:k], Fraction(0)) + sum((gain for gain in gains[k:] if gain > 0), Fraction(0))
+            total -= max(best, Fraction(0))
+    return total
+
+
+def lowest(trees: Sequence[PlainTree], rows: Sequence[Row]) -> Node:
+    found = []
+    for a, tree in enumerate(trees):
+        values = {row[a] for row in rows}
+        found.append(next(label for label in tree.way[rows[0][a]] if values <= tree.leaves[label]))
+    return tuple(found)
+
+
+def optimum(trees: Sequence[PlainTree], rows: Sequence[Row], k: int) -> Fraction:
+    """Return the least summed cost of rows in groups of k or more, over all ways to group them.
+
+    By dynamic programming over sets of rows: the first row that is left goes with some others. Groups of 2k or more are
+    never needed.
+    """
+    number = len(rows)
+    least: dict[int, Fraction] = {0: Fraction(0)}
+
+    def solve(left: int) -> Fraction | None:
+        if left in least:
+            return least[left]
+        members = [i for i in range(number) if left >> i & 1]
+        best: Fraction | None = None
+        for size in range(k, min(2 * k, len(members) + 1)):
+            for others in itertools.combinations(members[1:], size - 1):
+                group = (members[0], *others)
+                rest = left
+                for i in group:
+                    rest &= ~(1 << i)
+                below = solve(rest)
+                if below is not None:
+                    own = cost(trees, lowest(trees, [rows[i] for i in group])) * size
+                    if best is None or own + below < best:
+                        best = own + below
+        if best is not None:
+            least[left] = best
+        return best
+
+    found = solve((1 << number) - 1)
+    assert found is not None
+    return found
