@@ -345,6 +345,7 @@ def dependencies(
         str | None, typer.Option("--columns", metavar="A,B", help="Look for rules among these columns only.")
     ] = None,
     as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Find the dependencies that hold in a table and test a policy's. Exit 1 if a declared functional one fails."""
     from kveil.rules import describe_rules
@@ -356,7 +357,7 @@ def dependencies(
     content = describe_rules(file, _load(file) if is_policy else None, input_, chosen)
     if as_json:
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
-    else:
+    elif not quiet:
         from kveil.report.terminal import show_rules
 
         show_rules(console(), content)
