@@ -257,9 +257,8 @@ def check(
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
     elif not quiet:
         from kveil.report.terminal import show_check
-        from kveil.risk import risk_sentences
 
-        show_check(console(), content, risk_sentences(content["risk"]))
+        show_check(console(), content)
     raise typer.Exit(0 if content["possible"] else 1)
 
 
