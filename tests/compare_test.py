@@ -58,7 +58,7 @@ def test_an_algorithm_that_cannot_is_listed_with_its_reason(tmp_path: Path) -> N
     refused(run("compare", policy, "--input", data, "--algorithms", "classfly"), "these do: datafly")
     refused(run("compare", policy, "--input", data, "--algorithms", "auto"), "leave it out")
     refused(run("compare", policy, "--input", data, "--algorithms", ","), "names none")
-    refused(run("compare", policy, "--input", data, "--algorithms", "dataflow"), "dataflow is not in this version")
+    refused(run("compare", policy, "--input", data, "--algorithms", "dataflow"), "did you mean 'datafly'?")
 
 
 def test_a_policy_that_nobody_meets_is_told_and_is_no_failure(tmp_path: Path) -> None:

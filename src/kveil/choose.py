@@ -14,9 +14,9 @@ from typing import Any
 from kveil.algorithms.efforts import NORMAL
 from kveil.algorithms.registry import Algorithm, asks, check_honours, find, honouring
 from kveil.engines.local import Attempt, run
-from kveil.errors import PolicyError, Refused, Unmeetable, listing
+from kveil.errors import PolicyError, Refused, Unmeetable, did_you_mean, listing
 from kveil.measures import Losses, measure
-from kveil.policy.model import Policy
+from kveil.policy.model import ALGORITHM_NAMES, Policy
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
 
@@ -90,6 +90,11 @@ def named(policy: Policy, names: Sequence[str] | None) -> tuple[list[Algorithm],
     for name in dict.fromkeys(names):
         if name == "auto":
             raise PolicyError("--algorithms names auto, which is the best of all others; leave it out.")
+        if name not in ALGORITHM_NAMES:
+            hint = did_you_mean(name, ALGORITHM_NAMES)
+            raise PolicyError(
+                f"--algorithms names {name!r}, which is no algorithm{hint or '; kveil algorithms lists them.'}"
+            )
         algorithm = find(name)
         lacking = [part for part in asks(policy) if part not in algorithm.honours]
         if lacking:
