@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint bench figures-classfly figures-boundaries figures-people clean
+.PHONY: demo test lint bench figures-classfly figures-boundaries figures-people figures-least-loss clean
 
 demo: $(STAMP)
 	$(BIN)/kveil demo
@@ -32,6 +32,10 @@ figures-boundaries: $(STAMP)
 figures-people: $(STAMP)
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[figures]'
 	$(BIN)/python benchmarks/figures_people.py
+
+figures-least-loss: $(STAMP)
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[figures]'
+	$(BIN)/python benchmarks/figures_least_loss.py
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kveil needs Python 3.11 or newer: make PYTHON=python3.11 ...")'

@@ -499,11 +499,11 @@ def test_the_demo_tells_the_whole_story(tmp_path: Path) -> None:
     for part in ("Before", "After", "guarantee", "loss", "suppressed"):
         assert part in outcome.out
     folder = tmp_path / "demo"
-    assert {"policy.yaml", "patients-release.csv", "receipt.json", "owner.json"} <= names_in(folder)
-    arguments = ["--release", folder / "patients-release.csv", "--original", folder / "patients.csv"]
-    assert run("verify", folder / "policy.yaml", *arguments, "--owner", folder / "owner.json", "--quiet").code == 0
-    names = {row["name"] for row in csv.DictReader((folder / "patients.csv").read_text().splitlines())}
-    released = (folder / "patients-release.csv").read_text() + (folder / "receipt.json").read_text()
+    assert {"policy.yaml", "everything.yaml", "visits-release.csv", "receipt.json", "owner.json"} <= names_in(folder)
+    arguments = ["--release", folder / "visits-release.csv", "--original", folder / "visits.csv"]
+    assert run("verify", folder / "everything.yaml", *arguments, "--owner", folder / "owner.json", "--quiet").code == 0
+    names = {row["name"] for row in csv.DictReader((folder / "visits.csv").read_text().splitlines())}
+    released = (folder / "visits-release.csv").read_text() + (folder / "receipt.json").read_text()
     assert not any(name in released for name in names)
 
 

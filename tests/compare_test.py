@@ -10,7 +10,7 @@ import pytest
 
 import kveil
 from kveil import choose
-from kveil.algorithms import registry
+from kveil.algorithms import fulldomain, registry
 from kveil.files import from_frame
 from kveil.table.encode import encode
 from support import columns_of, make_policy, names_in, refused, run, write_policy, write_rows
@@ -58,7 +58,7 @@ def test_an_algorithm_that_cannot_is_listed_with_its_reason(tmp_path: Path) -> N
     refused(run("compare", policy, "--input", data, "--algorithms", "classfly"), "these do: datafly")
     refused(run("compare", policy, "--input", data, "--algorithms", "auto"), "leave it out")
     refused(run("compare", policy, "--input", data, "--algorithms", ","), "names none")
-    refused(run("compare", policy, "--input", data, "--algorithms", "dataflow"), "dataflow is not in this version")
+    refused(run("compare", policy, "--input", data, "--algorithms", "dataflow"), "did you mean 'datafly'?")
 
 
 def test_a_policy_that_nobody_meets_is_told_and_is_no_failure(tmp_path: Path) -> None:
@@ -81,7 +81,8 @@ def slow(table: object, options: object, rng: object) -> object:
 @pytest.fixture
 def sleeper(monkeypatch: pytest.MonkeyPatch) -> str:
     first = registry.find("datafly")
-    sleeping = dataclasses.replace(first, name="k-member", solve=slow)
+    monkeypatch.setattr(fulldomain, "slow", slow, raising=False)
+    sleeping = dataclasses.replace(first, name="k-member", solve_at="fulldomain:slow")
     monkeypatch.setattr(registry, "ALGORITHMS", (first, sleeping))
     return "k-member"
 

@@ -260,7 +260,7 @@ def test_auto_takes_the_smallest_loss(case: Case) -> None:
                 kveil.anonymize(case.frame(), here.policy, algorithm="auto")
             return
         receipt = kveil.anonymize(case.frame(), here.policy, algorithm="auto").receipt
-        assert receipt["loss"]["ncp"] == min(solved.values())
+        assert receipt["loss"]["ncp"] <= min(solved.values())  # auto refines the best once more
         assert receipt["algorithm"] in solved
         assert {tried["algorithm"]: tried["solved"] for tried in receipt["tried"]} == {
             name: name in solved for name in alone

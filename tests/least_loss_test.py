@@ -174,8 +174,9 @@ def test_the_seed_is_all_the_randomness_there_is() -> None:
     assert found[0] == found[1] != found[2]
 
 
-def test_interrupting_once_takes_the_best_so_far() -> None:
-    table = encode(from_frame(people(400)), policy_of(POLICIES["k"]))
+@pytest.mark.parametrize("privacy", ["k", "several"])
+def test_interrupting_once_takes_the_best_so_far(privacy: str) -> None:
+    table = encode(from_frame(people(400)), policy_of(POLICIES[privacy]))
     run(find("least-loss"), table, {"refine": "0.1"})  # compiled
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     found = run(find("least-loss"), table, {"refine": 100_000})

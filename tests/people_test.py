@@ -367,3 +367,104 @@ def test_the_order_of_the_records_does_not_matter(algorithm: Algorithm) -> None:
         assert first.data.to_dicts() == again.data.to_dicts()
         assert first.receipt["loss"] == pytest.approx(again.receipt["loss"])
         done += 1
+
+
+# ---------------------------------------------------------------------------------------------- policies
+
+
+def test_without_a_model_of_sets_items_stay_as_they_are() -> None:
+    random = Random(5)
+    spec = random_policy(random, "1m-generalization")
+    frame = random_rows(random, spec)
+    spec = {**spec, "privacy": [{"model": "k-anonymity", "k": 2}], "suppression": {"limit": 1}, "dependencies": []}
+    spec["individual"] = {"conflicts": "generalize"}
+    for name in ("1m-generalization", "partition", "rmerger"):
+        result = kveil.anonymize(frame, kveil.Policy(**{**spec, "algorithm": name}))
+        assert result.receipt["loss"]["sa_ncp"] is None
+        assert verify(result.data, kveil.Policy(**spec), original=frame, owner=result.owner).findings == []
+
+
+@pytest.mark.parametrize("name", [algorithm.name for algorithm in PEOPLE])
+def test_they_need_individuals(name: str) -> None:
+    policy = {"kveil": 1, "attributes": {"a": {"role": QUASI}}, "privacy": [{"model": "k-anonymity", "k": 1}]}
+    with pytest.raises(kveil.Refused, match=f"{name} needs individuals.*role individual.*mondrian"):
+        kveil.anonymize(pl.DataFrame({"a": ["x"]}), kveil.Policy(**policy), algorithm=name)
+
+
+def test_a_model_of_sets_needs_people_and_a_tree() -> None:
+    spec: Spec = {
+        "kveil": 1,
+        "attributes": {"p": {"role": "individual"}, "a": {"role": QUASI}, "s": {"role": "sensitive"}},
+        "privacy": [{"model": "kl-diversity", "sensitive": "s", "k": 2, "l": 1}],
+    }
+    with pytest.raises(kveil.PolicyError, match=r"generalizes s, but attributes.s has no hierarchy"):
+        kveil.Policy(**spec)
+    spec["attributes"]["s"]["hierarchy"] = {"mask": {"keep": [1]}}
+    assert kveil.Policy(**spec).generalized == ["s"]
+    spec["privacy"][0]["l"] = 2
+    with pytest.raises(kveil.Refused, match=r"partition does not honour kl-diversity with l above 1.*1m-gen"):
+        kveil.anonymize(pl.DataFrame({"p": ["1"], "a": ["x"], "s": ["y"]}), kveil.Policy(**spec), algorithm="partition")
+
+
+def test_everything_at_once_on_the_hospitals_visits() -> None:
+    from kveil.datasets import hospital
+
+    policy = kveil.Policy.load(hospital() / "everything.yaml")
+    frame = pl.read_csv(hospital() / "visits.csv", infer_schema=False)
+    result = kveil.anonymize(frame, policy, algorithm="1m-generalization")
+    receipt = result.receipt
+    assert all(guarantee["holds"] for guarantee in receipt["guarantees"])
+    assert [rule["holds"] for rule in receipt["dependencies"]] == [True, True]
+    assert receipt["boundaries"] == {"violations": 0}
+    assert 0 < receipt["individuals"]["suppressed"] <= 0.05 * receipt["individuals"]["input"]
+    assert receipt["loss"]["ncp"] < 0.25
+    assert verify(result.data, policy, original=frame, owner=result.owner).findings == []
+
+
+# ---------------------------------------------------------------------------------------------- the verifier's eyes
+
+
+def test_the_verifier_sees_what_is_wrong_with_a_set() -> None:
+    policy = kveil.Policy.load(GOLDEN / "policy.yaml")
+    original, good = (
+        pl.read_csv(GOLDEN / "input.csv", infer_schema=False),
+        pl.read_csv(GOLDEN / "expected.csv", infer_schema=False),
+    )
+    assert verify(good, policy, original=original).findings == []
+    wrong = {
+        "A": "covers 1 item",  # b2 is covered by nothing
+        "A|b2|C": "1 item that cover no item",
+        "A|b2|b1": "1 item that cover no item",
+        "A|Q": "does not know",
+        "a1|b2": "covers 1 item",
+        "a1|a2|b2": "shared by fewer than 2 individuals",  # true, but a fingerprint of one's own
+    }
+    for items, finding in wrong.items():
+        changed = good.with_columns(pl.Series("Disease", [items, *good["Disease"].to_list()[1:]]))
+        assert any(finding in said for said in verify(changed, policy, original=original).findings), items
+    alike = good.with_columns(pl.Series("Disease", ["B", "B", "B", "B", "B", "B"]))
+    assert any("more than 1/3" in said for said in verify(alike, policy).findings)
+
+
+def test_the_verifier_counts_combinations() -> None:
+    spec: Spec = {
+        "kveil": 1,
+        "attributes": {"p": {"role": "individual"}, "a": {"role": QUASI},
+                       "s": {"role": "sensitive", "hierarchy": {"tree": {"*": ["x", "y", "z"]}}}},
+        "privacy": [{"model": "k-km-anonymity", "sensitive": "s", "k": 2, "m": 2}],
+    }  # fmt: skip
+    policy = kveil.Policy(**spec)
+    rows = {"a": ["1"] * 4, "s": ["x|y", "x|y", "z", "z"]}
+    assert verify(pl.DataFrame(rows), policy).findings == []
+    some = verify(pl.DataFrame(rows | {"s": ["x|y", "x", "y|z", "z"]}), policy).findings
+    assert len(some) == 1
+    assert "2 combinations" in some[0]
+    random = Random(9)
+    for _ in range(200):
+        people = [
+            (random.choice("12"), random.sample("xyz", random.randint(0, 3))) for _ in range(random.randint(1, 9))
+        ]
+        k, m = random.choice([1, 2, 3]), random.choice([1, 2, 3])
+        asked = kveil.Policy(**{**spec, "privacy": [{**spec["privacy"][0], "k": k, "m": m}]})
+        frame = pl.DataFrame({"a": [a for a, _ in people], "s": ["|".join(sorted(items)) for _, items in people]})
+        assert bool(verify(frame, asked)) == naive.km_anonymous([(a, frozenset(s)) for a, s in people], k, m)

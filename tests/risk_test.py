@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import combinations
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -12,7 +13,7 @@ from kveil.datasets import hospital
 from kveil.files import from_frame, read_table
 from kveil.risk import raw_risk, risk_sentences
 from strategies import Case, cases, examples, placed
-from support import columns_of, make_policy
+from support import ROWS, columns_of, make_policy, run, write_policy, write_rows
 
 
 @examples(40)
@@ -77,3 +78,15 @@ def test_tiny_tables(rows: int) -> None:
     risk = raw_risk(from_frame(pl.DataFrame({n: v[:rows] for n, v in columns_of().items()})), make_policy())
     assert risk["rows"] == rows
     assert risk_sentences(risk)
+
+
+def test_check_tells_it(tmp_path: Path) -> None:
+    policy = write_policy(tmp_path, k=4, data={"path": "data.csv"})
+    write_rows(tmp_path / "data.csv")
+    done = run("check", policy, "--json")
+    assert done.json["risk"]["constraints"][0]["below_k"] == 9
+    for row in ROWS:
+        assert row[0] not in done.out
+    shown = run("check", policy)
+    assert "are alone with their age and sex" in shown.out
+    assert "1 up" in shown.out

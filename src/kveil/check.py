@@ -1,4 +1,4 @@
-"""`kveil check`: what a policy already forces on a table, before any run."""
+"""`kveil check`: the risk of a raw table, and what a policy already forces on it, before any run."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def check_file(policy: Policy, given: Path | None = None) -> dict[str, Any]:
         "possible": not impossible,
         "impossible": impossible,
         "algorithms": able,
-        "risk": raw_risk(source, policy),
         "boundaries": boundaries,
+        "risk": raw_risk(source, policy),
     }
 
 

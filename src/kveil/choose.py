@@ -11,13 +11,12 @@ from time import perf_counter
 from types import FrameType
 from typing import Any
 
-from kveil.algorithms.association import check_rules
-from kveil.algorithms.refine import NORMAL, refine
+from kveil.algorithms.efforts import NORMAL
 from kveil.algorithms.registry import Algorithm, asks, check_honours, find, honouring
 from kveil.engines.local import Attempt, run
-from kveil.errors import PolicyError, Refused, Unmeetable, listing
+from kveil.errors import PolicyError, Refused, Unmeetable, did_you_mean, listing
 from kveil.measures import Losses, measure
-from kveil.policy.model import Policy
+from kveil.policy.model import ALGORITHM_NAMES, Policy
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
 
@@ -69,7 +68,10 @@ class Trial:
 
 def candidates(policy: Policy) -> list[Algorithm]:
     """Return the algorithms a policy's choice stands for; refuse what cannot honour it, before any data is read."""
-    check_rules(policy)
+    if policy.dependencies:
+        from kveil.algorithms.association import check_rules
+
+        check_rules(policy)
     if policy.algorithm.name == "auto":
         return honouring(policy)
     algorithm = find(policy.algorithm.name)
@@ -88,6 +90,11 @@ def named(policy: Policy, names: Sequence[str] | None) -> tuple[list[Algorithm],
     for name in dict.fromkeys(names):
         if name == "auto":
             raise PolicyError("--algorithms names auto, which is the best of all others; leave it out.")
+        if name not in ALGORITHM_NAMES:
+            hint = did_you_mean(name, ALGORITHM_NAMES)
+            raise PolicyError(
+                f"--algorithms names {name!r}, which is no algorithm{hint or '; kveil algorithms lists them.'}"
+            )
         algorithm = find(name)
         lacking = [part for part in asks(policy) if part not in algorithm.honours]
         if lacking:
@@ -187,6 +194,8 @@ def attempt(table: Table, progress: Progress, seconds: float | None = AUTO_SECON
 
 def _refined(table: Table, best: Attempt, progress: Progress, seconds: float | None) -> Attempt:
     """Return the best attempt of `auto` refined, where none that refines by itself has won."""
+    from kveil.algorithms.refine import refine
+
     solution = refine(table, best.solution, NORMAL, seconds, progress)
     losses = measure(table, solution)
     if losses.of(table.policy.loss) >= best.losses.of(table.policy.loss):

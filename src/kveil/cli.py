@@ -257,9 +257,8 @@ def check(
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
     elif not quiet:
         from kveil.report.terminal import show_check
-        from kveil.risk import risk_sentences
 
-        show_check(console(), content, risk_sentences(content["risk"]))
+        show_check(console(), content)
     raise typer.Exit(0 if content["possible"] else 1)
 
 
@@ -346,6 +345,7 @@ def dependencies(
         str | None, typer.Option("--columns", metavar="A,B", help="Look for rules among these columns only.")
     ] = None,
     as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Find the dependencies that hold in a table and test a policy's. Exit 1 if a declared functional one fails."""
     from kveil.rules import describe_rules
@@ -357,7 +357,7 @@ def dependencies(
     content = describe_rules(file, _load(file) if is_policy else None, input_, chosen)
     if as_json:
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
-    else:
+    elif not quiet:
         from kveil.report.terminal import show_rules
 
         show_rules(console(), content)
@@ -368,7 +368,7 @@ def dependencies(
 @app.command(epilog="Example: kveil algorithms --json")
 def algorithms(as_json: JsonOption = False) -> None:
     """List the algorithms and what each honours."""
-    from kveil.algorithms.refine import RefineOptions
+    from kveil.algorithms.efforts import RefineOptions
     from kveil.algorithms.registry import ALGORITHMS
 
     content = [
@@ -404,7 +404,7 @@ def warmup(quiet: QuietOption = False) -> None:
         progress("compiling the kernels (once for each version of kveil)")
         from kveil.kernels import compile_all
 
-        compiled = compile_all()
+        compiled = compile_all(processes=min(os.cpu_count() or 1, 4))
     if not quiet:
         typer.echo(f"{compiled} kernels are ready.")
 

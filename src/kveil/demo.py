@@ -27,21 +27,33 @@ def _rows(out: Console, title: str, frame: pl.DataFrame, rows: list[int]) -> Non
     out.print(table)
 
 
+def _asked(out: Console, policy: Policy) -> None:
+    """Print what a policy asks for, part by part."""
+    for model in policy.privacy:
+        out.print(f"  - {describe(parameters(model, policy.attributes_of(model)))}")
+    if policy.individual_column is not None:
+        out.print(f"  - k and l count people ({policy.individual_column}), not rows; a person has several")
+    bounded = [name for name in policy.quasi_identifiers if policy.attributes[name].boundary is not None]
+    if bounded:
+        out.print(f"  - no value goes beyond the boundary of its column: {', '.join(bounded)}")
+    for rule in policy.dependencies:
+        out.print(f"  - {rule.rule} still holds on what is shown")
+    out.print(
+        f"  - never released: {', '.join(policy.with_role('identifier'))}; "
+        f"at most {float(policy.suppression.limit):.0%} suppressed"
+    )
+
+
 def run_demo(out: Console, folder: Path | None) -> None:
-    """Anonymize the demo hospital's patients and print the whole story."""
+    """Anonymize the demo hospital's visits under a policy that uses everything, and print the whole story."""
     with tempfile.TemporaryDirectory() as temporary:
         place = Path(temporary) if folder is None else folder
         if folder is not None:
             shutil.copytree(hospital(), place, dirs_exist_ok=True)
-        policy = Policy.load(hospital() / "policy.yaml")
-        target = place / "patients-release.csv"
-        out.print("[bold]A made-up hospital wants to publish its patients, one row each.[/] Its policy asks:")
-        for model in policy.privacy:
-            out.print(f"  - {describe(parameters(model, policy.attributes_of(model)))}")
-        out.print(
-            f"  - never released: {', '.join(policy.with_role('identifier'))}; "
-            f"at most {float(policy.suppression.limit):.0%} of the records suppressed"
-        )
+        policy = Policy.load(hospital() / "everything.yaml")
+        target = place / "visits-release.csv"
+        out.print("[bold]A made-up hospital wants to publish its visits, several a patient.[/] Its policy asks:")
+        _asked(out, policy)
         out.print()
         source = hospital() / str(policy.data.path)
         receipt = anonymize_file(policy, source, target, place / "receipt.json", place / "owner.json")
@@ -52,11 +64,13 @@ def run_demo(out: Console, folder: Path | None) -> None:
         step = max(after.height // 3, 1)
         _rows(
             out,
-            "After, three rows of the release (sorted, so not the same three)",
+            "After, three rows of the release, one a patient (sorted, so not the same)",
             after,
             [0, step, 2 * step],
         )
         out.print()
         show_receipt(out, receipt, Path(target.name) if folder is None else target)
+        for rule in receipt["dependencies"]:
+            out.print(f"dependency {rule['rule']}: {'holds' if rule['holds'] else 'does not hold'}")
         if folder is not None:
-            out.print(f"Policy, data, release, receipt and owner's file are in {escape(str(folder))}.")
+            out.print(f"Policies, data, release, receipt and owner's file are in {escape(str(folder))}.")

@@ -205,8 +205,8 @@ def risk_sentences(risk: dict[str, Any]) -> list[str]:
     ]
     through = [entry for entry in risk["attributes"] if entry["unique_through_it"]][:3]
     if through:
-        parts = [f"{entry['attribute']} ({entry['unique_through_it']:,})" for entry in through]
-        told.append(f"Most of them are alone only through {listing(parts)}.")
+        parts = [f"{entry['unique_through_it']:,} only through {entry['attribute']}" for entry in through]
+        told.append(f"Of them, {listing(parts)}.")
     sets = risk["smallest_sets"]["sets"]
     if sets:
         told.append(

@@ -118,10 +118,15 @@ def _fit(table: Table, positions: list[int]) -> list[int]:
     return kept
 
 
-def prices(lattice: Lattice, k: int, whole: int, seconds: float, tell: Callable[[int, int], None]) -> tuple[Longs, int]:
-    """Return prices whose bound is as high as could be reached, and that bound; deterministic unless time runs out."""
+def prices(
+    lattice: Lattice, k: int, whole: int, seconds: float, tell: Callable[[int, int], None], price: Longs | None = None
+) -> tuple[Longs, int]:
+    """Return prices whose bound is as high as could be reached, and that bound; deterministic unless time runs out.
+
+    They start at ``price``, by default that of the cheapest nodes.
+    """
     started = perf_counter()
-    price = cheapest(lattice, k, whole)
+    price = cheapest(lattice, k, whole) if price is None else price
     best, best_price = int((lattice.weight * price).sum()), price
     simple = best
     used = np.zeros(len(price), dtype=np.int64)
@@ -175,8 +180,9 @@ def _bound_of(
     if not kept or k < 2 or not table.records:
         return 0, 0, kept
     lattice, whole = lattice_of(table, kept)
-    simple = int((lattice.weight * cheapest(lattice, k, whole)).sum())
-    _, best = prices(lattice, k, whole, seconds, tell)
+    first = cheapest(lattice, k, whole)
+    simple = int((lattice.weight * first).sum())
+    _, best = prices(lattice, k, whole, seconds, tell, first)
     return max(best, simple), simple, kept
 
 
@@ -205,7 +211,9 @@ def lower_bound(table: Table, progress: Progress, seconds: float = SECONDS) -> B
 
     open_to = dict(wanted)
     while open_to and free:
-        quick = {over: _simple(table, [p for p in over if p in free], k) for over, k in open_to.items()}
+        quick = dict.fromkeys(open_to, 1)
+        if len(open_to) > 1:
+            quick = {over: _simple(table, [p for p in over if p in free], k) for over, k in open_to.items()}
         over = max(quick, key=lambda o: (quick[o], [-p for p in o]))
         k = open_to.pop(over)
         if quick[over] == 0:

@@ -13,15 +13,21 @@ from typing import Literal
 
 import numpy as np
 
+from kveil.algorithms.classfly import ClassflyOptions, classfly_complete
 from kveil.algorithms.mondrian import limit_groups, split_kept
 from kveil.algorithms.partition import bucketings, canonical_fingerprints, canonical_people, generalize_items
 from kveil.errors import Unmeetable, count
+from kveil.kernels.groups import group_rows
+from kveil.measures import measure
+from kveil.models.counts import AtLeastK, Pairs
 from kveil.models.fingerprints import as_shown, fingerprint_name, fingerprints, nothing_shown
-from kveil.policy.constraints import most_suppressed
+from kveil.models.standing import counted_names, group_model
+from kveil.models.subset import Requirement, maximal_anonymous_subset
+from kveil.policy.constraints import implied, largest_k, most_suppressed
 from kveil.policy.fields import PolicyPart
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
-from kveil.table.tree import Bools, Ints
+from kveil.table.tree import Bools, Ints, Tree
 
 
 class PeopleOptions(PolicyPart):
@@ -42,12 +48,32 @@ def one_to_many(table: Table, options: PeopleOptions, rng: np.random.Generator) 
     out a few is enough; then fingerprints that have lost people are generalized again. Cost: that of Partition,
     O(items) for every node that is opened, and of Mondrian.
     """
-    return _solve(table, options, "1m-generalization")
+    return _best(table, options, "1m-generalization")
 
 
 def partition(table: Table, options: PeopleOptions, rng: np.random.Generator) -> Solution:
     """Generalize the fingerprints so that k people share each; quasi-identifiers only where a model asks for it."""
-    return _solve(table, options, "partition")
+    return _best(table, options, "partition")
+
+
+def _best(table: Table, options: PeopleOptions, name: str) -> Solution:
+    """Return Mondrian's solution, or Classfly's where several constraints make that the better one."""
+    policy = table.policy
+    over = {policy.attributes_of(model) for i, model in enumerate(policy.privacy) if i not in implied(policy)}
+    if len(over) < 2 or not all(isinstance(tree, Tree) for tree in table.trees):
+        return _solve(table, options, name)
+    failure: Unmeetable | None = None
+    first: Solution | None = None
+    try:
+        first = _solve(table, options, name)
+    except Unmeetable as error:
+        failure = error
+    other = _by_classfly(table, options) if table.records >= largest_k(policy) else None
+    found = [solution for solution in (first, other) if solution is not None]
+    if not found:
+        assert failure is not None
+        raise failure
+    return min(found, key=lambda solution: measure(table, solution).of(policy.loss))
 
 
 def _solve(table: Table, options: PeopleOptions, name: str) -> Solution:
@@ -87,11 +113,56 @@ def _solve(table: Table, options: PeopleOptions, name: str) -> Solution:
         if not hidden.any():
             break
         leave_out(hidden, "nothing but * would be left to show")
-    number = {
-        key: len(np.unique(view.sensitive[key].code[kept])) for key in view.sensitive if key.startswith("fingerprint\0")
-    }
-    details = {**found.details, "fingerprints": max(number.values())}
+    details = {**found.details, **_fingerprints_in(view, kept)}
     return Solution(found.shown, found.suppressed, reasons, details, items=items)
+
+
+def _by_classfly(table: Table, options: PeopleOptions) -> Solution | None:
+    """Return a solution whose quasi-identifiers are Classfly's, None where there is none within the limit.
+
+    Mondrian's parts satisfy every model by themselves, which costs much where models are over different attributes;
+    Classfly takes each for itself. Whoever has lost others of their fingerprint or class by suppression goes too.
+    """
+    allowed = most_suppressed(table.policy, table.records)
+    items = generalize_items(table, canonical_fingerprints(table), options.take_out == "last")
+    view = as_shown(table, items)
+    try:
+        found = classfly_complete(view, ClassflyOptions(), np.random.default_rng(table.policy.seed))
+    except Unmeetable:
+        return None
+    gone = found.suppressed_anywhere
+    kept = _all_hold(view, table, found, items, ~gone & ~nothing_shown(table, found.shown, items))
+    if int((~kept).sum()) > allowed:
+        return None
+    reasons = dict(found.reasons)
+    if (gone | kept).sum() < table.records:
+        reasons["too rare once others were left out"] = np.flatnonzero(~kept & ~gone).astype(np.int32)
+    suppressed = np.repeat(~kept[None, :], len(found.suppressed), axis=0)
+    details = {**found.details, "quasi_identifiers": "classfly+complete", **_fingerprints_in(view, kept)}
+    return Solution(found.shown, suppressed, reasons, details, items=items)
+
+
+def _all_hold(view: Table, table: Table, found: Solution, items: dict[str, Ints], alive: Bools) -> Bools:
+    """Return people, of those alive, among whom every model holds and every fingerprint is shared by enough."""
+    pairs = {}
+    for name in counted_names(view.policy):
+        own = view.sensitive[name]
+        pairs[name] = Pairs(own.row, own.code, np.ones(len(own.row), dtype=np.int64), own.known)
+    required = []
+    for model in view.policy.privacy:
+        over = view.positions(view.policy.attributes_of(model))
+        group, first = group_rows(np.array([found.shown[p].codes for p in over], dtype=np.int32))
+        required.append(Requirement(group_model(model, view), group, len(first)))
+    for bucketing in bucketings(view.policy):
+        code, first = fingerprints(table, bucketing.names, items)
+        required.append(Requirement(AtLeastK(bucketing.k), code, len(first)))
+    return maximal_anonymous_subset(required, np.ones(view.records, dtype=np.int64), pairs, alive)
+
+
+def _fingerprints_in(view: Table, kept: Bools) -> dict[str, int]:
+    models = [model for model in view.policy.privacy if model.model == "kl-diversity"]
+    different = [len(np.unique(view.sensitive[fingerprint_name(model)].code[kept])) for model in models]
+    return {"fingerprints": max(different, default=0)}
 
 
 def _shared(table: Table, items: dict[str, Ints], kept: Bools) -> bool:

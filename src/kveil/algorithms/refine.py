@@ -8,16 +8,17 @@ anything worse than it was given.
 from __future__ import annotations
 
 import os
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from time import perf_counter
-from typing import Annotated, Any, Literal
+from types import FrameType
+from typing import Any
 
 import numpy as np
-from pydantic import BeforeValidator, Field
 
 from kveil.algorithms.codes import Costs, TooLarge, base_codes, children_of, lay_out, whole_numbers
 from kveil.algorithms.descent import descend
@@ -40,44 +41,18 @@ from kveil.models.distributions import AlphaShare, Close, DistinctValues
 from kveil.models.fingerprints import as_shown
 from kveil.models.standing import group_model
 from kveil.policy.constraints import implied
-from kveil.policy.fields import Number, PolicyPart
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Bools, Ints, Tree
 
 Progress = Callable[[str], None]
 
-NORMAL, BEST = 1.7, 9.0  # tries a row
 BLOCK = 16_384  # rows that are searched together
 ROUNDS = 4  # with blocks cut along another attribute each
 CHUNK = 500  # tries between two looks at the clock
 POOL = 300  # rows that are taken apart together
 FEWER_ABOVE = 10  # k above which a try is dearer, so that there are fewer
 MOST_PLACES = 1 << 29  # rows times groups up to which suppressed rows look at every group
-
-
-def _effort(value: object) -> object:
-    return "off" if value is False else value
-
-
-class RefineOptions(PolicyPart):
-    """What every algorithm can be asked for after it is done.
-
-    refine: `off`, `normal`, `best`, or a number of tries a record. refine_seconds: stop after so many seconds; the
-    release then depends on the machine, and the receipt has the tries that were done.
-    """
-
-    refine: Annotated[
-        Literal["off", "normal", "best"] | Annotated[Number, Field(ge=0)] | None, BeforeValidator(_effort)
-    ] = None
-    refine_seconds: Annotated[Number, Field(gt=0)] | None = None
-
-    def tries_a_row(self, default: str) -> float:
-        """Return the tries a row that are asked for."""
-        effort = default if self.refine is None else self.refine
-        if isinstance(effort, Decimal):
-            return float(effort)
-        return {"off": 0.0, "normal": NORMAL, "best": BEST}[effort]
 
 
 @dataclass
@@ -99,6 +74,25 @@ class Watch:
     def tell(self, cost: float) -> None:
         """Show the loss as it falls."""
         self.progress(f"refining: loss {(cost + self.outside) / max(self.whole, 1):.3%} after {self.tries:,} tries")
+
+
+@contextmanager
+def _stoppable(watch: Watch) -> Iterator[None]:
+    """Let the first interrupt ask for the best so far, the second one end the run; in the main thread only."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        if watch.asked.is_set():
+            raise KeyboardInterrupt
+        watch.asked.set()
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler if before is None else before)
 
 
 def threads() -> int:
@@ -421,11 +415,6 @@ class _Grouped:
             while pending:
                 try:
                     done, pending = wait(pending, timeout=0.2)
-                except KeyboardInterrupt:
-                    if self.watch.asked.is_set():
-                        raise
-                    self.watch.asked.set()
-                    continue
                 except BaseException:
                     self.watch.asked.set()  # the blocks end soon, and with them the pool
                     raise
@@ -510,26 +499,27 @@ def _refine(
     shown = list(solution.shown)
     back = np.zeros(table.records, dtype=bool)
     view = as_shown(table, dict(solution.items)) if solution.items else table
-    for number in range(len(table.components)):
-        part = Part(view, number, solution, order)
-        if not part.grouped:
-            for position, column in zip(
-                part.positions, descend(part, costs, watch, solution, tries_a_row), strict=True
-            ):
+    with _stoppable(watch):
+        for number in range(len(table.components)):
+            part = Part(view, number, solution, order)
+            if not part.grouped:
+                for position, column in zip(
+                    part.positions, descend(part, costs, watch, solution, tries_a_row), strict=True
+                ):
+                    shown[position] = column
+                continue
+            grouped = _Grouped(part, costs, watch, solution)
+            grouped.part_rank = rank
+            if not grouped.valid(grouped.found):
+                continue
+            if (len(table.components) == 1 or not table.whole_rows) and not solution.items:
+                came = grouped.bring_back(order[part.out[order]])
+                suppressed[number][came] = False
+                back[came] = True
+            grouped.start_over()
+            grouped.run(tries_a_row)
+            for position, column in zip(part.positions, grouped.shown(solution), strict=True):
                 shown[position] = column
-            continue
-        grouped = _Grouped(part, costs, watch, solution)
-        grouped.part_rank = rank
-        if not grouped.valid(grouped.found):
-            continue
-        if (len(table.components) == 1 or not table.whole_rows) and not solution.items:
-            came = grouped.bring_back(order[part.out[order]])
-            suppressed[number][came] = False
-            back[came] = True
-        grouped.start_over()
-        grouped.run(tries_a_row)
-        for position, column in zip(part.positions, grouped.shown(solution), strict=True):
-            shown[position] = column
     gone = suppressed.any(axis=0)
     reasons = {reason: kept for reason, rows in solution.reasons.items() if len(kept := rows[gone[rows]])}
     details: dict[str, Any] = {"tries": watch.tries, "kept": watch.kept, "loss_before": before}

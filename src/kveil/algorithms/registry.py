@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from typing import Any, cast
 
 import numpy as np
 
-from kveil.algorithms import (
-    classfly,
-    fulldomain,
-    incognito,
-    kmember,
-    kmsd,
-    leastloss,
-    mondrian,
-    people,
-    pkclustering,
-    rmerger,
-)
 from kveil.errors import Refused, listing
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
@@ -51,125 +40,147 @@ CLASSFLY_PAPER = "Yang, Liu, Wang, Yu 2006"
 class Algorithm:
     """An algorithm with the parts of a policy it honours, beyond one k-anonymity constraint on trees.
 
-    ``needs`` are parts without which it has nothing to do; `auto` runs it only where the policy asks for one of
-    ``made_for``, if there are any: elsewhere it would do what another one does.
+    Functions and options are named by their place, ``module:name``. ``needs`` are parts without which it has nothing
+    to do; `auto` runs it only where the policy asks for one of ``made_for``, if there are any: elsewhere it would do
+    what another one does.
     """
 
     name: str
-    solve: Solve
+    solve_at: str
     honours: frozenset[str]
-    options: type[PolicyPart]
+    options_at: str
     summary: str
     paper: str
     needs: frozenset[str] = frozenset()
     made_for: frozenset[str] = frozenset()
-    effort: Callable[[Table], float] | None = None  # what auto weighs before it tries; None for what is quick
+    effort_at: str | None = None  # what auto weighs before it tries; None for what is quick
     refine: str = "off"  # the effort that follows unless the options say another
+
+    @property
+    def solve(self) -> Solve:
+        """The search itself."""
+        return cast(Solve, _load(self.solve_at))
+
+    @property
+    def options(self) -> type[PolicyPart]:
+        """The class of its options."""
+        return cast(type[PolicyPart], _load(self.options_at))
+
+    @property
+    def effort(self) -> Callable[[Table], float] | None:
+        """What the search would cost on a table, where it is not quick."""
+        return None if self.effort_at is None else cast(Callable[[Table], float], _load(self.effort_at))
+
+
+def _load(place: str) -> Any:
+    """Return what stands at ``module:name`` among the algorithms; a run imports only what it uses."""
+    module, name = place.split(":")
+    return getattr(import_module(f"kveil.algorithms.{module}"), name)
 
 
 ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "datafly",
-        fulldomain.datafly,
+        "fulldomain:datafly",
         frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
-        fulldomain.DataflyOptions,
+        "fulldomain:DataflyOptions",
         "one level for all records; generalizes the attribute with the most distinct values",
         "Sweeney 2002; many constraints as in Yang et al. 2006",
     ),
     Algorithm(
         "classfly",
-        classfly.classfly,
+        "classfly:classfly",
         frozenset({BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
-        classfly.ClassflyOptions,
+        "classfly:ClassflyOptions",
         "sets aside the records that satisfy the constraint, generalizes only the rest",
         CLASSFLY_PAPER,
     ),
     Algorithm(
         "classfly+naive",
-        classfly.classfly_naive,
+        "classfly:classfly_naive",
         frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
-        classfly.ClassflyOptions,
+        "classfly:ClassflyOptions",
         "classfly on the union of each component's constraints",
         CLASSFLY_PAPER,
     ),
     Algorithm(
         "classfly+complete",
-        classfly.classfly_complete,
+        "classfly:classfly_complete",
         frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
-        classfly.ClassflyOptions,
+        "classfly:ClassflyOptions",
         "sets aside the maximal anonymous subset under all constraints of a component",
         CLASSFLY_PAPER,
     ),
     Algorithm(
         "classfly+partial",
-        classfly.classfly_partial,
+        "classfly:classfly_partial",
         frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
-        classfly.ClassflyOptions,
+        "classfly:ClassflyOptions",
         "the same subset, found by adding constraints in order of growing k",
         CLASSFLY_PAPER,
     ),
     Algorithm(
         "mondrian",
-        mondrian.mondrian,
+        "mondrian:mondrian",
         frozenset({MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
-        mondrian.MondrianOptions,
+        "mondrian:MondrianOptions",
         "splits the table top-down, one attribute at a time, while every part satisfies every model",
         "LeFevre, DeWitt, Ramakrishnan 2006",
     ),
     Algorithm(
         "incognito",
-        incognito.incognito,
+        "incognito:incognito",
         frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
-        incognito.IncognitoOptions,
+        "incognito:IncognitoOptions",
         "one level for all records; searches the whole lattice for the one that loses least",
         "LeFevre, DeWitt, Ramakrishnan 2005",
-        effort=incognito.effort,
+        effort_at="incognito:effort",
     ),
     Algorithm(
         "k-member",
-        kmember.k_member,
+        "kmember:k_member",
         frozenset({RANGES, INDIVIDUALS, DEPENDENCIES}),
-        kmember.KMemberOptions,
+        "kmember:KMemberOptions",
         "grows clusters of k around far-apart records, each time by the record that adds least loss",
         "Byun, Kamra, Bertino, Li 2006",
     ),
     Algorithm(
         "greedy-cka",
-        kmember.greedy_cka,
+        "kmember:greedy_cka",
         frozenset({BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES}),
-        kmember.KMemberOptions,
+        "kmember:KMemberOptions",
         "k-member inside the groups that boundaries leave; suppresses only what no release could keep",
         "Miller, Campan, Truta 2008",
     ),
     Algorithm(
         "pk-clustering",
-        pkclustering.pk_clustering,
+        "pkclustering:pk_clustering",
         frozenset({MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
-        pkclustering.PkClusteringOptions,
+        "pkclustering:PkClusteringOptions",
         "clusters inside the boundaries: diversity first, then size, then the rest",
         "Truta, Campan, Meyer 2007",
     ),
     Algorithm(
         "k-msd",
-        kmsd.kmsd,
+        "kmsd:kmsd",
         frozenset({BOUNDARIES, INDIVIDUALS, DEPENDENCIES}),
-        kmsd.KmsdOptions,
+        "kmsd:KmsdOptions",
         "makes one attribute after another k-anonymous inside the groups of those before",
         KMSD_PAPER,
     ),
     Algorithm(
         "k-msd-ag",
-        kmsd.kmsd_ag,
+        "kmsd:kmsd_ag",
         frozenset({BOUNDARIES, INDIVIDUALS, DEPENDENCIES, MULTIVALUED}),
-        kmsd.KmsdOptions,
+        "kmsd:KmsdOptions",
         "the same, right sides of dependencies following their left sides",
         KMSD_PAPER,
     ),
     Algorithm(
         "1m-generalization",
-        people.one_to_many,
+        "people:one_to_many",
         frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, FINGERPRINTS, DIVERSE, *COUNTED_MODELS}),
-        people.PeopleOptions,
+        "people:PeopleOptions",
         "generalizes the sets of items people have by partition, then the quasi-identifiers by mondrian",
         "Gong, Luo, Yang, Ni, Li 2017",
         needs=frozenset({INDIVIDUALS}),
@@ -177,9 +188,9 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     ),
     Algorithm(
         "partition",
-        people.partition,
+        "people:partition",
         frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, FINGERPRINTS, *COUNTED_MODELS}),
-        people.PeopleOptions,
+        "people:PeopleOptions",
         "opens the nodes of an item tree while k people share every set; quasi-identifiers as the models ask",
         "He, Naughton 2009",
         needs=frozenset({INDIVIDUALS}),
@@ -187,9 +198,9 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     ),
     Algorithm(
         "rmerger",
-        rmerger.rmerger,
+        "rmerger:rmerger",
         frozenset({MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, COMBINATIONS}),
-        rmerger.RmergerOptions,
+        "rmerger:RmergerOptions",
         "clusters people, merges near clusters, and generalizes items until k share every combination of m",
         "Poulis, Loukides, Gkoulalas-Divanis, Skiadopoulos 2013",
         needs=frozenset({INDIVIDUALS}),
@@ -197,9 +208,9 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     ),
     Algorithm(
         "least-loss",
-        leastloss.least_loss,
+        "leastloss:least_loss",
         frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
-        leastloss.LeastLossOptions,
+        "leastloss:LeastLossOptions",
         "starts top-down, then takes neighbourhoods of groups apart and keeps what loses less",
         "kveil's own, see docs/least-loss-research.md",
         refine="normal",

@@ -23,7 +23,6 @@ from kveil.kernels.partition import Forest, Longs, group_sets
 from kveil.models.fingerprints import nothing_shown, run_starts
 from kveil.policy.constraints import largest_k, most_suppressed
 from kveil.policy.fields import Count, PolicyPart, Share
-from kveil.policy.model import Policy
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
 from kveil.table.tree import Bools, Ints
@@ -124,7 +123,9 @@ def _showing_something(space: Space, found: Found, k: int) -> Found:
 
 def _generalize(table: Table, label: Ints, k: int, m: int) -> tuple[dict[str, Ints], int]:
     """Return the shown node of every pair, so that k of a cluster share every combination of at most m items."""
-    names = tuple(_combined(table.policy))
+    names = tuple(table.policy.generalized)
+    if not names:
+        return {}, 0
     trees = [tree for name in names if (tree := table.sensitive[name].tree) is not None]
     row, leaf = joined_sets(table, names)
     forest = grow(trees, len(row))
@@ -157,11 +158,6 @@ def _generalize(table: Table, label: Ints, k: int, m: int) -> tuple[dict[str, In
         shown[name] = np.maximum(node[begin:end] - base, 0)
         begin, base = end, base + len(tree.labels)
     return shown, rounds
-
-
-def _combined(policy: Policy) -> list[str]:
-    """Return the attributes whose items are combined: those of all such models."""
-    return policy.generalized
 
 
 def _rare(

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from kveil.algorithms.association import solve_keeping_rules
-from kveil.algorithms.refine import RefineOptions, refine
+from kveil.algorithms.efforts import RefineOptions
 from kveil.algorithms.registry import MULTIVALUED, Algorithm
 from kveil.errors import Unmeetable
 from kveil.measures import Losses, measure
@@ -58,13 +57,17 @@ def run(
         return algorithm.solve(under, checked, np.random.default_rng(under.policy.seed))
 
     def refined(under: Table) -> Solution:
+        from kveil.algorithms.refine import refine
+
         return refine(under, solve(under), tries, min(limits, default=None), progress)
+
+    if not table.policy.dependencies:
+        return refined(table) if tries else solve(table)
+    from kveil.algorithms.association import solve_keeping_rules
 
     multivalued = MULTIVALUED in algorithm.honours
     if not tries:
         return solve_keeping_rules(table, solve, multivalued)
-    if not table.policy.dependencies:
-        return refined(table)
     # Right sides climb after refining, which may cost what it gained: the better of both is taken.
     found = solve_keeping_rules(table, solve, multivalued)
     try:

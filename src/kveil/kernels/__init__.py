@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
+from importlib import import_module
 from typing import Any, cast
 
 
@@ -61,38 +63,44 @@ def compiled_before() -> bool:
     return True
 
 
-def compile_all() -> int:
-    """Compile every kernel for the types it is called with; return how many there are."""
-    import numpy as np
+# What compiles each module of loops, those that take longest first, so that processes can share them out.
+COMPILERS = (
+    "neighbours:search_nothing",
+    "clusters:cluster_nothing",
+    "partition:refine_nothing",
+    "mondrian:split_nothing",
+    "diverse:cluster_no_values",
+    "bound:bound_nothing",
+    "kmsd:repair_nothing",
+    "combinations:combine_nothing",
+    "groups:group_nothing",
+    "cells:choose_nothing",
+    "offers:price_nothing",
+)
 
-    from kveil.kernels.bound import bound_nothing
-    from kveil.kernels.cells import choose_cells
-    from kveil.kernels.clusters import cluster_nothing
-    from kveil.kernels.combinations import combine_nothing
-    from kveil.kernels.diverse import cluster_no_values
-    from kveil.kernels.groups import add_up, group_rows, sample_of_groups
-    from kveil.kernels.kmsd import repair_nothing
-    from kveil.kernels.mondrian import split_nothing
-    from kveil.kernels.neighbours import search_nothing
-    from kveil.kernels.offers import price_groups
-    from kveil.kernels.partition import refine_nothing
 
-    rows = np.zeros((2, 3), dtype=np.int32)
-    ones = np.ones(1)
-    price_groups(rows[:1], np.ones(3, dtype=np.int64), [rows[0, :1]], [ones], [ones], False)
-    group_rows(rows)
-    sample_of_groups(rows, 1)
-    add_up(rows[0], np.ones(3, dtype=np.int64), 1)
-    split_nothing()
-    cluster_nothing()
-    cluster_no_values()
-    choose_cells(np.zeros(1, dtype=np.int64), rows[0][:0], np.zeros(0, dtype=np.int64), rows[0], 1)
-    repair_nothing()
-    refine_nothing()
-    search_nothing()
-    bound_nothing()
-    combine_nothing()
+def compile_all(processes: int = 1) -> int:
+    """Compile every kernel for the types it is called with; return how many there are.
+
+    Several processes share the work through the cache on disk, from which this one then loads.
+    """
+    import subprocess
+
+    if processes > 1:
+        script = "import sys; from kveil.kernels import compile_some; compile_some(sys.argv[1:])"
+        turns = [COMPILERS[turn::processes] for turn in range(processes)]
+        running = [subprocess.Popen([sys.executable, "-c", script, *turn]) for turn in turns]
+        for process in running:
+            process.wait()
+    compile_some(COMPILERS)
     return sum(_loops_in(module) for name, module in sys.modules.items() if name.startswith("kveil.kernels."))
+
+
+def compile_some(names: Iterable[str]) -> None:
+    """Run compilers by their names."""
+    for name in names:
+        module, function = name.split(":")
+        getattr(import_module(f"kveil.kernels.{module}"), function)()
 
 
 def _loops_in(module: Any) -> int:

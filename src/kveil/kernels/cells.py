@@ -19,3 +19,9 @@ def choose_cells(starts: Longs, leaf: Ints, count: Longs, reach: Ints, k: int) -
     from kveil.kernels.cells_loops import choose_all
 
     return choose_all(starts, leaf, count, reach, k)
+
+
+def choose_nothing() -> None:
+    """Divide no values into cells, which compiles the loop for the types it is called with."""
+    none, far = np.zeros(3, dtype=np.int32), np.zeros(1, dtype=np.int64)
+    choose_cells(far, none[:0], far[:0], none, 1)

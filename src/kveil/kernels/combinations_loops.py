@@ -45,18 +45,18 @@ def climb_all(forest: Forest, items: ClusterItems, cluster: Ints, nodes: Ints) -
     climbed = 0
     for v in range(nodes.shape[0]):
         c = cluster[v]
-        best = -1
-        level = 0
+        best = np.int64(-1)
+        level = np.int32(0)
         best_price = np.int64(0)
         for j in range(nodes.shape[1]):
-            node = nodes[v, j]
+            node = np.int64(nodes[v, j])
             i = first_under(forest, items, c, node)
             if i == items.start[c + 1] or shown_at(forest, items, i) != node:
                 best = -2  # an earlier combination has changed this one
                 break
             if items.level[i] == 0:
                 continue
-            parent = forest.way[forest.way_start[items.leaf[i]] + items.level[i] - 1]
+            parent = np.int64(forest.way[forest.way_start[items.leaf[i]] + items.level[i] - 1])
             price = price_of_parent(forest, items, c, parent)
             if best < 0 or price < best_price:
                 best, best_price, level = parent, price, items.level[i] - 1

@@ -54,3 +54,11 @@ def _varying(columns: Ints) -> Ints:
     # Most columns differ in their first rows: the whole of one is looked at only where those are equal.
     varying = [c for c in columns if (c[:64] != c[0]).any() or (c != c[0]).any()]
     return columns if len(varying) == len(columns) else np.array(varying, dtype=np.int32).reshape(-1, rows)
+
+
+def group_nothing() -> None:
+    """Group a few rows, which compiles the loops for the types they are called with."""
+    rows = np.arange(6, dtype=np.int32).reshape(2, 3)
+    group_rows(rows)
+    sample_of_groups(rows, 1)
+    add_up(rows[0], np.ones(3, dtype=np.int64), 3)

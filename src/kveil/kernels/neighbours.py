@@ -114,7 +114,7 @@ def search(
     """
     from kveil.kernels.neighbours_loops import search_groups
 
-    return int(search_groups(state, codes, models, noise, k, hides, tries, room))
+    return int(search_groups(state, codes, no_models() if models is None else models, noise, k, hides, tries, room))
 
 
 def top_down(base: Ints, starts: Longs, codes: Codes, children: Children, k: int) -> Ints:
@@ -137,24 +137,25 @@ def place_rows(base: Ints, zone: Ints, group_zone: Ints, code: Ints, longs: Long
     return place_each(base, zone, group_zone, code, longs, most, codes)
 
 
+def no_models() -> Models:
+    """Return models that ask for nothing: of the same types as others, so that the loops are compiled once."""
+    none, far, flat = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64), np.zeros((0, 1))
+    start, above = np.zeros((0, 1), dtype=np.int64), np.zeros((0, 1, 1), dtype=np.int32)
+    return Models(
+        Needs(none, none, far, far, far, np.zeros(0)), Values(start, none, far, none, flat, above, flat, flat),
+        np.zeros((0, 1), dtype=np.int64), np.zeros((0, 1), dtype=np.int32), none, np.zeros(1), none,
+    )  # fmt: skip
+
+
 def search_nothing() -> None:
-    """Search in one row, with and without models, which compiles the loops for the types they are called with."""
+    """Search in one row, which compiles the loops for the types they are called with."""
     about = np.full((1, 11), 0, dtype=np.int64)
     about[0, [WIDTH, WIDEST, MISSING, STAR]] = 1, -1, -1, -1
     none, far = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
     codes = Codes(about, np.zeros(1, dtype=np.int32), np.zeros(2, dtype=np.int64), np.zeros(1))
     base, zone = np.zeros((1, 1), dtype=np.int32), np.zeros(1, dtype=np.int32)
-    flat = np.zeros((0, 1))
-    models = Models(
-        Needs(none, none, far[:0], far[:0], far[:0], np.zeros(0)),
-        Values(
-            np.zeros((0, 1), dtype=np.int64), none, far[:0], none, flat, np.zeros((0, 1, 1), dtype=np.int32), flat, flat
-        ),
-        np.zeros((0, 1), dtype=np.int64), np.zeros((0, 1), dtype=np.int32), none, np.zeros(1), zone,
-    )  # fmt: skip
-    for given in (None, models):
-        state, _ = new_state(base, zone, zone, codes, 0)
-        search(state, codes, given, noise_table(), 1, False, 1, 8)
+    state, _ = new_state(base, zone, zone, codes, 0)
+    search(state, codes, None, noise_table(), 1, False, 1, 8)
     place_rows(base, zone, zone, base.copy(), np.ones((2, 1), dtype=np.int64), 1, codes)
     children = Children(far, np.zeros(2, dtype=np.int64), none, zone, zone)
     top_down(base, np.array([0, 1]), codes, children, 1)

@@ -391,11 +391,11 @@ def models_hold(models: Models, rows: Ints, number: int) -> bool:
 
 
 @inner
-def unit_allowed(models: Models | None, work: Work, k: int, unit: int) -> bool:
+def unit_allowed(models: Models, work: Work, k: int, unit: int) -> bool:
     """Tell whether a unit's rows may be a group."""
     if work.longs[UNIT_HAS, unit] < k:
         return False
-    if models is None:
+    if len(models.needs.kind) == 0:
         return True
     ints = work.ints
     number = 0
@@ -408,11 +408,9 @@ def unit_allowed(models: Models | None, work: Work, k: int, unit: int) -> bool:
 
 
 @inner
-def group_allowed(
-    models: Models | None, work: Work, k: int, trial: int, rows: int, group: int, out: int, into: int
-) -> bool:
+def group_allowed(models: Models, work: Work, k: int, trial: int, rows: int, group: int, out: int, into: int) -> bool:
     """Tell whether a group may lose the pool row ``out`` and take in ``into``, -1 for none."""
-    if models is None:
+    if len(models.needs.kind) == 0:
         return True
     ints = work.ints
     number = 0
@@ -474,7 +472,7 @@ def noisy_cost(codes: Codes, work: Work, i: int) -> int:
 
 
 @inner
-def make_units(state: State, codes: Codes, models: Models | None, work: Work, k: int, rows: int) -> int:
+def make_units(state: State, codes: Codes, models: Models, work: Work, k: int, rows: int) -> int:
     """Make a unit of every set of equal rows of the pool; those that may be groups are closed."""
     ints, longs = work.ints, work.longs
     units = 0
@@ -513,7 +511,7 @@ def merge_pair(codes: Codes, work: Work, i: int, j: int) -> None:
 
 
 @inner
-def merge_units(codes: Codes, models: Models | None, work: Work, k: int, units: int) -> None:
+def merge_units(codes: Codes, models: Models, work: Work, k: int, units: int) -> None:
     """Merge the pair of open units that costs least a row, until one is left open; what may be a group closes."""
     ints = work.ints
     opened = 0
@@ -550,7 +548,7 @@ def merge_units(codes: Codes, models: Models | None, work: Work, k: int, units: 
 
 
 @inner
-def rebuild(state: State, codes: Codes, models: Models | None, work: Work, k: int, rows: int, cores: int) -> int:
+def rebuild(state: State, codes: Codes, models: Models, work: Work, k: int, rows: int, cores: int) -> int:
     """Make new groups of the pool's rows; return how many with those of the cores, 0 where it cannot be done."""
     ints, longs = work.ints, work.longs
     units = make_units(state, codes, models, work, k, rows)
@@ -672,7 +670,7 @@ def improve(state: State, codes: Codes, work: Work, k: int, rows: int, groups: i
 
 
 @inner
-def move_rows(state: State, codes: Codes, models: Models | None, work: Work, k: int, rows: int, groups: int) -> bool:
+def move_rows(state: State, codes: Codes, models: Models, work: Work, k: int, rows: int, groups: int) -> bool:
     """Move and swap every row of the pool once where that lowers the cost; tell whether anything did."""
     ints, longs = work.ints, work.longs
     moved = False
@@ -704,7 +702,7 @@ def move_rows(state: State, codes: Codes, models: Models | None, work: Work, k: 
 
 @inner
 def dissolve(
-    state: State, codes: Codes, models: Models | None, work: Work, k: int, rows: int, groups: int, group: int
+    state: State, codes: Codes, models: Models, work: Work, k: int, rows: int, groups: int, group: int
 ) -> bool:
     """Give the rows of a group to the others one by one if that costs less in the end."""
     ints, longs = work.ints, work.longs
@@ -772,7 +770,7 @@ def merge_equal(work: Work, rows: int, groups: int) -> None:
 
 
 @inner
-def polish(state: State, codes: Codes, models: Models | None, work: Work, k: int, rows: int, groups: int) -> None:
+def polish(state: State, codes: Codes, models: Models, work: Work, k: int, rows: int, groups: int) -> None:
     """Move, swap, dissolve and merge, a few passes, while anything is gained."""
     for _ in range(PASSES):
         merge_equal(work, rows, groups)
@@ -821,7 +819,7 @@ def hidden(codes: Codes, work: Work, groups: int) -> bool:
 
 @inner
 def try_once(
-    state: State, codes: Codes, models: Models | None, work: Work, noise: Longs, k: int, hides: bool, found: Ints
+    state: State, codes: Codes, models: Models, work: Work, noise: Longs, k: int, hides: bool, found: Ints
 ) -> int:
     """Take one neighbourhood apart and put it together again; return how much was gained, -1 where dropped."""
     seed = -1
@@ -832,7 +830,7 @@ def try_once(
     if state.cost[state.rows[GROUP, seed]] == 0:
         return -1
     number = nearest(state, codes, seed, 2 + draw(state.random, MOST_GROUPS - 1), k, found)
-    rows, cores = gather(state, work, k, models is not None, seed, found, number)
+    rows, cores = gather(state, work, k, len(models.needs.kind) > 0, seed, found, number)
     if rows < 2:
         return -1
     old = np.int64(0)
@@ -856,7 +854,7 @@ def try_once(
 
 @njit(cache=True, nogil=True)
 def search_groups(
-    state: State, codes: Codes, models: Models | None, noise: Longs, k: int, hides: bool, tries: int, room: int
+    state: State, codes: Codes, models: Models, noise: Longs, k: int, hides: bool, tries: int, room: int
 ) -> int:
     """Search; see `neighbours.search`."""
     wide = np.zeros((room + MOST_GROUPS, state.base.shape[1]), dtype=state.base.dtype)

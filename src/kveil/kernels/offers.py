@@ -23,3 +23,9 @@ def price_groups(
     offset = np.concatenate([[0], np.cumsum([len(c) for c in covering])]).astype(np.int64)
     laid = np.concatenate(covering).astype(np.int32), np.concatenate(more), np.concatenate(own)
     return price(np.ascontiguousarray(nodes), sizes, *laid, offset, hides)
+
+
+def price_nothing() -> None:
+    """Price one group, which compiles the loop for the types it is called with."""
+    none, ones = np.zeros((1, 1), dtype=np.int32), np.ones(1)
+    price_groups(none, np.ones(1, dtype=np.int64), [none[0]], [ones], [ones], False)

@@ -132,7 +132,7 @@ def group_children(forest: Forest, sets: Sets, part: Part, node: int, exact: boo
                 room.group[p] = groups
                 groups += 1
                 break
-            other = room.first[g]
+            other = np.int64(room.first[g])
             same = room.hashes[other] == h
             if same and exact:
                 same = compare_children(forest, sets, part, node, other, p, room) == 0
@@ -248,13 +248,11 @@ def settle(forest: Forest, sets: Sets, part: Part, node: int, k: int, groups: in
         if size[g] == 0:
             continue
         spare += size[g] - k
+        one, other = np.int64(room.first[g]), np.int64(room.first[max(least, 0)])
         if (
             least < 0
             or won[g] < won[least]
-            or (
-                won[g] == won[least]
-                and compare_children(forest, sets, part, node, room.first[g], room.first[least], room) < 0
-            )
+            or (won[g] == won[least] and compare_children(forest, sets, part, node, one, other, room) < 0)
         ):
             least = g
     if spare >= k - left:
@@ -343,7 +341,7 @@ def best_child(forest: Forest, sets: Sets, part: Part, node: int, children: int,
     tally = room.tally
     best, best_gain = -1, np.int64(0)
     for c in range(children):
-        child = room.found[c]
+        child = np.int64(room.found[c])  # one type everywhere: each function is compiled once
         fall = forest.cost[node] - forest.cost[child]
         gain = np.int64(0)
         left = part.end - part.begin
@@ -479,21 +477,22 @@ def refine_parts(forest: Forest, sets: Sets, order: Ints, k: int, patient: bool)
         height -= 1
         part = Part(order, stack[height, 0], stack[height, 1], level)
         known = 0
-        shown = list_nodes(forest, sets, level, order[part.begin], nodes, 0, -1)
+        shown = list_nodes(forest, sets, level, order[part.begin], nodes, np.int64(0), np.int64(-1))
         while True:
             for s in range(known, shown):
+                node = np.int64(nodes[s])
                 if part.end - part.begin < 2 * k:
-                    opened[s], child_of[s], taken[s] = weigh_small(forest, sets, part, nodes[s], room)
+                    opened[s], child_of[s], taken[s] = weigh_small(forest, sets, part, node, room)
                 else:
-                    groups, children = group_children(forest, sets, part, nodes[s], False, room)
-                    opened[s] = settle(forest, sets, part, nodes[s], k, groups, room)
-                    child_of[s], taken[s] = best_child(forest, sets, part, nodes[s], children, k, room)
+                    groups, children = group_children(forest, sets, part, node, False, room)
+                    opened[s] = settle(forest, sets, part, node, k, groups, room)
+                    child_of[s], taken[s] = best_child(forest, sets, part, node, children, k, room)
             known = shown
             best, whole = choose(nodes, opened, taken, child_of, shown, patient)
             if best < 0:
                 break
-            node = nodes[best]
-            child = -1 if whole else child_of[best]
+            node = np.int64(nodes[best])
+            child = np.int64(-1) if whole else np.int64(child_of[best])
             regroup(forest, sets, part, node, child, k, room)
             move_down(forest, sets, part, node, child, room.group)
             parts = divide(part, room.group, number, place, into)

@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from kveil.errors import count
+from kveil.risk import risk_sentences
 from kveil.verify import Verdict
 
 
@@ -140,7 +141,9 @@ def show_attacks(out: Console, content: dict[str, Any]) -> None:
         before, after = entry["before"], entry["after"]
         if before is None or after is None:
             continue
-        subject = [entry.get("sensitive"), entry["knowing"]]
+        most = entry.get("items")
+        items = "all values" if most is None else f"the rarest {count(most, 'value')}"
+        subject = [entry.get("sensitive"), entry["knowing"] or items]
         name = f"{entry['attack']}: {' by '.join(part for part in subject if part)}"
         table.add_row(escape(name), percent(before["rate"]), percent(after["rate"]), percent(after["worst"]))
     out.print(table)
@@ -148,12 +151,25 @@ def show_attacks(out: Console, content: dict[str, Any]) -> None:
         out.print(f"- [bold]{entry['attack']}[/]: {escape(entry['sentence'])}")
 
 
-def show_check(out: Console, content: dict[str, Any], risk: list[str]) -> None:
-    """Print the risk of a raw table, and what a policy forces on it before any run."""
-    for sentence in risk:
-        out.print(escape(sentence))
+def _show_levels(out: Console, risk: dict[str, Any]) -> None:
+    """Print how many rows are in groups below k when one attribute alone goes up its hierarchy."""
+    most = max((len(entry["below_k"]) for entry in risk["levels"]), default=0)
+    if not any(entry["below_k"][0] for entry in risk["levels"]):
+        return
+    table = _table("in groups below k", "as it is", *(f"{level} up" for level in range(1, most)))
+    for entry in risk["levels"]:
+        cells = [f"{number:,}" for number in entry["below_k"]]
+        table.add_row(f"with {escape(entry['attribute'])}", *cells, *[""] * (most - len(cells)))
+    out.print(table)
+
+
+def show_check(out: Console, content: dict[str, Any]) -> None:
+    """Print what a policy forces on a table before any run."""
     noun = "record" if content["individuals"] is None else "individual"
     rows = content["records"] if content["individuals"] is None else content["individuals"]
+    for sentence in risk_sentences(content["risk"]):
+        out.print(escape(sentence))
+    _show_levels(out, content["risk"])
     found = content["boundaries"]
     for part in found["components"]:
         out.print(

@@ -1,0 +1,36 @@
+"""How much refining is asked for: options that every algorithm has."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from kveil.policy.fields import Number, PolicyPart
+
+NORMAL, BEST = 1.7, 9.0  # tries a row
+
+
+def _effort(value: object) -> object:
+    return "off" if value is False else value
+
+
+class RefineOptions(PolicyPart):
+    """What every algorithm can be asked for after it is done.
+
+    refine: `off`, `normal`, `best`, or a number of tries a record. refine_seconds: stop after so many seconds; the
+    release then depends on the machine, and the receipt has the tries that were done.
+    """
+
+    refine: Annotated[
+        Literal["off", "normal", "best"] | Annotated[Number, Field(ge=0)] | None, BeforeValidator(_effort)
+    ] = None
+    refine_seconds: Annotated[Number, Field(gt=0)] | None = None
+
+    def tries_a_row(self, default: str) -> float:
+        """Return the tries a row that are asked for."""
+        effort = default if self.refine is None else self.refine
+        if isinstance(effort, Decimal):
+            return float(effort)
+        return {"off": 0.0, "normal": NORMAL, "best": BEST}[effort]
