@@ -218,8 +218,12 @@ def risk_sentences(risk: dict[str, Any]) -> list[str]:
             driver = next(iter(entry["drivers"]))
             told.append(
                 f"{count(entry['below_k'], noun)} ({entry['share']:.1%}) are in groups below k {entry['k']} over "
-                f"{listing(entry['attributes'], 12)}; {driver} drives it: without it "
-                f"{entry['drivers'][driver]:,} of them would not be."
+                f"{listing(entry['attributes'], 12)}"
+                + (
+                    f"; {driver} drives it: without it {entry['drivers'][driver]:,} of them would not be."
+                    if entry["drivers"][driver]
+                    else "; no attribute alone drives it."
+                )
             )
         else:
             told.append(f"The raw table keeps k {entry['k']} over {listing(entry['attributes'], 12)} already.")

@@ -191,7 +191,8 @@ def show_check(out: Console, content: dict[str, Any]) -> None:
     for sentence in content["impossible"]:
         out.print(f"[red]impossible:[/] {escape(sentence)}")
     if content["possible"]:
-        out.print("[green]Nothing was found that makes the policy impossible.[/]")
+        names = ", ".join(content["algorithms"]) or "no algorithm of this version"
+        out.print(f"[green]Nothing was found that makes the policy impossible.[/] It is honoured by {names}.")
 
 
 def show_rules(out: Console, content: dict[str, Any]) -> None:
