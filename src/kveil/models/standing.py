@@ -95,12 +95,17 @@ class Standing:
     lost: Bools
 
 
-def _telling(nodes: Ints, positions: list[int], most: int = 4) -> list[int]:
+def _telling(nodes: Ints, positions: list[int], enough: int = 2000) -> list[int]:
     """Return the few attributes that seem to tell tuples apart best; groups agree on them, whichever they are."""
-    if len(positions) <= most:
-        return positions
     seen = {a: len(np.unique(nodes[a, :4096])) for a in positions}
-    return sorted(positions, key=lambda a: -seen[a])[:most]
+    chosen: list[int] = []
+    different = 1
+    for a in sorted(positions, key=lambda a: -seen[a]):
+        chosen.append(a)
+        different *= seen[a]
+        if different >= enough:
+            break
+    return chosen
 
 
 class Judge:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,12 +37,14 @@ def code_columns(source: Source, policy: Policy, names: Sequence[str]) -> Iterat
         texts = pl.DataFrame([source.texts(name) for name in names])
     except DataError as error:
         raise DataError(f"{source.name}: {error}") from None
-    columns = texts.select(pl.col(name).cast(pl.Categorical(pl.Categories.random())) for name in names)
-    for name in names:
-        coded = _code(columns[name], set(policy.data.missing))
-        if STAR in coded.texts:
-            raise stars_in(source, name, coded.count({STAR}))
-        yield coded
+    # Polars codes the next columns while the caller builds the tree of the one before.
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        columns = [pool.submit(texts[name].cast, pl.Categorical(pl.Categories.random())) for name in names]
+        for name, column in zip(names, columns, strict=True):
+            coded = _code(column.result(), set(policy.data.missing))
+            if STAR in coded.texts:
+                raise stars_in(source, name, coded.count({STAR}))
+            yield coded
 
 
 def _code(column: pl.Series, missing: set[str]) -> Coded:

@@ -169,13 +169,17 @@ def compare(
     records, row_of = _record_alignment(before, of_record, places)
     originals = {name: released_texts(original, policy, name) for name in policy.quasi_identifiers}
     owned = [(name, starred[str(c)]) for c, part in enumerate(parts) for name in part.attributes]
+    # Intervals are of whole numbers if all values are: one more look at the columns that have them, side by side.
+    numeric = [name for name, _ in owned if isinstance(policy.attributes[name].hierarchy, Intervals)]
     counted = pl.collect_all(
-        _pairs(originals[n], rows.texts[n], star, records, row_of, _star_is_free(policy, n)) for n, star in owned
+        [_pairs(originals[n], rows.texts[n], star, records, row_of, _star_is_free(policy, n)) for n, star in owned]
+        + [pl.LazyFrame({"value": originals[name]}).unique() for name in numeric]
     )
-    for (name, star), pairs in zip(owned, counted, strict=True):
+    values = dict(zip(numeric, counted[len(owned) :], strict=True))
+    for (name, star), pairs in zip(owned, counted[: len(owned)], strict=True):
         if not pairs.height:
             continue
-        judge = _judge(policy, name, originals[name])
+        judge = _judge(policy, name, values[name]["value"] if name in values else originals[name])
         strange: dict[str, int] = {}
         wrong = over = 0
         cannot: set[str] = set()
