@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from kveil.policy.fields import Number, PolicyPart
 
-NORMAL, BEST = 1.7, 9.0  # tries a row
+NORMAL, BEST = 1.7, 12.0  # tries a row
 
 
 def _effort(value: object) -> object:
