@@ -101,7 +101,9 @@ STOPS = {
     "syncing": "import os; os.fsync = lambda *a: STOP()",
 }
 KILL = "import os, signal\nSTOP = lambda: os.kill(os.getpid(), signal.SIGKILL)\n"
-INTERRUPT = "import os, signal\nSTOP = lambda: os.kill(os.getpid(), signal.SIGINT)\n"
+# A shell starts what it puts into the background deaf to interrupts; these tests are about processes that hear them.
+HEAR = "import os, signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+INTERRUPT = HEAR + "STOP = lambda: os.kill(os.getpid(), signal.SIGINT)\n"
 
 
 @pytest.mark.parametrize("moment", STOPS)
@@ -128,7 +130,7 @@ def test_an_interrupt_from_outside(tmp_path: Path) -> None:
         "import kveil.choose as c, time; a = c.attempt\n"
         "def slow(*x):\n    print('now', flush=True); time.sleep(30); return a(*x)\nc.attempt = slow"
     )
-    arguments = command("anonymize", policy, *outputs_of(tmp_path), before=slow)
+    arguments = command("anonymize", policy, *outputs_of(tmp_path), before=HEAR + slow)
     pipe = subprocess.PIPE
     with subprocess.Popen(arguments, stdout=pipe, stderr=pipe, text=True) as process:
         assert process.stdout is not None
