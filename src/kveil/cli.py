@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
 import re
@@ -550,8 +551,10 @@ def main() -> None:
 def entry() -> None:
     """Run the command line as a process of its own, which ends at once when all is done and written.
 
-    Taking millions of cells apart one by one, only to end, would cost a sixth of a second.
+    Taking millions of cells apart one by one, only to end, would cost a sixth of a second. So would looking for
+    circles among them again and again: hierarchies are made of many small texts and have none.
     """
+    gc.set_threshold(1_000_000)
     try:
         main()
     except SystemExit as left:
