@@ -449,7 +449,10 @@ def main() -> None:
                 lines.append(f"| {row.what} | {row.value:.3g} {row.unit} | {row.target} | {met} |")
                 print(lines[-1], flush=True)
     if chosen.write:
-        head = "# Benchmarks\n\nWritten by `make bench`; ratios, all measured in one run.\n\n"
+        head = (
+            "# Benchmarks\n\nWritten by `benchmarks/run.py` (`make bench` runs all of it); ratios, all measured in one run, "
+            f"here of: {', '.join(chosen.only)}.\n\n"
+        )
         chosen.write.write_text(head + "\n".join(lines) + "\n")
     if not all(row.met for row in rows):
         print(json.dumps([row.what for row in rows if not row.met]))
