@@ -450,8 +450,8 @@ def main() -> None:
                 print(lines[-1], flush=True)
     if chosen.write:
         head = (
-            "# Benchmarks\n\nWritten by `benchmarks/run.py` (`make bench` runs all of it); ratios, all measured in one run, "
-            f"here of: {', '.join(chosen.only)}.\n\n"
+            "# Benchmarks\n\nWritten by `benchmarks/run.py` (`make bench` runs all of it); ratios, all measured in one "
+            f"run, here of: {', '.join(chosen.only)}.\n\n"
         )
         chosen.write.write_text(head + "\n".join(lines) + "\n")
     if not all(row.met for row in rows):
