@@ -29,7 +29,7 @@ import kveil
 from files import EIGHT_CONSTRAINTS
 from kveil.algorithms.registry import find
 from kveil.engines.local import run
-from kveil.files import from_frame
+from kveil.frames import from_frame
 from kveil.measures import measure
 from kveil.table.encode import Table, encode
 

@@ -21,7 +21,7 @@ import polars as pl
 from kveil.algorithms.bound import lower_bound
 from kveil.algorithms.registry import find
 from kveil.engines.local import run
-from kveil.files import from_frame
+from kveil.frames import from_frame
 from kveil.measures import measure
 from kveil.policy.load import parse_policy
 from kveil.table.encode import Table, encode

@@ -25,7 +25,7 @@ import polars as pl
 import kveil
 from kveil.algorithms.registry import find
 from kveil.engines.local import run
-from kveil.files import from_frame
+from kveil.frames import from_frame
 from kveil.kernels import compile_all
 from kveil.measures import measure
 from kveil.table.encode import Table, encode

@@ -177,7 +177,7 @@ def anjana(folder: Path) -> Iterator[Row]:
 
 def _ncp_of(released: Any, original: pl.DataFrame, home: Path) -> float:
     """Return the NCP of anjana's release by kveil's own measure; its column `index` says which records are left."""
-    from kveil.files import from_frame
+    from kveil.frames import from_frame
     from kveil.pipeline import measure_sources
     from kveil.report.owner import Owner
 
@@ -279,7 +279,7 @@ def incognito(folder: Path) -> Iterator[Row]:
     from itertools import product
 
     from kveil.algorithms.incognito import Lattice
-    from kveil.files import from_frame
+    from kveil.frames import from_frame
     from kveil.table.encode import encode
 
     frame, home = _adult()
@@ -327,7 +327,7 @@ def kmember(folder: Path) -> Iterator[Row]:
 
     import kveil
     from kveil.algorithms.kmember import KMemberOptions, k_member
-    from kveil.files import from_frame
+    from kveil.frames import from_frame
     from kveil.measures import measure
     from kveil.table.encode import encode
     from quadratic import quadratic

@@ -12,7 +12,7 @@ import kveil
 import naive
 from kveil.attack.link import closure
 from kveil.attack.rate import wilson
-from kveil.files import from_frame
+from kveil.frames import from_frame
 from kveil.pipeline import attack_sources
 from kveil.policy.dependencies import Dependency
 from strategies import Case, cases, examples, placed

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import kveil
 import naive
 from kveil.algorithms.registry import GROUP_MODELS
-from kveil.files import from_frame
+from kveil.frames import from_frame
 from kveil.models import standing
 from kveil.policy.load import parse_policy
 from kveil.table.encode import encode

@@ -38,7 +38,7 @@ from kveil.algorithms.registry import (
     find,
 )
 from kveil.engines.local import run
-from kveil.files import from_frame
+from kveil.frames import from_frame
 from kveil.pipeline import Result, anonymize_file, measure_sources, read, verify, with_algorithm
 from kveil.policy.load import parse_policy
 from kveil.report.owner import Owner

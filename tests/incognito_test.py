@@ -15,7 +15,7 @@ import naive
 from every_algorithm_test import close, solve
 from kveil.algorithms import incognito
 from kveil.algorithms.registry import GROUP_MODELS, find
-from kveil.files import from_frame
+from kveil.frames import from_frame
 from kveil.table.encode import encode
 from strategies import Case, cases, examples, placed
 

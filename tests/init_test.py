@@ -8,7 +8,7 @@ import pytest
 
 import kveil
 from kveil.datasets import hospital
-from kveil.files import from_frame
+from kveil.frames import from_frame
 from kveil.suggest import suggest
 from kveil.suggest.profile import profile
 from kveil.suggest.roles import guess_column, words_of

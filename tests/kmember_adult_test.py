@@ -12,7 +12,7 @@ import pytest
 
 import kveil
 from kveil.algorithms.kmember import Space, clusters_of
-from kveil.files import from_frame
+from kveil.frames import from_frame
 from kveil.policy.load import parse_policy
 from kveil.table.encode import encode
 

@@ -135,7 +135,7 @@ def tables(rng: Random, algorithm: str = "k-msd") -> tuple[kveil.Policy, list[di
 
 def climbing(policy: kveil.Policy, rows: list[dict[str, str]], name: str) -> tuple[Callable[[str], Any], list[str]]:
     """The ways up of an attribute's labels, and the labels in leaf order."""
-    from kveil.files import from_frame
+    from kveil.frames import from_frame
     from kveil.table.encode import encode
     from kveil.table.tree import Tree
 

@@ -22,7 +22,7 @@ from kveil.algorithms import bound as bounds
 from kveil.algorithms.refine import refine
 from kveil.algorithms.registry import ALGORITHMS, Algorithm, asks, find
 from kveil.engines.local import run
-from kveil.files import from_frame
+from kveil.frames import from_frame
 from kveil.measures import measure
 from kveil.pipeline import silent
 from kveil.policy.load import parse_policy

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import kveil
 import naive
-from kveil.files import from_frame
+from kveil.frames import from_frame
 from kveil.measures import Losses
 from kveil.pipeline import measure_sources
 from kveil.policy.load import parse_policy

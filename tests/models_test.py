@@ -19,12 +19,12 @@ from scipy.optimize import linprog
 
 import kveil
 import naive_models as naive
-from kveil.algorithms.mondrian import _needs, _values
-from kveil.files import from_frame
+from kveil.frames import from_frame
 from kveil.kernels import mondrian_loops as loops
 from kveil.kernels.mondrian import Rows
 from kveil.models.counts import AtLeastK, GroupModel, Groups, Pairs
 from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL
+from kveil.models.loops import needs_of, values_of
 from kveil.models.standing import group_model, sensitive_pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.pipeline import verify
@@ -135,7 +135,7 @@ def by_loops(table: Table, model: GroupModel) -> list[bool]:
     groups = grouped(table)
     names = [] if model.sensitive is None else [model.sensitive]
     trees = {"s"} if isinstance(model, Close) and model.distance == "hierarchical" else set()
-    values = _values(table, dict(groups.pairs), names, groups.weights, trees)
+    values = values_of(table, dict(groups.pairs), names, groups.weights, trees)
     tuples = np.arange(len(groups.weights), dtype=np.int32)
     spans = (np.ascontiguousarray(side.T) for side in (table.distinct.low, table.distinct.high))
     rows = Rows(*spans, groups.weights, tuples)
@@ -147,7 +147,7 @@ def by_loops(table: Table, model: GroupModel) -> list[bool]:
     for group in range(groups.number):
         order = np.flatnonzero(groups.group == group).astype(np.int32)
         total = loops.add_rows(rows, values, order, 0, len(order), tally, touched, used)
-        needs = _needs([model], names)
+        needs = needs_of([model], names)
         found.append(bool(loops.holds(needs, values, total, tally, touched, used, below, nodes)))
         loops.clear(tally, touched, used)
         assert not tally.any()

@@ -16,7 +16,7 @@ import kveil
 import naive_people as naive
 from kveil.algorithms.partition import grow
 from kveil.algorithms.registry import ALGORITHMS, Algorithm, able
-from kveil.files import from_frame
+from kveil.frames import from_frame
 from kveil.kernels.partition import Sets, group_sets, refine, shown_nodes
 from kveil.pipeline import Result, anonymize_file, measure_sources, verify
 from kveil.policy.model import Attribute

@@ -10,7 +10,8 @@ from hypothesis import given
 
 import kveil
 from kveil.datasets import hospital
-from kveil.files import from_frame, read_table
+from kveil.files import read_table
+from kveil.frames import from_frame
 from kveil.risk import raw_risk, risk_sentences
 from strategies import Case, cases, examples, placed
 from support import ROWS, columns_of, make_policy, run, write_policy, write_rows

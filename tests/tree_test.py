@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import kveil
 import naive
-from kveil.files import from_frame
+from kveil.frames import from_frame
 from kveil.policy.hierarchy import build_lines, read_hierarchy_file
 from kveil.policy.load import parse_policy
 from kveil.table.encode import encode

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from kveil.choose import Progress, Trial, named, trials
-from kveil.files import Outputs, Source, from_frame
+from kveil.files import Outputs, Source
+from kveil.frames import from_frame
 from kveil.kernels import compile_all
 from kveil.pipeline import check_input, check_targets, input_path, read, silent
 from kveil.policy.model import Policy

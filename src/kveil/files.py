@@ -1,4 +1,4 @@
-"""2 READ AND WRITE: CSV, Parquet, Arrow and frames in; the same out, atomically, leaking nothing.
+"""2 READ AND WRITE: CSV, Parquet and Arrow in; the same out, atomically, leaking nothing.
 
 Texts stay texts: nothing in a CSV is ever read as a number. Messages of libraries are never passed on, since
 they quote the data.
@@ -21,15 +21,12 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Literal, Self
+from typing import IO, Any, Literal, Self
 
 import numpy as np
 import polars as pl
 
 from kveil.errors import DataError, FileError, count, did_you_mean, listing
-
-if TYPE_CHECKING:
-    import narwhals as nw  # imported where a frame comes in: files never pay for it
 
 Kind = Literal["csv", "parquet", "arrow"]
 
@@ -320,111 +317,10 @@ def as_texts(column: pl.Series) -> pl.Series:
     raise DataError(f"the column {column.name!r} is of type {kind}, which kveil cannot read as text; convert it first.")
 
 
-# ---------------------------------------------------------------------------------------------- frames
+# ---------------------------------------------------------------------------------------------- columns
 
 
-def from_frame(frame: Any) -> Source:
-    """Return a pandas, Polars or PyArrow table as a source; row labels are never looked at."""
-    import narwhals as nw
-
-    try:
-        wrapped = nw.from_native(frame, eager_only=True)
-        labels = list(wrapped.columns)
-    except TypeError:
-        raise DataError(
-            f"kveil reads pandas, Polars and PyArrow tables, not {type(frame).__name__}; convert it first."
-        ) from None
-    except nw.exceptions.DuplicateError:
-        raise DataError("the frame has two columns of one name; rename them.") from None
-    strange = [type(label).__name__ for label in labels if not isinstance(label, (str, int))]
-    if strange:
-        raise DataError(f"the frame has a column labelled by a {strange[0]}; label columns by texts.")
-    columns = {str(label): _polars_column(wrapped, position) for position, label in enumerate(labels)}
-    if len(columns) != len(labels):
-        raise DataError("the frame has two columns of one name; rename them.")
-    return Source("the frame", pl.DataFrame(columns), "frame", native=frame)
-
-
-def _polars_column(frame: nw.DataFrame[Any], position: int) -> pl.Series:
-    name = str(frame.columns[position])
-    native: Any = frame.to_native()
-    if isinstance(native, pl.DataFrame):
-        return native.to_series(position).rechunk()
-    if frame.implementation.is_pyarrow():
-        column = native.column(position)
-        if not str(column.type).startswith("decimal256"):  # which polars does not have
-            found = pl.from_arrow(column)
-            assert isinstance(found, pl.Series)
-            return found.alias(name)
-        values = column.to_pylist()
-    else:
-        column = native.iloc[:, position]
-        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf" and column.dtype.itemsize <= 8:
-            return pl.Series(name, column.to_numpy())
-        values = column.astype(object).tolist()
-    try:
-        if any(isinstance(value, (list, np.ndarray)) for value in values):  # the sets of a release about individuals
-            return pl.Series(name, [_items_of(value) for value in values], dtype=pl.List(pl.String))
-        return pl.Series(name, [text_of(value) for value in values], dtype=pl.String)
-    except TypeError as error:
-        raise DataError(f"the column {name!r} holds values of type {error}; convert them to texts first.") from None
-
-
-def _items_of(value: Any) -> list[str | None] | None:
-    if value is None or isinstance(value, (list, np.ndarray)):
-        return None if value is None else [text_of(item) for item in value]
-    raise TypeError(f"list and {type(value).__name__}")
-
-
-def to_frame(source: Source, columns: dict[str, pl.Series | None], rows: np.ndarray[Any, Any]) -> Any:
-    """Return a release in the kind of frame the source was.
-
-    A column given as None is taken from the source's own frame at ``rows``, unchanged and with its type. No
-    column shares memory or categories with rows or labels that are left out.
-    """
-    native = source.native
-    if native is None or isinstance(native, pl.DataFrame):
-        return pl.DataFrame(
-            {
-                name: _fresh(source.frame[name].gather(rows) if column is None else column)
-                for name, column in columns.items()
-            }
-        )
-    import narwhals as nw
-
-    position = {name: i for i, name in enumerate(source.frame.columns)}
-    wrapped = nw.from_native(native, eager_only=True)
-    if wrapped.implementation.is_pyarrow():
-        import pyarrow as pa
-
-        kinds = {pl.String: pa.string(), pl.List: pa.list_(pa.string()), pl.Int64: pa.int64()}
-        return pa.table(
-            {
-                name: _taken(native.column(position[name]), rows)
-                if column is None
-                else _fresh(column).to_arrow().cast(kinds[column.dtype.base_type()])
-                for name, column in columns.items()
-            }
-        )
-    import pandas as pd
-
-    def pandas_column(name: str) -> Any:
-        column = columns[name]
-        if column is not None:
-            return pd.Series(column.to_list(), dtype="int64" if column.dtype == pl.Int64 else object)
-        found = native.iloc[:, position[name]].iloc[rows].reset_index(drop=True)
-        if isinstance(found.dtype, pd.CategoricalDtype):
-            return found.cat.remove_unused_categories()
-        if str(found.dtype).startswith("dictionary<"):  # PyArrow's own categories
-            fresh = _fresh_dictionary(found.array.__arrow_array__())
-            return pd.Series(pd.arrays.ArrowExtensionArray(fresh))
-        return found
-
-    labels = {name: native.columns[position[name]] if name in position else name for name in columns}
-    return pd.DataFrame({labels[name]: pandas_column(name) for name in columns})
-
-
-def _fresh(column: pl.Series) -> pl.Series:
+def fresh(column: pl.Series) -> pl.Series:
     """Return a column that carries nothing but its own values.
 
     Texts that polars gathers still point into the memory of all they were gathered from, and Arrow files and
@@ -441,38 +337,6 @@ def _fresh(column: pl.Series) -> pl.Series:
         column.to_frame().write_ipc(copied, compat_level=pl.CompatLevel.oldest())
         return pl.read_ipc(copied.getvalue()).to_series()
     return column
-
-
-def _taken(column: Any, rows: np.ndarray[Any, Any]) -> Any:
-    """Return rows of a PyArrow column with its type, and nothing of the others."""
-    import pyarrow as pa
-
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        return _fresh_dictionary(column.take(pa.array(rows)))
-    if str(kind) in {"string_view", "binary_view"}:  # which PyArrow cannot take from
-        plain = pa.string() if str(kind) == "string_view" else pa.binary()
-        return column.cast(plain).take(pa.array(rows)).cast(kind)
-    return column.take(pa.array(rows))
-
-
-def _fresh_dictionary(column: Any) -> Any:
-    """Return a dictionary column whose dictionary holds only what its rows show; an ordered one keeps its order."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    kind = column.type
-    column = pa.chunked_array(column if isinstance(column, pa.ChunkedArray) else [column], type=kind)
-    values = column.cast(kind.value_type)
-    used = pc.unique(values).drop_null()
-    if kind.ordered:
-        whole = pa.chunked_array(column.chunks, type=kind).unify_dictionaries()
-        listed = whole.chunk(0).dictionary if whole.num_chunks else used
-        used = listed.filter(pc.is_in(listed, value_set=used))
-    indices = pc.index_in(values, value_set=used).cast(kind.index_type)
-    return pa.chunked_array(
-        [pa.DictionaryArray.from_arrays(chunk, used, ordered=kind.ordered) for chunk in indices.chunks], type=kind
-    )
 
 
 def _check_named(found: Sequence[str], expected: Iterable[str], name: str) -> None:
@@ -640,7 +504,7 @@ def write_table(frame: pl.DataFrame, file: IO[bytes], target: Path, separator: s
     """
     kind = kind_of(target)
     # Texts are written by value here, so that only categories could carry something along.
-    frame = frame.select(column if column.dtype == pl.String else _fresh(column) for column in frame.get_columns())
+    frame = frame.select(column if column.dtype == pl.String else fresh(column) for column in frame.get_columns())
     try:
         if kind == "csv":
             _write_csv(frame, file, separator, missing)

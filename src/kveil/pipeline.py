@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from kveil.errors import DataError, NotVerified, Unmeetable, count, listing
-from kveil.files import Outputs, Source, check_columns, from_frame, kind_of, read_table, to_frame, write_table
+from kveil.files import Outputs, Source, check_columns, kind_of, read_table, write_table
+from kveil.frames import from_frame, to_frame
 from kveil.kernels import compiled_before
 from kveil.measures import Losses, measure
 from kveil.policy.constraints import largest_k

@@ -12,7 +12,8 @@ import numpy as np
 import polars as pl
 
 from kveil.errors import DataError, PolicyError, did_you_mean, listing
-from kveil.files import Source, from_frame, read_table
+from kveil.files import Source, read_table
+from kveil.frames import from_frame
 from kveil.kernels.groups import group_rows
 from kveil.policy.dependencies import Dependency
 from kveil.policy.model import STAR, Policy

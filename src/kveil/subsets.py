@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from kveil.algorithms.kmsd import maximal_anonymous_attributes as largest_attributes
 from kveil.errors import DataError, PolicyError, did_you_mean
-from kveil.files import Source, from_frame
+from kveil.files import Source
+from kveil.frames import from_frame
 from kveil.kernels.groups import group_rows
 from kveil.models.counts import AtLeastK
 from kveil.models.subset import Requirement

@@ -114,18 +114,7 @@ class Space:
 
     def shown(self, found: Found) -> list[Shown]:
         """Return what every row shows in each attribute; rows in no cluster show anything."""
-        columns = []
-        label = np.maximum(found.label, 0)
-        for a, tree in enumerate(self.trees):
-            low, high = found.low[a], found.high[a]
-            if not len(low):
-                low = high = np.zeros(1, dtype=np.int32)
-            if isinstance(tree, Tree):
-                columns.append(Shown.nodes(tree, tree.lca(low, high)[label]))
-            else:
-                spans = Shown.spans(tree, low, high)
-                columns.append(Shown(spans.codes[label], spans.labels, spans.ncp, spans.il, spans.is_star))
-        return columns
+        return [Shown.covering(tree, found.low[a], found.high[a], found.label) for a, tree in enumerate(self.trees)]
 
 
 def sorted_by_group(table: Table, group: Ints, kept: Bools) -> tuple[Ints, Ints]:

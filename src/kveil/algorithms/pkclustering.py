@@ -12,13 +12,14 @@ from dataclasses import replace
 import numpy as np
 
 from kveil.algorithms.kmember import Found, Space, clusters_of
-from kveil.algorithms.mondrian import Divided, Parts, _needs, _values, solve_divided
+from kveil.algorithms.mondrian import Divided, Parts, solve_divided
 from kveil.errors import Unmeetable
 from kveil.kernels.clusters import Items
 from kveil.kernels.diverse import cluster_diverse
 from kveil.kernels.mondrian import Values
 from kveil.models.counts import AtLeastK, Bools, GroupModel, Groups, Ints, Pairs, Weights
 from kveil.models.distributions import AlphaShare, Close, FrequencyL
+from kveil.models.loops import needs_of, values_of
 from kveil.policy.fields import PolicyPart
 from kveil.table.encode import Distinct, Table
 from kveil.table.order import sorted_rows
@@ -96,8 +97,8 @@ class Clustered(Divided):
             return Found(label, nothing, nothing, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32))
         first = rows[items.start[:-1]]
         trees_used = {str(m.sensitive) for m in self.models if isinstance(m, Close) and m.distance == "hierarchical"}
-        everyone = _values(self.table, self.pairs, self.sensitive, np.where(alive, self.weights, 0), trees_used)
-        needs = _needs(self.models, self.sensitive)
+        everyone = values_of(self.table, self.pairs, self.sensitive, np.where(alive, self.weights, 0), trees_used)
+        needs = needs_of(self.models, self.sensitive)
         needs = needs._replace(k=np.ones_like(needs.k))  # sizes are asked for apart
         more_is_safe = all(model.unique_subset for model in self.models)
         made = cluster_diverse(space.costs, items, needs, _of_items(everyone, first), groups, k, more_is_safe)

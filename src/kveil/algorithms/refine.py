@@ -22,7 +22,6 @@ import numpy as np
 
 from kveil.algorithms.codes import Costs, TooLarge, base_codes, children_of, lay_out, whole_numbers
 from kveil.algorithms.descent import descend
-from kveil.algorithms.mondrian import _needs, _values
 from kveil.kernels.groups import group_rows
 from kveil.kernels.mondrian import Values
 from kveil.kernels.neighbours import (
@@ -39,6 +38,7 @@ from kveil.measures import measure
 from kveil.models.counts import AtLeastK, Groups, Pairs
 from kveil.models.distributions import AlphaShare, Close, DistinctValues
 from kveil.models.fingerprints import as_shown
+from kveil.models.loops import needs_of, values_of
 from kveil.models.standing import group_model
 from kveil.policy.constraints import implied
 from kveil.table.encode import Table
@@ -350,7 +350,7 @@ class _Grouped:
         names = sorted({m.sensitive for m in self.part.models if m.sensitive is not None})
         used = {str(m.sensitive) for m in self.part.models if isinstance(m, Close) and m.distance == "hierarchical"}
         alive = np.ones(len(rows), dtype=np.int64)
-        return _values(self.part.table, self.part.pairs(rows), names, alive, used)
+        return values_of(self.part.table, self.part.pairs(rows), names, alive, used)
 
     def _models(self, values: Values | None, rows: Ints) -> Models | None:
         """Return the models for a block: the values of its rows, given by their places, and room to count in."""
@@ -376,7 +376,7 @@ class _Grouped:
         )
         nodes = values.edge.shape[1] + 1
         return Models(
-            _needs(self.part.models, names), own, np.zeros((number, most), dtype=np.int64),
+            needs_of(self.part.models, names), own, np.zeros((number, most), dtype=np.int64),
             np.zeros((number, most), dtype=np.int32), np.zeros(number, dtype=np.int32), np.zeros(nodes),
             np.zeros(nodes, dtype=np.int32),
         )  # fmt: skip

@@ -168,6 +168,37 @@ def sort_members(tuples: Ints, number: int, of: Ints, groups: int, start: Longs,
 
 
 @njit(cache=True, nogil=True)
+def next_levels(
+    lattice: Lattice, rows: Longs, most: int, tuples: Ints, count: Longs, cost: Longs, words: Words, begin: bool
+) -> int:
+    """Go on to the next vector of levels, the last attribute first; return how many tuples it has, 0 at the end.
+
+    Levels at which no tuple is left below the cost ``most`` are passed over with all that would follow.
+    """
+    last = len(rows) - 1
+    a = np.int64(0 if begin else last)
+    if begin:
+        rows[0] = lattice.at[1] - 1
+    else:
+        rows[a] -= 1
+    while a >= 0:
+        if rows[a] < lattice.at[a]:  # all levels of this attribute are done
+            a -= 1
+            if a >= 0:
+                rows[a] -= 1
+            continue
+        left = extend(lattice, a, rows[a], most, tuples, count, cost, words)
+        if left == 0:
+            rows[a] -= 1
+        elif a == last:
+            return left
+        else:
+            a += 1
+            rows[a] = lattice.at[a + 1] - 1
+    return 0
+
+
+@njit(cache=True, nogil=True)
 def walk(
     lattice: Lattice, price: Longs, more: int, k: int, used: Longs, kept_start: Longs, kept_member: Ints,
     kept_cost: Longs,
@@ -194,22 +225,8 @@ def walk(
     count[0] = number
     total = np.int64(0)
     kept = 0
-    a = 0
-    rows[0] = lattice.at[1] - 1
-    while a >= 0:
-        if rows[a] < lattice.at[a]:  # all depths of this attribute are done
-            a -= 1
-            if a >= 0:
-                rows[a] -= 1
-            continue
-        left = extend(lattice, a, rows[a], most, tuples, count, cost, words)
-        if left == 0:
-            rows[a] -= 1
-            continue
-        if a < width - 1:
-            a += 1
-            rows[a] = lattice.at[a + 1] - 1
-            continue
+    left = next_levels(lattice, rows, most, tuples, count, cost, words, True)
+    while left > 0:
         groups = group(lattice, rows, tuples[width], left, words[width], slots, first, of, want, cost[width])
         if groups > 0:
             sort_members(tuples[width], left, of, groups, start, members)
@@ -228,7 +245,7 @@ def walk(
                     kept_cost[kept] = price_of
                     kept += 1
                     kept_start[kept] = kept_start[kept - 1] + end - begin
-        rows[a] -= 1
+        left = next_levels(lattice, rows, most, tuples, count, cost, words, False)
     return total, kept
 
 
@@ -263,22 +280,8 @@ def cheapest_nodes(lattice: Lattice, k: int, whole: int) -> Longs:
     for t in range(number):
         tuples[0, t] = t
     count[0] = number
-    a = 0
-    rows[0] = lattice.at[1] - 1
-    while a >= 0:
-        if rows[a] < lattice.at[a]:
-            a -= 1
-            if a >= 0:
-                rows[a] -= 1
-            continue
-        left = extend(lattice, a, rows[a], whole, tuples, count, cost, words)
-        if left == 0:
-            rows[a] -= 1
-            continue
-        if a < width - 1:
-            a += 1
-            rows[a] = lattice.at[a + 1] - 1
-            continue
+    left = next_levels(lattice, rows, whole, tuples, count, cost, words, True)
+    while left > 0:
         groups = group(lattice, rows, tuples[width], left, words[width], slots, first, of, least, cost[width])
         if groups > 0:
             weight[:groups] = 0
@@ -290,5 +293,5 @@ def cheapest_nodes(lattice: Lattice, k: int, whole: int) -> Longs:
                 t = tuples[width, i]
                 if of[t] >= 0 and weight[of[t]] >= k:
                     least[t] = min(least[t], cost[width, t])
-        rows[a] -= 1
+        left = next_levels(lattice, rows, whole, tuples, count, cost, words, False)
     return least

@@ -7,19 +7,7 @@ from numba import njit
 
 from kveil.kernels.combinations import ClusterItems
 from kveil.kernels.partition import Forest, Ints, Longs
-
-
-@njit(cache=True, nogil=True)
-def first_under(forest: Forest, items: ClusterItems, cluster: int, node: int) -> int:
-    """Return the place of a cluster's first item at or behind the first leaf under a node."""
-    low, high = items.start[cluster], items.start[cluster + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if items.leaf[middle] < forest.first[node]:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+from kveil.kernels.partition_loops import first_below
 
 
 @njit(cache=True, nogil=True)
@@ -32,7 +20,7 @@ def shown_at(forest: Forest, items: ClusterItems, place: int) -> int:
 def price_of_parent(forest: Forest, items: ClusterItems, cluster: int, parent: int) -> int:
     """Return what it costs to show everything of a cluster below a node as that node."""
     price = np.int64(0)
-    for i in range(first_under(forest, items, cluster, parent), items.start[cluster + 1]):
+    for i in range(first_below(forest, items.start, items.leaf, cluster, parent), items.start[cluster + 1]):
         if items.leaf[i] > forest.last[parent]:
             break
         price += items.members[i] * (forest.cost[parent] - forest.cost[shown_at(forest, items, i)])
@@ -50,7 +38,7 @@ def climb_all(forest: Forest, items: ClusterItems, cluster: Ints, nodes: Ints) -
         best_price = np.int64(0)
         for j in range(nodes.shape[1]):
             node = np.int64(nodes[v, j])
-            i = first_under(forest, items, c, node)
+            i = first_below(forest, items.start, items.leaf, c, node)
             if i == items.start[c + 1] or shown_at(forest, items, i) != node:
                 best = -2  # an earlier combination has changed this one
                 break
@@ -63,7 +51,7 @@ def climb_all(forest: Forest, items: ClusterItems, cluster: Ints, nodes: Ints) -
         if best < 0:
             continue
         climbed += 1
-        for i in range(first_under(forest, items, c, best), items.start[c + 1]):
+        for i in range(first_below(forest, items.start, items.leaf, c, best), items.start[c + 1]):
             if items.leaf[i] > forest.last[best]:
                 break
             items.level[i] = level

@@ -38,12 +38,12 @@ class Room(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def first_below(forest: Forest, sets: Sets, record: int, node: int) -> int:
-    """Return the place of a record's first item at or behind the first leaf under a node."""
-    low, high = sets.start[record], sets.start[record + 1]
+def first_below(forest: Forest, start: Longs, leaf: Ints, owner: int, node: int) -> int:
+    """Return the place of an owner's first item at or behind the first leaf under a node; its leaves are sorted."""
+    low, high = start[owner], start[owner + 1]
     while low < high:
         middle = (low + high) // 2
-        if sets.leaf[middle] < forest.first[node]:
+        if leaf[middle] < forest.first[node]:
             low = middle + 1
         else:
             high = middle
@@ -54,7 +54,7 @@ def first_below(forest: Forest, sets: Sets, record: int, node: int) -> int:
 def children_below(forest: Forest, sets: Sets, level: Ints, record: int, node: int, into: Ints) -> int:
     """Write the child of a node that lies above each of a record's items that show the node; return how many do."""
     found = 0
-    for i in range(first_below(forest, sets, record, node), sets.start[record + 1]):
+    for i in range(first_below(forest, sets.start, sets.leaf, record, node), sets.start[record + 1]):
         leaf = sets.leaf[i]
         if leaf > forest.last[node]:
             break
@@ -367,7 +367,7 @@ def move_down(forest: Forest, sets: Sets, part: Part, node: int, child: int, gro
         if group[p] < 0:
             continue
         record = part.order[part.begin + p]
-        for i in range(first_below(forest, sets, record, node), sets.start[record + 1]):
+        for i in range(first_below(forest, sets.start, sets.leaf, record, node), sets.start[record + 1]):
             if sets.leaf[i] > forest.last[node]:
                 break
             place = forest.way_start[sets.leaf[i]] + part.level[i]

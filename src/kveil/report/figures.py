@@ -146,13 +146,20 @@ def scatter(rows: Sequence[dict[str, Any]], x: str, x_title: str, y_title: str, 
     axis: dict[str, Any] = {"title": x_title, "tickCount": 5}
     if share:
         axis["format"] = ".1%"
+    # Room for names beside points at the right edge, and for labels between the axis and its title.
     spec = {
         "width": 340,
         "height": 260,
+        "padding": {"left": 5, "top": 5, "bottom": 5, "right": 90},
         "data": {"values": list(rows)},
         "encoding": {
             "x": {"field": x, "type": "quantitative", "axis": axis},
-            "y": {"field": "loss", "type": "quantitative", "scale": {"zero": False}, "axis": {"title": y_title}},
+            "y": {
+                "field": "loss",
+                "type": "quantitative",
+                "scale": {"zero": False},
+                "axis": {"title": y_title, "titlePadding": 14, "minExtent": 36},
+            },
         },
         "layer": [
             {"mark": {"type": "point", "filled": True, "size": 110, "color": AFTER, "opacity": 1}},

@@ -128,7 +128,7 @@ def show_comparison(out: Console, content: dict[str, Any]) -> None:
             out.print(f"{entry['algorithm']}: {escape(entry['reason'])}")
     if content["best"]:
         word = "highest" if content["loss"] == "precision" else "smallest"
-        out.print(f"{content['best']} has the {word} {content['loss']}; auto would take it.")
+        out.print(f"{content['best']} has the {word} {content['loss']} of these.")
 
 
 def show_attacks(out: Console, content: dict[str, Any]) -> None:

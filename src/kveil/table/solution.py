@@ -55,6 +55,17 @@ class Shown:
             np.array([text == "*" for text in number_of], dtype=bool),
         )
 
+    @classmethod
+    def covering(cls, tree: Tree | Scale, low: Ints, high: Ints, part: Ints) -> Shown:
+        """Show for every record what covers the leaves of its part, low to high; -1 is in none and shows anything."""
+        if not len(low):
+            low = high = np.zeros(1, dtype=np.int32)
+        at = np.maximum(part, 0)
+        if isinstance(tree, Tree):
+            return cls.nodes(tree, tree.lca(low, high)[at])
+        spans = cls.spans(tree, low, high)
+        return cls(spans.codes[at], spans.labels, spans.ncp, spans.il, spans.is_star)
+
 
 @dataclass(frozen=True)
 class Classes:

@@ -1,0 +1,146 @@
+"""Frames of others: pandas, Polars and PyArrow in, the same kind out, sharing nothing with rows that are left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from kveil.errors import DataError
+from kveil.files import Source, fresh, text_of
+
+if TYPE_CHECKING:
+    import narwhals as nw  # imported where a frame comes in: files never pay for it
+
+
+def from_frame(frame: Any) -> Source:
+    """Return a pandas, Polars or PyArrow table as a source; row labels are never looked at."""
+    import narwhals as nw
+
+    try:
+        wrapped = nw.from_native(frame, eager_only=True)
+        labels = list(wrapped.columns)
+    except TypeError:
+        raise DataError(
+            f"kveil reads pandas, Polars and PyArrow tables, not {type(frame).__name__}; convert it first."
+        ) from None
+    except nw.exceptions.DuplicateError:
+        raise DataError("the frame has two columns of one name; rename them.") from None
+    strange = [type(label).__name__ for label in labels if not isinstance(label, (str, int))]
+    if strange:
+        raise DataError(f"the frame has a column labelled by a {strange[0]}; label columns by texts.")
+    columns = {str(label): _polars_column(wrapped, position) for position, label in enumerate(labels)}
+    if len(columns) != len(labels):
+        raise DataError("the frame has two columns of one name; rename them.")
+    return Source("the frame", pl.DataFrame(columns), "frame", native=frame)
+
+
+def _polars_column(frame: nw.DataFrame[Any], position: int) -> pl.Series:
+    name = str(frame.columns[position])
+    native: Any = frame.to_native()
+    if isinstance(native, pl.DataFrame):
+        return native.to_series(position).rechunk()
+    if frame.implementation.is_pyarrow():
+        column = native.column(position)
+        if not str(column.type).startswith("decimal256"):  # which polars does not have
+            found = pl.from_arrow(column)
+            assert isinstance(found, pl.Series)
+            return found.alias(name)
+        values = column.to_pylist()
+    else:
+        column = native.iloc[:, position]
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf" and column.dtype.itemsize <= 8:
+            return pl.Series(name, column.to_numpy())
+        values = column.astype(object).tolist()
+    try:
+        if any(isinstance(value, (list, np.ndarray)) for value in values):  # the sets of a release about individuals
+            return pl.Series(name, [_items_of(value) for value in values], dtype=pl.List(pl.String))
+        return pl.Series(name, [text_of(value) for value in values], dtype=pl.String)
+    except TypeError as error:
+        raise DataError(f"the column {name!r} holds values of type {error}; convert them to texts first.") from None
+
+
+def _items_of(value: Any) -> list[str | None] | None:
+    if value is None or isinstance(value, (list, np.ndarray)):
+        return None if value is None else [text_of(item) for item in value]
+    raise TypeError(f"list and {type(value).__name__}")
+
+
+def to_frame(source: Source, columns: dict[str, pl.Series | None], rows: np.ndarray[Any, Any]) -> Any:
+    """Return a release in the kind of frame the source was.
+
+    A column given as None is taken from the source's own frame at ``rows``, unchanged and with its type. No
+    column shares memory or categories with rows or labels that are left out.
+    """
+    native = source.native
+    if native is None or isinstance(native, pl.DataFrame):
+        return pl.DataFrame(
+            {
+                name: fresh(source.frame[name].gather(rows) if column is None else column)
+                for name, column in columns.items()
+            }
+        )
+    import narwhals as nw
+
+    position = {name: i for i, name in enumerate(source.frame.columns)}
+    wrapped = nw.from_native(native, eager_only=True)
+    if wrapped.implementation.is_pyarrow():
+        import pyarrow as pa
+
+        kinds = {pl.String: pa.string(), pl.List: pa.list_(pa.string()), pl.Int64: pa.int64()}
+        return pa.table(
+            {
+                name: _taken(native.column(position[name]), rows)
+                if column is None
+                else fresh(column).to_arrow().cast(kinds[column.dtype.base_type()])
+                for name, column in columns.items()
+            }
+        )
+    import pandas as pd
+
+    def pandas_column(name: str) -> Any:
+        column = columns[name]
+        if column is not None:
+            return pd.Series(column.to_list(), dtype="int64" if column.dtype == pl.Int64 else object)
+        found = native.iloc[:, position[name]].iloc[rows].reset_index(drop=True)
+        if isinstance(found.dtype, pd.CategoricalDtype):
+            return found.cat.remove_unused_categories()
+        if str(found.dtype).startswith("dictionary<"):  # PyArrow's own categories
+            return pd.Series(pd.arrays.ArrowExtensionArray(_fresh_dictionary(found.array.__arrow_array__())))
+        return found
+
+    labels = {name: native.columns[position[name]] if name in position else name for name in columns}
+    return pd.DataFrame({labels[name]: pandas_column(name) for name in columns})
+
+
+def _taken(column: Any, rows: np.ndarray[Any, Any]) -> Any:
+    """Return rows of a PyArrow column with its type, and nothing of the others."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return _fresh_dictionary(column.take(pa.array(rows)))
+    if str(kind) in {"string_view", "binary_view"}:  # which PyArrow cannot take from
+        plain = pa.string() if str(kind) == "string_view" else pa.binary()
+        return column.cast(plain).take(pa.array(rows)).cast(kind)
+    return column.take(pa.array(rows))
+
+
+def _fresh_dictionary(column: Any) -> Any:
+    """Return a dictionary column whose dictionary holds only what its rows show; an ordered one keeps its order."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    column = pa.chunked_array(column if isinstance(column, pa.ChunkedArray) else [column], type=kind)
+    values = column.cast(kind.value_type)
+    used = pc.unique(values).drop_null()
+    if kind.ordered:
+        whole = pa.chunked_array(column.chunks, type=kind).unify_dictionaries()
+        listed = whole.chunk(0).dictionary if whole.num_chunks else used
+        used = listed.filter(pc.is_in(listed, value_set=used))
+    indices = pc.index_in(values, value_set=used).cast(kind.index_type)
+    return pa.chunked_array(
+        [pa.DictionaryArray.from_arrays(chunk, used, ordered=kind.ordered) for chunk in indices.chunks], type=kind
+    )
