@@ -202,14 +202,14 @@ def tables(runs: list[Run]) -> dict[str, list[str]]:
 
 def comparison(ks: Sequence[int]) -> list[str]:
     """Compare algorithms at equal guarantees on Adult with ARX's trees: NCP and IL a cell."""
-    from run import ARX, _adult, _policy
+    from adult import ARX, adult_policy, adult_rows
 
-    frame, home = _adult()
+    frame, home = adult_rows()
     lines = []
     for name in ("k-member", "mondrian", "datafly", "classfly"):
         line: list[Any] = [f"`{name}`"]
         for k in ks:
-            table = encode(from_frame(frame), _policy(home, ARX, f"  - {{model: k-anonymity, k: {k}}}", "", name))
+            table = encode(from_frame(frame), adult_policy(home, ARX, f"  - {{model: k-anonymity, k: {k}}}", "", name))
             losses = measure(table, run(find(name), table, {}))
             line += [f"{losses.ncp * 100:.2f} %", f"{losses.il_per_cell * 100:.2f} %"]
         lines.append(line)
