@@ -17,7 +17,7 @@ import naive_people as naive
 from kveil.algorithms.partition import grow
 from kveil.algorithms.registry import ALGORITHMS, Algorithm, able
 from kveil.frames import from_frame
-from kveil.kernels.partition import Sets, group_sets, refine, shown_nodes
+from kveil.kernels.partition import Sets, group_sets, refine
 from kveil.pipeline import Result, anonymize_file, measure_sources, verify
 from kveil.policy.model import Attribute
 from kveil.table.tree import build_tree
@@ -71,7 +71,7 @@ def random_ways(random: Random, leaves: int, deepest: int = 4, fan: int = 4) -> 
 
 def twin_case(random: Random) -> tuple[naive.Forest, list[frozenset[naive.Node]]]:
     trees = tuple(
-        tuple(random_ways(random, random.choice([4, 8, 14]), fan=random.choice([2, 3, 9])))
+        tuple(random_ways(random, random.choice([4, 8, 14, 90]), fan=random.choice([2, 3, 9, 100])))
         for _ in range(random.choice([1, 1, 2]))
     )
     kinds = [
@@ -86,9 +86,12 @@ def twin_case(random: Random) -> tuple[naive.Forest, list[frozenset[naive.Node]]
 
 
 @pytest.mark.parametrize("patient", [False, True])
-def test_partition_is_its_slow_twin(patient: bool) -> None:
+@pytest.mark.parametrize("threads", [1, 2])
+def test_partition_is_its_slow_twin(patient: bool, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_NUM_THREADS", str(threads))
+    monkeypatch.setattr("kveil.kernels.partition.MANY", 0)
     random = Random(11 + patient)
-    opened = 0
+    opened = widest = 0
     for _ in range(150):
         forest, people = twin_case(random)
         k = random.choice([1, 2, 2, 3, 5])
@@ -107,17 +110,17 @@ def test_partition_is_its_slow_twin(patient: bool) -> None:
             np.array([leaf for items in leaves for leaf, _, _ in items], dtype=np.int32),
         )
         laid = grow(trees, len(sets.leaf))
-        level = refine(laid, sets, np.arange(len(people), dtype=np.int32), k, patient)
-        nodes = shown_nodes(laid, sets, level).tolist()
-        found = iter(nodes)
+        widest = max(widest, int(laid.children.max()))
+        found = iter(refine(laid, sets, np.arange(len(people), dtype=np.int32), k, patient).tolist())
         for items, shown in zip(leaves, wanted, strict=True):
             for _, t, label in items:
                 assert trees[t].labels[next(found) - node_base[t]] == shown[(t, label)][1]
         if len(people) >= k:
             prints = [frozenset(shown.values()) for shown in wanted]
             assert min(prints.count(each) for each in prints) >= k
-        opened += int((level > 0).any())
+        opened += any(node[1] != "*" for shown in wanted for node in shown.values())
     assert opened > 50
+    assert widest > 64  # where a set of children is more than a word
 
 
 def test_equal_runs_are_found() -> None:
@@ -137,8 +140,8 @@ def test_wide_trees_and_long_fingerprints_are_no_trouble() -> None:
         kinds = [np.sort(random.choice(width, length, replace=False)) for _ in range(people // 2)]
         leaf = np.concatenate([kinds[p // 2] for p in range(people)]).astype(np.int32)
         sets = Sets(np.arange(people + 1, dtype=np.int64) * length, leaf)
-        level = refine(grow([tree], len(leaf)), sets, np.arange(people, dtype=np.int32), 2)
-        assert level.all()
+        nodes = refine(grow([tree], len(leaf)), sets, np.arange(people, dtype=np.int32), 2)
+        assert nodes.all()
 
 
 # ---------------------------------------------------------------------------------------------- random 1:M tables

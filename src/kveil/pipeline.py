@@ -200,10 +200,14 @@ def _owner(run: _Run, release_sha256: str | None) -> Owner:
 
 
 def _refuse_early(policy: Policy) -> None:
-    """Refuse what no algorithm honours before the data is read."""
+    """Refuse what no algorithm honours before the data is read; what one will need is loaded meanwhile."""
+    from threading import Thread
+
     from kveil.choose import candidates
 
-    candidates(policy)
+    able = candidates(policy)
+    if len(able) == 1:
+        Thread(target=able[0].load, daemon=True).start()
 
 
 def anonymize(frame: Any, policy: Policy, algorithm: str | None = None, bound: bool = False) -> Result:

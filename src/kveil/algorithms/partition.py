@@ -15,7 +15,7 @@ from math import lcm
 
 import numpy as np
 
-from kveil.kernels.partition import Forest, Longs, Sets, refine, shown_nodes
+from kveil.kernels.partition import Forest, Longs, Sets, refine
 from kveil.models.fingerprints import run_starts
 from kveil.policy.model import Policy, sensitive_of
 from kveil.table.encode import Table
@@ -71,7 +71,7 @@ def _partition(table: Table, bucketing: Bucketing, order: Ints, patient: bool) -
     sets = Sets(run_starts(rows, table.records), leaves[by_row])
     forest = grow(trees, len(rows))
     nodes = np.empty(len(rows), dtype=np.int32)
-    nodes[by_row] = shown_nodes(forest, sets, refine(forest, sets, order, bucketing.k, patient))
+    nodes[by_row] = refine(forest, sets, order, bucketing.k, patient)
     found = {}
     begin = base = 0
     for name, tree in zip(bucketing.names, trees, strict=True):
@@ -108,7 +108,20 @@ def grow(trees: list[Tree], items: int) -> Forest:
         cost=whole_costs(np.concatenate([tree.ncp for tree in trees]), items),
         way_start=np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64),
         way=_laid(ways),
+        children=_laid([np.bincount(tree.parent[1:], minlength=len(tree.labels)) for tree in trees]),
+        sibling=_laid([_siblings(tree) for tree in trees]),
     )
+
+
+def _siblings(tree: Tree) -> Ints:
+    """Return which of its parent's children every node is, from 0 on; nodes stand in depth-first order."""
+    parent = tree.parent[1:]
+    by_parent = np.argsort(parent, kind="stable")
+    begins = np.append(True, np.diff(parent[by_parent]) != 0)[: len(parent)]
+    place = np.arange(len(parent))
+    found = np.zeros(len(tree.parent), dtype=np.int32)
+    found[1 + by_parent] = place - np.maximum.accumulate(np.where(begins, place, 0))
+    return found
 
 
 def _laid(arrays: list[Ints]) -> Ints:
@@ -162,9 +175,7 @@ def canonical_fingerprints(table: Table) -> Ints:
 
 
 def _rank_by_leaves(rank: Longs, table: Table) -> None:
-    tied = _tied(rank, np.arange(len(rank)))
-    if not len(tied):
-        return
+    tied = _tied(rank)
     keys = [column[tied] for column in table.leaves]
     order = np.lexsort((*reversed(keys), rank[tied]))
     changes = np.zeros(len(tied), dtype=bool)
@@ -181,32 +192,37 @@ def _rank_by_items(rank: Longs, table: Table) -> None:
         _refine_ranks(rank, run_starts(sensitive.row, table.records), code[by_row])
 
 
-def _split_ranks(rank: Longs, sorted_rows: Longs, changes: Bools) -> None:
-    """Give new ranks to rows that are sorted by their old ones; ``changes`` marks those unlike the one before."""
+def _split_ranks(rank: Longs, sorted_rows: Longs, changes: Bools) -> Bools:
+    """Give new ranks to rows that are sorted by their old ones; ``changes`` marks those unlike the one before.
+
+    Returns which of them are still tied.
+    """
     old = rank[sorted_rows]
     place = np.arange(len(sorted_rows))
-    group = np.append(True, old[1:] != old[:-1])
+    group = np.append(True, old[1:] != old[:-1])[: len(old)]
+    new = group | changes
     begin = np.maximum.accumulate(np.where(group, place, 0))
-    rank[sorted_rows] = old + np.maximum.accumulate(np.where(group | changes, place, 0)) - begin
+    rank[sorted_rows] = old + np.maximum.accumulate(np.where(new, place, 0)) - begin
+    return np.asarray(~(new & np.append(new[1:], True)[: len(new)]))
 
 
 def _refine_ranks(rank: Longs, start: Longs, code: Ints) -> None:
     """Break ties among ranks by sets of codes, item after item; a set that ends comes before one that goes on."""
     at = 0
-    tied = _tied(rank, np.arange(len(rank)))
+    width = int(code.max(initial=0)) + 2
+    tied = _tied(rank)
     while len(tied):
         place = start[tied] + at
         more = place < start[tied + 1]
-        value = np.full(len(tied), -1, dtype=np.int64)
-        value[more] = code[place[more]]
-        order = np.lexsort((value, rank[tied]))
-        tied, value, more = tied[order], value[order], more[order]
-        _split_ranks(rank, tied, np.append(True, value[1:] != value[:-1]))
-        tied = _tied(rank, tied[more])
+        key = rank[tied] * width
+        key[more] += code[place[more]] + 1
+        order = np.argsort(key, kind="stable")
+        tied, key, more = tied[order], key[order], more[order]
+        still = _split_ranks(rank, tied, np.append(True, key[1:] != key[:-1]))
+        tied = tied.compress(still & more)
         at += 1
 
 
-def _tied(rank: Longs, rows: Longs) -> Longs:
-    """Return the rows that share their rank with another of them."""
-    _, inverse, counts = np.unique(rank[rows], return_inverse=True, return_counts=True)
-    return rows.compress(counts[inverse.reshape(-1)] > 1)
+def _tied(rank: Longs) -> Longs:
+    """Return the rows that share their rank with another."""
+    return np.flatnonzero(np.bincount(rank)[rank] > 1)

@@ -7,7 +7,6 @@ anything worse than it was given.
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -34,6 +33,7 @@ from kveil.kernels.neighbours import (
     search,
     top_down,
 )
+from kveil.kernels.threads import threads
 from kveil.measures import measure
 from kveil.models.counts import AtLeastK, Groups, Pairs
 from kveil.models.distributions import AlphaShare, Close, DistinctValues
@@ -93,12 +93,6 @@ def _stoppable(watch: Watch) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler if before is None else before)
-
-
-def threads() -> int:
-    """Return how many blocks are searched at a time."""
-    given = os.environ.get("NUMBA_NUM_THREADS", "")
-    return max(int(given) if given.isdigit() else os.cpu_count() or 1, 1)
 
 
 class Part:

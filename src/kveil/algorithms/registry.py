@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from kveil.errors import Refused, listing
+from kveil.kernels import compile_some, compiled_before
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
 from kveil.policy.model import MaxWidth, Policy, Ranges
@@ -55,6 +56,7 @@ class Algorithm:
     made_for: frozenset[str] = frozenset()
     effort_at: str | None = None  # what auto weighs before it tries; None for what is quick
     refine: str = "off"  # the effort that follows unless the options say another
+    loops: tuple[str, ...] = ()  # compilers of loops that take a moment to load
 
     @property
     def solve(self) -> Solve:
@@ -70,6 +72,12 @@ class Algorithm:
     def effort(self) -> Callable[[Table], float] | None:
         """What the search would cost on a table, where it is not quick."""
         return None if self.effort_at is None else cast(Callable[[Table], float], _load(self.effort_at))
+
+    def load(self) -> None:
+        """Import what a run will need, and load its loops if they have been compiled before."""
+        _load(self.solve_at)
+        if self.loops and compiled_before():
+            compile_some(self.loops)
 
 
 def _load(place: str) -> Any:
@@ -185,6 +193,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "Gong, Luo, Yang, Ni, Li 2017",
         needs=frozenset({INDIVIDUALS}),
         made_for=frozenset({FINGERPRINTS}),
+        loops=("partition:refine_nothing", "mondrian:split_nothing"),
     ),
     Algorithm(
         "partition",

@@ -48,7 +48,7 @@ def _load() -> None:
         group_rows(np.zeros((1, 1), dtype=np.int32))
     finally:
         if hide:
-            del modules["scipy"]
+            modules.pop("scipy", None)
 
 
 def compiled_before() -> bool:

@@ -55,6 +55,6 @@ def combine_nothing() -> None:
     """Merge and climb nothing, which compiles the loops for the types they are called with."""
     none, far = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
     flat, wide = np.zeros((0, 1), dtype=np.int32), np.zeros((0, 4), dtype=np.int64)
-    forest = Forest(none, none, far[:0], far, none)
+    forest = Forest(none, none, far[:0], far, none, none, none)
     climb(forest, ClusterItems(far, none, far[:0], none), none, flat)
     merge_nearest(wide, wide, wide, flat, flat, far[:0], none, 0)

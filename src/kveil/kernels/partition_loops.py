@@ -10,23 +10,29 @@ from numba import njit
 from kveil.kernels.partition import Forest, Hashes, Ints, Longs, Sets
 
 ABSENT, ALONE, AMONG_OTHERS = -1, 0, 1  # how a record has the child that is taken out of a node
+SHORT = 16  # items that are looked through one by one
+BITS = 64  # children of a node that a word can name
 
 
 class Part(NamedTuple):
-    """A run of records that show the same set, and how many steps below its root each item is shown."""
+    """A run of records that show the same set; ``place`` is where on its leaf's way down each item is shown."""
 
     order: Ints
     begin: int
     end: int
-    level: Ints
+    place: Longs
 
 
 class Room(NamedTuple):
-    """Arrays to work in: for every record of a part its hash, group and gain; for every group its size and gain."""
+    """Arrays to work in: for every record of a part its hash, group and gain; for every group its size and gain.
+
+    ``kept`` has the groups of the node that gains most when opened, of those weighed so far.
+    """
 
     hashes: Hashes
     slots: Ints
     group: Ints
+    kept: Ints
     gain: Longs
     first: Ints
     size: Longs
@@ -35,6 +41,15 @@ class Room(NamedTuple):
     other: Ints
     tally: Longs
     found: Ints
+
+
+class Board(NamedTuple):
+    """The inner nodes a part shows: what opening each would gain, and taking out which child (-1: none)."""
+
+    nodes: Ints
+    opened: Longs
+    taken: Longs
+    child: Ints
 
 
 @njit(cache=True, nogil=True)
@@ -51,25 +66,27 @@ def first_below(forest: Forest, start: Longs, leaf: Ints, owner: int, node: int)
 
 
 @njit(cache=True, nogil=True)
-def children_below(forest: Forest, sets: Sets, level: Ints, record: int, node: int, into: Ints) -> int:
+def children_below(forest: Forest, sets: Sets, place: Longs, record: int, node: int, into: Ints) -> int:
     """Write the child of a node that lies above each of a record's items that show the node; return how many do."""
     found = 0
-    for i in range(first_below(forest, sets.start, sets.leaf, record, node), sets.start[record + 1]):
-        leaf = sets.leaf[i]
-        if leaf > forest.last[node]:
-            break
-        place = forest.way_start[leaf] + level[i]
-        if forest.way[place] == node:
-            into[found] = forest.way[place + 1]
+    begin, end = sets.start[record], sets.start[record + 1]
+    if end - begin > SHORT:
+        begin = first_below(forest, sets.start, sets.leaf, record, node)
+    for i in range(begin, end):
+        at = place[i]
+        if forest.way[at] == node:
+            into[found] = forest.way[at + 1]
             found += 1
+        elif sets.leaf[i] > forest.last[node]:
+            break
     return found
 
 
 @njit(cache=True, nogil=True)
 def compare_children(forest: Forest, sets: Sets, part: Part, node: int, p: int, q: int, room: Room) -> int:
     """Compare the sets of children two records of a part have below a node, in leaf order: -1, 0 or 1."""
-    mine = children_below(forest, sets, part.level, part.order[part.begin + p], node, room.one)
-    yours = children_below(forest, sets, part.level, part.order[part.begin + q], node, room.other)
+    mine = children_below(forest, sets, part.place, part.order[part.begin + p], node, room.one)
+    yours = children_below(forest, sets, part.place, part.order[part.begin + q], node, room.other)
     i = j = 0
     while i < mine and j < yours:
         a, b = room.one[i], room.other[j]
@@ -83,13 +100,12 @@ def compare_children(forest: Forest, sets: Sets, part: Part, node: int, p: int, 
 
 
 @njit(cache=True, nogil=True)
-def group_children(forest: Forest, sets: Sets, part: Part, node: int, exact: bool, room: Room) -> tuple[int, int]:
+def group_children(forest: Forest, sets: Sets, part: Part, node: int, weigh: bool, room: Room) -> tuple[int, int]:
     """Give the records of a part numbers by the set of children they have; return how many sets and children there are.
 
-    ``room.gain`` becomes what each record would gain if the node were opened. Where the answer is acted on, ``exact``,
-    sets are compared. Where it is only weighed, equal hashes stand for equal sets, and the children are counted too:
-    they are written to ``room.found``, and ``room.tally`` becomes node × (records that have it alone, their items
-    below it, records that have it among others, their items below it).
+    ``room.gain`` becomes what each record would gain if the node were opened. Where the answer is to ``weigh`` the
+    node, the children are counted too: they are written to ``room.found``, and ``room.tally`` becomes node × (records
+    that have it alone, their items below it, records that have it among others, their items below it).
     """
     tally = room.tally
     children = 0
@@ -98,32 +114,36 @@ def group_children(forest: Forest, sets: Sets, part: Part, node: int, exact: boo
     while size < 2 * records:
         size *= 2
     mask = np.uint64(size - 1)
-    for s in range(size):
-        room.slots[s] = -1
+    room.slots[:size] = -1
     groups = 0
+    narrow = forest.children[node] <= BITS
     for p in range(records):
-        number = children_below(forest, sets, part.level, part.order[part.begin + p], node, room.one)
+        number = children_below(forest, sets, part.place, part.order[part.begin + p], node, room.one)
         at = 0 if room.one[0] == room.one[number - 1] else 2
-        h = np.uint64(0x9E3779B97F4A7C15)
+        # A set is a word with a bit for each child where there are few, else a hash, and sets are compared.
+        word = np.uint64(0)
         before = -1
         gain = np.int64(0)
         for i in range(number):
             child = room.one[i]
             gain += forest.cost[node] - forest.cost[child]
             if child != before:
-                h = (h ^ np.uint64(child)) * np.uint64(0xFF51AFD7ED558CCD)
-                h ^= h >> np.uint64(32)
+                if narrow:
+                    word |= np.uint64(1) << np.uint64(forest.sibling[child])
+                else:
+                    word = (word ^ np.uint64(child)) * np.uint64(0xFF51AFD7ED558CCD)
+                    word ^= word >> np.uint64(32)
                 before = child
-                if not exact:
+                if weigh:
                     if tally[child, 0] == 0 and tally[child, 2] == 0:
                         room.found[children] = child
                         children += 1
                     tally[child, at] += 1
-            if not exact:
+            if weigh:
                 tally[child, at + 1] += 1
-        room.hashes[p] = h
+        room.hashes[p] = word
         room.gain[p] = gain
-        slot = h & mask
+        slot = ((word * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask
         while True:
             g = room.slots[slot]
             if g < 0:
@@ -133,8 +153,8 @@ def group_children(forest: Forest, sets: Sets, part: Part, node: int, exact: boo
                 groups += 1
                 break
             other = np.int64(room.first[g])
-            same = room.hashes[other] == h
-            if same and exact:
+            same = room.hashes[other] == word
+            if same and not narrow:
                 same = compare_children(forest, sets, part, node, other, p, room) == 0
             if same:
                 room.group[p] = g
@@ -148,7 +168,7 @@ def group_by_child(forest: Forest, sets: Sets, part: Part, node: int, child: int
     """Group the records of a part by how they have one child of a node; return the number of groups."""
     fall = forest.cost[node] - forest.cost[child]
     for p in range(part.end - part.begin):
-        number = children_below(forest, sets, part.level, part.order[part.begin + p], node, room.one)
+        number = children_below(forest, sets, part.place, part.order[part.begin + p], node, room.one)
         mine = 0
         for i in range(number):
             if room.one[i] == child:
@@ -269,7 +289,7 @@ def settle(forest: Forest, sets: Sets, part: Part, node: int, k: int, groups: in
 def regroup(forest: Forest, sets: Sets, part: Part, node: int, child: int, k: int, room: Room) -> int:
     """Group a part as opening a node would, or taking a child out of it; return the gain, -1 where that cannot be."""
     if child < 0:
-        groups, _ = group_children(forest, sets, part, node, True, room)
+        groups, _ = group_children(forest, sets, part, node, False, room)
     else:
         groups = group_by_child(forest, sets, part, node, child, room)
     return settle(forest, sets, part, node, k, groups, room)
@@ -281,7 +301,7 @@ def weigh_small(forest: Forest, sets: Sets, part: Part, node: int, room: Room) -
 
     Returns what opening the node gains (-1: cannot), the child whose taking out gains most (-1: none), and its gain.
     """
-    number = children_below(forest, sets, part.level, part.order[part.begin], node, room.other)
+    number = children_below(forest, sets, part.place, part.order[part.begin], node, room.other)
     # The different children of the first record: ``found``; how many items each has in all records: ``size``.
     children = 0
     for i in range(number):
@@ -294,7 +314,7 @@ def weigh_small(forest: Forest, sets: Sets, part: Part, node: int, room: Room) -
     equal = True
     left = children
     for p in range(part.begin + 1, part.end):
-        number = children_below(forest, sets, part.level, part.order[p], node, room.one)
+        number = children_below(forest, sets, part.place, part.order[p], node, room.one)
         if (room.one[0] == room.one[number - 1]) != alone:
             return -1, -1, 0
         i = 0
@@ -367,12 +387,16 @@ def move_down(forest: Forest, sets: Sets, part: Part, node: int, child: int, gro
         if group[p] < 0:
             continue
         record = part.order[part.begin + p]
-        for i in range(first_below(forest, sets.start, sets.leaf, record, node), sets.start[record + 1]):
-            if sets.leaf[i] > forest.last[node]:
+        begin, end = sets.start[record], sets.start[record + 1]
+        if end - begin > SHORT:
+            begin = first_below(forest, sets.start, sets.leaf, record, node)
+        for i in range(begin, end):
+            at = part.place[i]
+            if forest.way[at] == node:
+                if child < 0 or forest.way[at + 1] == child:
+                    part.place[i] += 1
+            elif sets.leaf[i] > forest.last[node]:
                 break
-            place = forest.way_start[sets.leaf[i]] + part.level[i]
-            if forest.way[place] == node and (child < 0 or forest.way[place + 1] == child):
-                part.level[i] += 1
 
 
 @njit(cache=True, nogil=True)
@@ -404,10 +428,9 @@ def divide(part: Part, group: Ints, number: Ints, place: Longs, into: Ints) -> i
         place[g + 1] += place[g]
     for p in range(records):
         g = rest if group[p] < 0 else number[group[p]]
-        into[place[g]] = part.order[part.begin + p]
+        into[place[g] - part.begin] = part.order[part.begin + p]
         place[g] += 1
-    for p in range(part.begin, part.end):
-        part.order[p] = into[p]
+    part.order[part.begin : part.end] = into[:records]
     for g in range(groups, 0, -1):
         place[g] = place[g - 1]
     place[0] = part.begin
@@ -415,17 +438,16 @@ def divide(part: Part, group: Ints, number: Ints, place: Longs, into: Ints) -> i
 
 
 @njit(cache=True, nogil=True)
-def list_nodes(forest: Forest, sets: Sets, level: Ints, record: int, nodes: Ints, known: int, under: int) -> int:
+def list_nodes(forest: Forest, sets: Sets, place: Longs, record: int, nodes: Ints, known: int, under: int) -> int:
     """Append the inner nodes at or below ``under`` (-1: all) that a record's items show and the list lacks."""
     shown = known
     for i in range(sets.start[record], sets.start[record + 1]):
         leaf = sets.leaf[i]
         if under >= 0 and (leaf < forest.first[under] or leaf > forest.last[under]):
             continue
-        place = forest.way_start[leaf] + level[i]
-        if place + 1 == forest.way_start[leaf + 1]:
+        if place[i] + 1 == forest.way_start[leaf + 1]:
             continue
-        node = forest.way[place]
+        node = forest.way[place[i]]
         s = shown - 1
         while s >= 0 and nodes[s] != node:
             s -= 1
@@ -436,20 +458,15 @@ def list_nodes(forest: Forest, sets: Sets, level: Ints, record: int, nodes: Ints
 
 
 @njit(cache=True, nogil=True)
-def refine_parts(forest: Forest, sets: Sets, order: Ints, k: int, patient: bool) -> Ints:
-    """Open nodes part by part until none can be; see `partition.refine`."""
-    records = len(order)
-    level = np.zeros(len(sets.leaf), dtype=np.int32)
-    order = order.copy()
-    longest = 1
-    for r in range(len(sets.start) - 1):
-        longest = max(longest, sets.start[r + 1] - sets.start[r])
+def make_room(records: int, longest: int, nodes: int) -> Room:
+    """Return arrays to work in for parts of so many records with so many items, over so many nodes."""
     slots = 16
     while slots < 2 * records:
         slots *= 2
-    room = Room(
+    return Room(
         np.empty(records, dtype=np.uint64),
         np.empty(slots, dtype=np.int32),
+        np.empty(records, dtype=np.int32),
         np.empty(records, dtype=np.int32),
         np.empty(records, dtype=np.int64),
         np.empty(records + 2, dtype=np.int32),
@@ -457,64 +474,116 @@ def refine_parts(forest: Forest, sets: Sets, order: Ints, k: int, patient: bool)
         np.empty(records + 2, dtype=np.int64),
         np.empty(longest, dtype=np.int32),
         np.empty(longest, dtype=np.int32),
-        np.zeros((len(forest.cost), 4), dtype=np.int64),
-        np.empty(len(forest.cost), dtype=np.int32),
+        np.zeros((nodes, 4), dtype=np.int64),
+        np.empty(nodes, dtype=np.int32),
     )
-    number = np.empty(records + 2, dtype=np.int32)
-    into = np.empty(records, dtype=np.int32)
-    place = np.empty(records + 3, dtype=np.int64)
-    # The nodes a part shows; what opening each would gain, and taking out which child (-1: none).
-    nodes = np.empty(2 * longest + 2, dtype=np.int32)
-    opened = np.empty(2 * longest + 2, dtype=np.int64)
-    taken = np.empty(2 * longest + 2, dtype=np.int64)
-    child_of = np.empty(2 * longest + 2, dtype=np.int32)
-    stack = np.empty((records + 1, 2), dtype=np.int64)
-    height = 0
-    if records >= k and records > 0:
-        stack[0, 0], stack[0, 1] = 0, records
-        height = 1
-    while height > 0:
-        height -= 1
-        part = Part(order, stack[height, 0], stack[height, 1], level)
-        known = 0
-        shown = list_nodes(forest, sets, level, order[part.begin], nodes, np.int64(0), np.int64(-1))
-        while True:
-            for s in range(known, shown):
-                node = np.int64(nodes[s])
-                if part.end - part.begin < 2 * k:
-                    opened[s], child_of[s], taken[s] = weigh_small(forest, sets, part, node, room)
-                else:
-                    groups, children = group_children(forest, sets, part, node, False, room)
-                    opened[s] = settle(forest, sets, part, node, k, groups, room)
-                    child_of[s], taken[s] = best_child(forest, sets, part, node, children, k, room)
-            known = shown
-            best, whole = choose(nodes, opened, taken, child_of, shown, patient)
-            if best < 0:
-                break
-            node = np.int64(nodes[best])
-            child = np.int64(-1) if whole else np.int64(child_of[best])
-            regroup(forest, sets, part, node, child, k, room)
-            move_down(forest, sets, part, node, child, room.group)
-            parts = divide(part, room.group, number, place, into)
-            if parts > 1:
-                for g in range(parts):
-                    stack[height, 0], stack[height, 1] = place[g], place[g + 1]
-                    height += 1
-                break
-            # Everyone moved: what the other nodes would gain is as before.
-            known = shown - 1
-            nodes[best], opened[best] = nodes[known], opened[known]
-            taken[best], child_of[best] = taken[known], child_of[known]
-            shown = list_nodes(forest, sets, level, order[part.begin], nodes, known, node)
-    return level
 
 
 @njit(cache=True, nogil=True)
-def choose(nodes: Ints, opened: Longs, taken: Longs, child_of: Ints, shown: int, patient: bool) -> tuple[int, bool]:
+def weigh_nodes(
+    forest: Forest, sets: Sets, part: Part, k: int, board: Board, known: int, shown: int, saved: int, room: Room
+) -> int:
+    """Weigh the nodes of the board from ``known`` on; return the node whose groups ``room.kept`` has, -1 for none."""
+    records = part.end - part.begin
+    most = np.int64(-1)
+    if saved >= 0:
+        for s in range(known):
+            if board.nodes[s] == saved:
+                most = board.opened[s]
+    for s in range(known, shown):
+        node = np.int64(board.nodes[s])
+        if records < 2 * k:
+            board.opened[s], board.child[s], board.taken[s] = weigh_small(forest, sets, part, node, room)
+            continue
+        groups, children = group_children(forest, sets, part, node, True, room)
+        gain = settle(forest, sets, part, node, k, groups, room)
+        if gain > most or (gain >= 0 and gain == most and node < saved):
+            saved, most = node, gain
+            room.kept[:records] = room.group[:records]
+        board.opened[s] = gain
+        board.child[s], board.taken[s] = best_child(forest, sets, part, node, children, k, room)
+    return saved
+
+
+@njit(cache=True, nogil=True)
+def refine_parts(
+    forest: Forest, sets: Sets, order: Ints, place: Longs, parts: Longs, k: int, patient: bool, small: int
+) -> Longs:
+    """Open nodes part by part until none can be; return the parts of at most ``small`` records, which are left as is.
+
+    ``parts`` has the first record of each part and the one behind its last. See `partition.refine`.
+    """
+    records = np.int64(0)
+    longest = np.int64(1)
+    everyone = np.int64(0)
+    for n in range(len(parts)):
+        everyone += parts[n, 1] - parts[n, 0]
+        records = max(records, parts[n, 1] - parts[n, 0])
+        for p in range(parts[n, 0], parts[n, 1]):
+            longest = max(longest, sets.start[order[p] + 1] - sets.start[order[p]])
+    room = make_room(records, longest, len(forest.cost))
+    number = np.empty(records + 2, dtype=np.int32)
+    into = np.empty(records, dtype=np.int32)
+    bounds = np.empty(records + 3, dtype=np.int64)
+    board = Board(
+        np.empty(2 * longest + 2, dtype=np.int32),
+        np.empty(2 * longest + 2, dtype=np.int64),
+        np.empty(2 * longest + 2, dtype=np.int64),
+        np.empty(2 * longest + 2, dtype=np.int32),
+    )
+    stack = np.empty((everyone // max(k, 1) + len(parts) + 1, 2), dtype=np.int64)
+    stack[: len(parts)] = parts
+    height = len(parts)
+    later = np.empty_like(stack)
+    waiting = 0
+    while height > 0:
+        height -= 1
+        part = Part(order, stack[height, 0], stack[height, 1], place)
+        if part.end - part.begin <= small:
+            later[waiting] = stack[height]
+            waiting += 1
+            continue
+        known = 0
+        saved = np.int64(-1)
+        shown = list_nodes(forest, sets, place, order[part.begin], board.nodes, np.int64(0), np.int64(-1))
+        while True:
+            saved = weigh_nodes(forest, sets, part, k, board, known, shown, saved, room)
+            known = shown
+            best, whole = choose(board, shown, patient)
+            if best < 0:
+                break
+            node = np.int64(board.nodes[best])
+            child = np.int64(-1) if whole else np.int64(board.child[best])
+            if part.end - part.begin < 2 * k:
+                room.group[: part.end - part.begin] = 0  # it moves as a whole
+            elif whole and node == saved:
+                room.group[: part.end - part.begin] = room.kept[: part.end - part.begin]
+            else:
+                regroup(forest, sets, part, node, child, k, room)
+            move_down(forest, sets, part, node, child, room.group)
+            divided = divide(part, room.group, number, bounds, into)
+            if divided > 1:
+                for g in range(divided):
+                    stack[height, 0], stack[height, 1] = bounds[g], bounds[g + 1]
+                    height += 1
+                break
+            # Everyone moved: what the other nodes would gain is as before.
+            if node == saved:
+                saved = np.int64(-1)
+            known = shown - 1
+            board.nodes[best], board.opened[best] = board.nodes[known], board.opened[known]
+            board.taken[best], board.child[best] = board.taken[known], board.child[known]
+            shown = list_nodes(forest, sets, place, order[part.begin], board.nodes, known, node)
+    return later[:waiting].copy()
+
+
+@njit(cache=True, nogil=True)
+def choose(board: Board, shown: int, patient: bool) -> tuple[int, bool]:
     """Return the place of the node that gains most, and whether to open it or to take out its child; -1 for none.
 
     Ties: opening before taking out, then leaf order. ``patient``: nothing is taken out while a node can be opened.
     """
+    nodes, opened, taken, child = board.nodes, board.opened, board.taken, board.child
     best = -1
     for s in range(shown):
         if opened[s] >= 0 and (
@@ -523,9 +592,7 @@ def choose(nodes: Ints, opened: Longs, taken: Longs, child_of: Ints, shown: int,
             best = s
     out = -1
     for s in range(shown):
-        if child_of[s] >= 0 and (
-            out < 0 or taken[s] > taken[out] or (taken[s] == taken[out] and child_of[s] < child_of[out])
-        ):
+        if child[s] >= 0 and (out < 0 or taken[s] > taken[out] or (taken[s] == taken[out] and child[s] < child[out])):
             out = s
     if out >= 0 and (best < 0 or (not patient and taken[out] > opened[best])):
         return out, False
