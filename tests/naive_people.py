@@ -121,6 +121,81 @@ def partition(
     return shown
 
 
+def rare_combinations_climb(
+    forest: Forest, people: Sequence[tuple[int, frozenset[Node]]], k: int, m: int
+) -> list[dict[Node, Node]]:
+    """What every item of every person is shown as, after RMERGER's last step; people come with their cluster."""
+    had: dict[int, Counter[Node]] = defaultdict(Counter)
+    for cluster, items in people:
+        had[cluster].update(items)
+    shown = {cluster: {item: item for item in items} for cluster, items in had.items()}
+
+    def rare(size: int) -> list[tuple[int, tuple[Node, ...]]]:
+        shared: Counter[tuple[int, tuple[Node, ...]]] = Counter()
+        for cluster, items in people:
+            nodes = sorted({shown[cluster][item] for item in items}, key=forest.place)
+            shared.update((cluster, chosen) for chosen in combinations(nodes, size))
+        found = [each for each, n in shared.items() if n < k]
+        return sorted(found, key=lambda each: (each[0], [forest.place(node) for node in each[1]]))
+
+    def below(cluster: int, node: Node) -> list[Node]:
+        return [item for item in shown[cluster] if node in forest.way(item)]
+
+    def price(cluster: int, node: Node) -> Fraction:
+        rise = (had[cluster][i] * (forest.cost(node) - forest.cost(shown[cluster][i])) for i in below(cluster, node))
+        return sum(rise, Fraction(0))
+
+    for size in range(1, m + 1):
+        while found := rare(size):
+            for cluster, nodes in found:
+                if not set(nodes) <= set(shown[cluster].values()):
+                    continue  # an earlier one has changed it
+                ways = [forest.way(next(i for i in below(cluster, n) if shown[cluster][i] == n)) for n in nodes]
+                above = [way[way.index(n) + 1] for way, n in zip(ways, nodes, strict=True) if n != way[-1]]
+                if above:
+                    best = min(above, key=lambda node: price(cluster, node))
+                    shown[cluster].update(dict.fromkeys(below(cluster, best), best))
+    return [{item: shown[cluster][item] for item in items} for cluster, items in people]
+
+
+def merge_nearest(
+    forest: Forest, clusters: Sequence[tuple[int, Sequence[Sequence[Node]]]], delta: Fraction
+) -> list[int]:
+    """The cluster that each ends up in by RMERGER's merging; each has a group and its members' quasi-identifiers.
+
+    Trees are one an attribute; the loss of a row is the sum over attributes, of which delta is a share.
+    """
+    everything = len(forest.trees)
+
+    def row(members: Iterable[Sequence[Node]]) -> Fraction:
+        total = Fraction(0)
+        for column in zip(*members, strict=True):
+            common = next(node for node in forest.way(column[0]) if all(node in forest.way(other) for other in column))
+            total += forest.cost(common)
+        return total
+
+    alive = {c: list(members) for c, (_, members) in enumerate(clusters)}
+    into = list(range(len(clusters)))
+    alone: set[int] = set()
+    limit = delta * everything * sum(map(len, alive.values()))
+    while open_ones := [c for c in alive if c not in alone]:
+        seed = min(open_ones, key=lambda c: (row(alive[c]), c))
+        near = [c for c in alive if c != seed and clusters[c][0] == clusters[seed][0]]
+        near = [c for c in near if row(alive[c] + alive[seed]) < everything]
+        if not near:
+            alone.add(seed)
+            continue
+        nearest = min(near, key=lambda c: (row(alive[c] + alive[seed]), c))
+        keep, gone = sorted((seed, nearest))
+        after = {**alive, keep: alive[keep] + alive[gone]}
+        del after[gone]
+        if sum(row(members) * len(members) for members in after.values()) > limit:
+            break
+        alive = after
+        into = [keep if c == gone else c for c in into]
+    return into
+
+
 # ---------------------------------------------------------------------------------------------- definitions
 
 
