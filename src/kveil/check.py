@@ -187,7 +187,8 @@ def _requirements(table: Table, component: Component) -> list[Requirement]:
     for i in component.models:
         if i not in skip:
             over = [component.attributes.index(name) for name in policy.attributes_of(policy.privacy[i])]
-            group, first = group_rows(np.array([shown[a] for a in over], dtype=np.int32))
+            codes = np.array([shown[a] for a in over], dtype=np.int32).reshape(len(over), len(table.distinct.weights))
+            group, first = group_rows(codes)
             found.append(Requirement(_model(policy.privacy[i], table), group, len(first)))
     return found
 

@@ -23,7 +23,7 @@ ASSUMPTION = (
 def _known(policy: Policy) -> list[tuple[str, ...]]:
     """Return what an attacker may know: each model's attributes, and all quasi-identifiers together."""
     sets = [policy.attributes_of(model) for model in policy.privacy]
-    return list(dict.fromkeys([*sets, tuple(policy.quasi_identifiers)]))
+    return [names for names in dict.fromkeys([*sets, tuple(policy.quasi_identifiers)]) if names]
 
 
 def _disclosures(world: World) -> list[tuple[str, tuple[str, ...]]]:
@@ -31,7 +31,7 @@ def _disclosures(world: World) -> list[tuple[str, tuple[str, ...]]]:
     policy = world.policy
     pairs = [(name, policy.attributes_of(model)) for model in policy.privacy for name in sensitive_of(model)]
     pairs += [(name, tuple(world.policy.quasi_identifiers)) for name in _telling(world)]
-    return list(dict.fromkeys(pairs))
+    return [pair for pair in dict.fromkeys(pairs) if pair[1]]
 
 
 def _telling(world: World) -> list[str]:
@@ -43,7 +43,7 @@ def _telling(world: World) -> list[str]:
 
 
 def _individuals(world: World, release: Source) -> list[dict[str, Any]]:
-    found = [inconsistency(world, release)]
+    found = [inconsistency(world, release)] if world.policy.quasi_identifiers else []
     for name in _telling(world):
         found += fingerprints(world, name, (None, 1, 2))
     return found

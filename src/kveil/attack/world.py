@@ -90,10 +90,10 @@ def world_of(policy: Policy, original: Source, release: Source, places: Ints) ->
     after = _texts(release, policy, shown.source, True, skip)
     return World(
         policy,
-        before.with_columns(was.texts.get_columns()),
-        after.with_columns(shown.texts.get_columns()),
-        _items(was.items, original, policy, before.height),
-        _items(shown.items, release, policy, after.height),
+        was.texts.with_columns(before.get_columns()).with_columns(was.texts.get_columns()),
+        shown.texts.with_columns(after.get_columns()).with_columns(shown.texts.get_columns()),
+        _items(was.items, original, policy, was.height),
+        _items(shown.items, release, policy, shown.height),
         places,
         was.persons,
         shown.starred.to_numpy(),
