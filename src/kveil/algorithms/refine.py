@@ -386,8 +386,8 @@ class _Grouped:
         zone[self.found.part] = self.zone[self.found.rows]
         order = np.lexsort((*reversed(columns), zone))
         ends = np.cumsum(np.bincount(self.found.part, minlength=groups)[order])
-        block = np.minimum((ends - 1) * blocks // int(ends[-1]), blocks - 1)
-        return [order[block == b].astype(np.int32) for b in range(blocks) if (block == b).any()]
+        block = np.minimum((ends - 1) * blocks // int(ends[-1]), blocks - 1)  # never falls along the order
+        return np.split(order.astype(np.int32), np.flatnonzero(np.diff(block)) + 1)
 
     def _round(self, number: int, blocks: int, tries: int, values: Values | None) -> None:
         part = self.found.part.copy()
@@ -397,10 +397,12 @@ class _Grouped:
         for b, groups in enumerate(cuts):
             block_of[groups] = b
         total = self.found.cost
+        of_row = block_of[part]
+        by_block = np.argsort(of_row, kind="stable").astype(np.int32)
+        ends = np.cumsum(np.bincount(of_row, minlength=len(cuts)))
         with ThreadPoolExecutor(min(threads(), len(cuts))) as pool:
             waiting: dict[Future[tuple[Ints, int, int, int]], Ints] = {}
-            for b in range(len(cuts)):
-                places = np.flatnonzero(block_of[part] == b).astype(np.int32)
+            for b, places in enumerate(np.split(by_block, ends[:-1])):
                 seed = np.random.SeedSequence([self.part.table.policy.seed, self.part.number, number, b])
                 word = int(seed.generate_state(1, np.uint64)[0])
                 models = self._models(values, places)
