@@ -15,8 +15,8 @@ from kveil.models.distributions import Close
 from kveil.models.loops import needs_of, values_of
 from kveil.models.standing import group_model
 from kveil.models.subset import Requirement, maximal_anonymous_subset
+from kveil.policy.attributes import Dates
 from kveil.policy.constraints import Component, implied
-from kveil.policy.model import Dates
 from kveil.policy.numbers import parse_number
 from kveil.table.encode import Table
 from kveil.table.solution import Shown
