@@ -18,18 +18,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from kveil.errors import PolicyError, did_you_mean
-from kveil.policy.model import (
-    STAR,
-    Attribute,
-    Dates,
-    Hierarchy,
-    HierarchyFile,
-    Intervals,
-    Mask,
-    Policy,
-    Ranges,
-    Tree,
-)
+from kveil.policy.attributes import STAR, Attribute, Dates, Hierarchy, HierarchyFile, Intervals, Mask, Ranges, Tree
+from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, is_whole, multiple_below, parse_number, show_number, show_span
 
 Line = tuple[str, ...]  # leaf first, root last

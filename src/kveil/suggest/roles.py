@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from kveil.errors import count
-from kveil.policy.model import Role
+from kveil.policy.attributes import Role
 from kveil.suggest.profile import Profile
 from kveil.suggest.trees import Way, countries, dates, first_of, icd, mask, numbers, spans, states
 

@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Any
 
 from kveil.errors import PolicyError, count
+from kveil.policy.attributes import STAR, Attribute
 from kveil.policy.hierarchy import Line, balanced_lines, build_lines, check_lines
-from kveil.policy.model import STAR, Attribute
 from kveil.policy.numbers import show_number
 from kveil.suggest.profile import Profile
 
