@@ -11,7 +11,7 @@ from kveil.algorithms.registry import honouring
 from kveil.choose import trials
 from kveil.errors import FileError, KveilError, NotVerified
 from kveil.files import Outputs, read_table
-from kveil.pipeline import silent
+from kveil.pipeline import Progress, silent
 from kveil.policy.hierarchy import Lines, check_lines
 from kveil.policy.load import parse_policy
 from kveil.policy.model import Policy
@@ -81,7 +81,13 @@ def _with_files(policy: Policy, files: dict[str, str]) -> None:
             policy._lines[name] = Lines(lines, lines[0][-1], built=False)
 
 
-def start(data: Path, output: Path | None, force: bool = False, correct: Correct | None = None) -> Started:
+def start(
+    data: Path,
+    output: Path | None,
+    force: bool = False,
+    correct: Correct | None = None,
+    progress: Progress = silent,
+) -> Started:
     """Suggest a policy for a file and write it, with its hierarchy files, where an output is named.
 
     A policy that exists is not replaced unless forced: somebody may have worked on it.
@@ -89,7 +95,12 @@ def start(data: Path, output: Path | None, force: bool = False, correct: Correct
     if output is not None and output.exists() and not force:
         raise FileError(f"{output.name} exists already; name another file with -o, or replace it with --force.")
     folder = output.parent if output is not None else Path.cwd()
-    started = _suggested(suggest(read_table(data), correct), data, folder, output)
+    progress("reading")
+    source = read_table(data)
+    progress("looking at the columns")
+    suggestion = suggest(source, correct)
+    progress("trying the policy")
+    started = _suggested(suggestion, data, folder, output)
     if output is not None:
         with Outputs() as outputs:
             for name, content in started.files.items():

@@ -199,6 +199,8 @@ def risk_sentences(risk: dict[str, Any]) -> list[str]:
     noun = risk["counts"][:-1]
     rows = risk["rows"]
     unique = risk["unique"]
+    if not unique["attributes"]:
+        return ["There is no quasi-identifier: what could be known of somebody is what the items tell."]
     told = [
         f"{count(unique['rows'], noun)} of {rows:,} ({unique['share']:.1%}) are alone with their "
         f"{listing(unique['attributes'], 12)}: whoever knows these finds them in the raw table."

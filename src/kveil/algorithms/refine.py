@@ -490,6 +490,8 @@ def refine(
     started = perf_counter()
     if any(model.model == "k-km-anonymity" for model in table.policy.privacy):
         return solution  # its items were generalized class by class
+    if not table.names:
+        return solution  # plain sets of items
     try:
         costs = whole_numbers(table)
         return _refine(table, solution, tries_a_row, seconds, started, costs, progress, rules)

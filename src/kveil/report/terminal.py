@@ -26,7 +26,7 @@ def describe(guarantee: dict[str, Any]) -> str:
     skip = {"model", "attributes", "holds", "worst", "groups", "smallest", "fingerprints", "shared"}
     shown = {key: ", ".join(value) if isinstance(value, list) else value for key, value in guarantee.items()}
     settings = ", ".join(f"{key} {value}" for key, value in shown.items() if key not in skip)
-    return f"{guarantee['model']} ({settings}) over {', '.join(guarantee['attributes'])}"
+    return f"{guarantee['model']} ({settings}) over {', '.join(guarantee['attributes']) or 'everyone'}"
 
 
 def show_guarantees(out: Console, guarantees: list[dict[str, Any]]) -> None:
@@ -172,8 +172,9 @@ def show_check(out: Console, content: dict[str, Any]) -> None:
     _show_levels(out, content["risk"])
     found = content["boundaries"]
     for part in found["components"]:
+        over = ", ".join(part["attributes"]) or "everyone"
         out.print(
-            f"{escape(', '.join(part['attributes']))}: {count(part['groups'], 'group')} within the boundaries, the "
+            f"{escape(over)}: {count(part['groups'], 'group')} within the boundaries, the "
             f"smallest of {part['smallest']:,}; {part['too_small']:,} have fewer than {count(part['needs'], 'member')}"
         )
     out.print(

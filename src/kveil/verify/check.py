@@ -54,6 +54,8 @@ def _stars(rows: Rows, parts: tuple[Component, ...]) -> pl.DataFrame:
     return pl.DataFrame(
         {
             str(c): rows.texts.select(pl.all_horizontal(pl.col(part.attributes) == STAR).alias("star"))["star"]
+            if part.attributes
+            else rows.starred  # plain sets of items: there is nothing else to show
             for c, part in enumerate(parts)
         }
     )

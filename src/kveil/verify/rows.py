@@ -14,6 +14,7 @@ from kveil.policy.model import STAR, Policy
 
 ROW = "\0row"
 ITEM = "\0item"
+EVERYONE = "\0everyone"
 INDIVIDUAL = "individual"
 
 
@@ -65,6 +66,8 @@ def rule_texts(source: Source, policy: Policy, stars: bool = False) -> pl.DataFr
 
 
 def _texts(source: Source, policy: Policy, stars: bool) -> pl.DataFrame:
+    if not policy.quasi_identifiers:  # plain sets of items: a column that tells nothing, since a frame needs one
+        return pl.DataFrame({EVERYONE: pl.Series([STAR], dtype=pl.String).new_from_index(0, source.rows)})
     return pl.DataFrame({name: released_texts(source, policy, name, stars) for name in policy.quasi_identifiers})
 
 
