@@ -15,7 +15,7 @@ import pytest
 import kveil
 import naive_people as naive
 from kveil.algorithms.partition import grow
-from kveil.algorithms.registry import ALGORITHMS, Algorithm, able
+from kveil.algorithms.registry import ALGORITHMS, Algorithm, able, find
 from kveil.frames import from_frame
 from kveil.kernels.partition import Sets, group_sets, refine
 from kveil.pipeline import Result, anonymize_file, measure_sources, verify
@@ -216,6 +216,8 @@ def random_policy(random: Random, algorithm: str) -> Spec:
     options: Spec = {"take_out": random.choice(["gain", "last"])}
     if algorithm == "rmerger":
         options = {"delta": random.choice(["0.2", "0.65", 0, 1])}
+    if algorithm == "least-loss":
+        options = {"refine": random.choice(["off", "normal", 5])}
     rules = {"dependencies": ["job -> sex"]} if random.random() < 0.3 else {}
     if random.random() < 0.15:  # plain sets of items
         quasi, rules = {}, {}
@@ -284,9 +286,10 @@ def quasi_in(result: Result) -> list[tuple[str, ...]]:
 
 
 PEOPLE = [algorithm for algorithm in ALGORITHMS if algorithm.needs]
+about_people = pytest.mark.parametrize("algorithm", [*PEOPLE, find("least-loss")], ids=lambda a: a.name)
 
 
-@pytest.mark.parametrize("algorithm", PEOPLE, ids=lambda a: a.name)
+@about_people
 @pytest.mark.parametrize("seed", range(3))
 def test_a_release_about_people_keeps_every_promise(algorithm: Algorithm, seed: int) -> None:
     random = Random(1000 * seed + len(algorithm.name))
@@ -354,7 +357,7 @@ def test_a_release_about_people_keeps_every_promise(algorithm: Algorithm, seed: 
     assert suppressed
 
 
-@pytest.mark.parametrize("algorithm", PEOPLE, ids=lambda a: a.name)
+@about_people
 def test_the_order_of_the_records_does_not_matter(algorithm: Algorithm) -> None:
     random = Random(77)
     done = 0

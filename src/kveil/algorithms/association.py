@@ -94,7 +94,7 @@ def solve_keeping_rules(table: Table, solve: Solve, multivalued: bool = False) -
     if not rules:
         return solve(table)
     _check_possible(table, rules)
-    tight = _tightened(table, rules)
+    tight = tightened(table, rules)
     best: Solution | None = None
     least = 0.0
     failure: Unmeetable | None = None
@@ -147,7 +147,7 @@ def _noun(table: Table) -> str:
 # ---------------------------------------------------------------------------------------------- boundaries on the left
 
 
-def _tightened(table: Table, rules: list[Rule]) -> Table | None:
+def tightened(table: Table, rules: list[Rule]) -> Table | None:
     """Return the table with limits on left sides above which right sides that cannot meet would be merged.
 
     For rules with one attribute on the left. None where there is nothing to tighten.
