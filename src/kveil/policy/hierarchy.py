@@ -16,6 +16,7 @@ from decimal import Decimal
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from kveil.errors import PolicyError, did_you_mean
 from kveil.policy.attributes import STAR, Attribute, Dates, Hierarchy, HierarchyFile, Intervals, Mask, Ranges, Tree
@@ -251,11 +252,13 @@ def build_lines(spec: Hierarchy | None, values: Iterable[str], where: str) -> tu
     return Lines(tuple(found), STAR, built=True), unknown
 
 
-def balanced_lines(counts: Iterable[tuple[str, int]], fan_out: int) -> tuple[Line, ...]:
-    """Return a tree over values in the order of their texts whose siblings hold about equally many records.
+def balanced_lines(
+    counts: Iterable[tuple[str, int]], fan_out: int, order: Callable[[str], Any] | None = None
+) -> tuple[Line, ...]:
+    """Return a tree over values whose siblings hold about equally many records, in the order of their texts.
 
-    Each level cuts its parent's run of values into at most ``fan_out`` parts of about equal weight; inner
-    nodes are called by their first and last value.
+    ``order`` gives values other places. Each level cuts its parent's run of values into at most ``fan_out`` parts
+    of about equal weight; inner nodes are called by their first and last value.
     """
     found: list[Line] = []
 
@@ -279,7 +282,7 @@ def balanced_lines(counts: Iterable[tuple[str, int]], fan_out: int) -> tuple[Lin
 
     if fan_out < 2:
         raise PolicyError("balanced:N needs N of at least 2.")
-    cut(sorted(counts), (STAR,))
+    cut(sorted(counts, key=lambda pair: (pair[0] if order is None else order(pair[0]), pair[0])), (STAR,))
     return tuple(found)
 
 
