@@ -37,7 +37,7 @@ DATA = ROOT.parent / "shared" / "data"
 DIABETES, YOUTUBE = DATA / "diabetes130", DATA / "youtube"
 BEGIN, END = "<!-- figures: written by benchmarks/figures_people.py -->", "<!-- end of figures -->"
 
-KS, LS, SIZES = (10, 25, 50, 100), (2, 5, 8, 10), (5_000, 10_000, 20_000, 40_000)
+KS, LS, SIZES = (10, 25, 50, 100), (2, 5, 8, 10), (500, 1_000, 2_000, 5_000, 10_000, 20_000, 40_000)
 K, L, M, DELTA = 10, 5, 2, "0.65"  # the paper's defaults
 OURS, LETTER, THEIRS = "1:M-generalization", "1:M, take_out: last", "RMERGER"
 
@@ -329,26 +329,28 @@ def pictures(found: list[Run], folder: Path) -> None:
             .encode(
                 x=alt.X(x, title=title),
                 y=alt.Y("mean(value)", title="loss", axis=alt.Axis(format="%")),
-                color="algorithm",
-                column="data",
-                row="variable",
+                color=alt.Color("algorithm", title=None),
+                column=alt.Column("data", title=None),
+                row=alt.Row("variable", title=None),
             )
             .properties(width=260, height=160)
+            .resolve_scale(x="independent")
         )
 
     folder.mkdir(exist_ok=True)
     chart(over_k, "k", "k").save(str(folder / "people-over-k.svg"))
-    chart(over_n, "people", "people").save(str(folder / "people-over-n.svg"))
+    chart(over_n.filter(pl.col("algorithm") != LETTER), "people", "people").save(str(folder / "people-over-n.svg"))
     time = (
-        alt.Chart(over_n.filter(pl.col("variable") == "SA-NCP"))
+        alt.Chart(over_n.filter((pl.col("variable") == "SA-NCP") & (pl.col("algorithm") != LETTER)))
         .mark_line(point=True)
         .encode(
             x="people",
             y=alt.Y("mean(time)", title="time (ours on all people: 1)", scale=alt.Scale(type="log")),
-            color="algorithm",
-            column="data",
+            color=alt.Color("algorithm", title=None),
+            column=alt.Column("data", title=None),
         )
         .properties(width=260, height=160)
+        .resolve_scale(x="independent")
     )
     time.save(str(folder / "people-time.svg"))
 

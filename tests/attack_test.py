@@ -91,6 +91,15 @@ def test_linking_agrees_with_trying_every_row(case: Case) -> None:
                 assert journalist["after"]["rate"] == pytest.approx(sum(named) / len(named))
 
 
+@examples(30)
+@given(cases(models=("l-diversity",), order="keep"))
+def test_labels_in_blocks_give_what_labels_at_once_give(case: Case) -> None:
+    with placed(case) as place, pytest.MonkeyPatch.context() as patch:
+        whole = played(place)[0]
+        patch.setattr("kveil.attack.disclose.CELLS", 1)
+        assert played(place)[0] == whole
+
+
 @examples(40)
 @given(cases(models=("l-diversity",), order="keep"))
 def test_disclosure_agrees_with_trying_every_row(case: Case) -> None:

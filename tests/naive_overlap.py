@@ -1,4 +1,4 @@
-"""The exact optimum of tiny tables under two overlapping constraints, by trying everything; no code shared with kveil."""
+"""The exact optimum of tiny tables under two overlapping constraints, by trying everything."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import pytest
 
 import kveil
 from kveil.datasets import hospital
-from kveil.report.progress import done_at, time_left
+from kveil.report.progress import PLANS, Clock, done_at
 from support import ROWS, columns_of, make_policy, names_in, refused, run, write_policy, write_rows
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "path", "line", "rect"}
@@ -198,7 +198,21 @@ def test_time_left() -> None:
     assert first is not None
     assert second is not None
     assert first < second < 0.72
-    assert time_left(0.5, 1.0) == ""
-    assert time_left(0.01, 10.0) == ""
-    assert time_left(0.5, 10.0) == "about 10 s left"
-    assert time_left(0.1, 60.0) == "about 9 min left"
+    for command, plan in PLANS.items():
+        ends = [start + share for start, share in plan.values()]
+        assert [done_at(stage, command) for stage in plan] == [start for start, _ in plan.values()]
+        assert max(ends) == pytest.approx(1)
+    now = [0.0]
+    clock = Clock("anonymize", lambda: now[0])
+    assert clock.left() == ""
+    clock.begin("reading")
+    now[0] = 11.0
+    clock.begin("solving with mondrian")  # after 22 in 100
+    assert clock.left() == "about 39 s left"
+    now[0] = 31.0
+    clock.begin("compiling the kernels")  # has no place of its own
+    assert clock.left() == "about 19 s left"
+    now[0] = 71.0
+    assert clock.left() == "perhaps 60 s left"
+    now[0] = 311.0
+    assert clock.left() == "perhaps 5 min left"

@@ -16,24 +16,29 @@ from kveil.kernels.groups import group_rows
 from kveil.models.counts import AtLeastK, Bools, GroupModel, Ints
 from kveil.models.standing import group_model, sensitive_pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
-from kveil.pipeline import check_input, input_path, read
+from kveil.pipeline import Progress, check_input, input_path, read, silent
+from kveil.policy.attributes import MaxWidth
 from kveil.policy.constraints import Component, implied, most_suppressed
-from kveil.policy.model import MaxWidth, Policy, PrivacyModel
+from kveil.policy.model import Policy
+from kveil.policy.privacy import PrivacyModel
 from kveil.risk import raw_risk
 from kveil.table.encode import Table, encode
 from kveil.table.solution import Shown
 from kveil.table.tree import Tree
 
 
-def check_file(policy: Policy, given: Path | None = None) -> dict[str, Any]:
+def check_file(policy: Policy, given: Path | None = None, progress: Progress = silent) -> dict[str, Any]:
     """Return what a policy forces on its table; ``possible`` tells whether anything can meet it."""
+    progress("reading")
     source = read(policy, input_path(policy, given))
+    progress("encoding")
     table = encode(source, policy)
     impossible = []
     try:
         check_input(source, table)
     except Unmeetable as error:
         impossible.append(str(error))
+    progress("testing the limits")
     boundaries = check_boundaries(table)
     out, allowed = boundaries["never_kept"], boundaries["limit"]
     noun = "record" if table.persons is None else "individual"
@@ -46,6 +51,7 @@ def check_file(policy: Policy, given: Path | None = None) -> dict[str, Any]:
         able = [algorithm.name for algorithm in honouring(policy)]
     except Refused:
         able = []
+    progress("looking for who is alone")
     return {
         "records": source.rows,
         "individuals": None if table.persons is None else table.records,
@@ -187,7 +193,8 @@ def _requirements(table: Table, component: Component) -> list[Requirement]:
     for i in component.models:
         if i not in skip:
             over = [component.attributes.index(name) for name in policy.attributes_of(policy.privacy[i])]
-            group, first = group_rows(np.array([shown[a] for a in over], dtype=np.int32))
+            codes = np.array([shown[a] for a in over], dtype=np.int32).reshape(len(over), len(table.distinct.weights))
+            group, first = group_rows(codes)
             found.append(Requirement(_model(policy.privacy[i], table), group, len(first)))
     return found
 

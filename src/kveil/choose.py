@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 from kveil.algorithms.efforts import NORMAL
-from kveil.algorithms.registry import Algorithm, asks, check_honours, find, honouring
+from kveil.algorithms.registry import Algorithm, check_honours, find, honouring, lacking
 from kveil.engines.local import Attempt, run
 from kveil.errors import PolicyError, Refused, Unmeetable, did_you_mean, listing
 from kveil.measures import Losses, measure
@@ -96,9 +96,9 @@ def named(policy: Policy, names: Sequence[str] | None) -> tuple[list[Algorithm],
                 f"--algorithms names {name!r}, which is no algorithm{hint or '; kveil algorithms lists them.'}"
             )
         algorithm = find(name)
-        lacking = [part for part in asks(policy) if part not in algorithm.honours]
-        if lacking:
-            unable.append((name, f"does not honour {listing(lacking)}"))
+        missing = lacking(algorithm, policy)
+        if missing:
+            unable.append((name, f"does not honour {listing(missing)}"))
         else:
             able.append(algorithm)
     if not able:

@@ -51,14 +51,14 @@ def console(stderr: bool = False) -> Console:
 
 
 @contextmanager
-def stages(quiet: bool) -> Iterator[Callable[[str], None]]:
+def stages(command: str, quiet: bool) -> Iterator[Callable[[str], None]]:
     """Show on a terminal what is being done and since when; say nothing in a pipe."""
     if quiet or not sys.stderr.isatty():
         yield lambda stage: None
         return
     from kveil.report.progress import progress_bar
 
-    with progress_bar(console(stderr=True)) as tell:
+    with progress_bar(console(stderr=True), command) as tell:
         yield tell
 
 
@@ -125,7 +125,7 @@ def anonymize(
     loaded = with_algorithm(_load(policy), algorithm)
     source = input_path(loaded, input_)
     target = output or source.with_name(f"{source.stem}-release{source.suffix}")
-    with stages(quiet) as progress:
+    with stages("anonymize", quiet) as progress:
         content = anonymize_file(loaded, source, target, receipt, owner, progress, report, public, bound)
     if as_json:
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
@@ -156,12 +156,13 @@ def verify(
     loaded = _load(policy)
     if owner is not None and original is None:
         raise typer.BadParameter("--owner aligns a release with its original; give --original too.")
-    verdict = verify_sources(
-        read(loaded, release),
-        loaded,
-        None if original is None else read(loaded, original),
-        None if owner is None else Owner.load(owner),
-    )
+    with stages("verify", quiet) as progress:
+        progress("reading")
+        shown = read(loaded, release)
+        was = None if original is None else read(loaded, original)
+        way = None if owner is None else Owner.load(owner)
+        progress("verifying")
+        verdict = verify_sources(shown, loaded, was, way)
     if as_json:
         typer.echo(json.dumps(verdict.as_json(), indent=2, ensure_ascii=False))
     elif not quiet:
@@ -187,9 +188,12 @@ def measure(
     from kveil.report.owner import Owner
 
     loaded = _load(policy)
-    losses, records, warnings = measure_sources(
-        read(loaded, release), loaded, read(loaded, original), None if owner is None else Owner.load(owner)
-    )
+    with stages("measure", quiet) as progress:
+        progress("reading")
+        shown, was = read(loaded, release), read(loaded, original)
+        way = None if owner is None else Owner.load(owner)
+        progress("measuring")
+        losses, records, warnings = measure_sources(shown, loaded, was, way)
     content = {
         "records": records,
         "loss": losses.as_json(),
@@ -214,6 +218,17 @@ def init(
         Path | None, typer.Option("--output", "-o", metavar="POLICY", help="The policy; by default standard output.")
     ] = None,
     ask: Annotated[bool, typer.Option("--ask", help="Go through the guesses on the terminal first.")] = False,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns",
+            metavar="A,B,…",
+            help="Name the columns of a file without a line of names; a copy with them is written beside the policy.",
+        ),
+    ] = None,
+    skip: Annotated[
+        int, typer.Option("--skip", min=0, metavar="N", help="With --columns: leave out so many lines at the top.")
+    ] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace a policy that exists.")] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -222,15 +237,17 @@ def init(
     from kveil.initialize import start
 
     correct = None
+    if skip and columns is None:
+        raise typer.BadParameter("--skip goes with --columns; name the columns too.")
+    names = None if columns is None else [name.strip() for name in columns.split(",")]
     if ask:
         from kveil.suggest.ask import ask_roles
 
         if not sys.stdin.isatty():
             raise typer.BadParameter("--ask needs a terminal to ask on; leave it out and edit the policy instead.")
         correct = ask_roles
-    with stages(quiet or as_json or ask) as progress:
-        progress("looking at the columns")
-        started = start(data, output, force, correct)
+    with stages("init", quiet or ask) as progress:
+        started = start(data, output, force, correct, progress, names, skip)
     if as_json:
         typer.echo(json.dumps(started.as_json(), indent=2, ensure_ascii=False))
     elif output is None and not quiet:
@@ -253,7 +270,9 @@ def check(
     """Say before any run what the policy forces: who can never be kept, and why. Exit 1 if it cannot be met."""
     from kveil.check import check_file
 
-    content = check_file(_load(policy), input_)
+    loaded = _load(policy)
+    with stages("check", quiet) as progress:
+        content = check_file(loaded, input_, progress)
     if as_json:
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
     elif not quiet:
@@ -288,7 +307,7 @@ def compare(
 
     loaded = _load(policy)
     names = None if algorithms is None else [name.strip() for name in algorithms.split(",") if name.strip()]
-    with stages(quiet or as_json) as progress:
+    with stages("compare", quiet) as progress:
         found = compare_file(loaded, input_, names, seconds, progress, report)
     if as_json:
         typer.echo(json.dumps(found.as_json(), indent=2, ensure_ascii=False))
@@ -318,14 +337,15 @@ def attack(
     from kveil.report.owner import Owner
 
     loaded = _load(policy)
-    with stages(quiet or as_json) as progress:
-        progress("playing the attacker")
+    with stages("attack", quiet) as progress:
+        progress("reading")
         content = attack_sources(
             read(loaded, release),
             loaded,
             read(loaded, original),
             None if owner is None else Owner.load(owner),
             None if attacker is None else read(loaded, attacker),
+            progress,
         )
     if as_json:
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
@@ -355,7 +375,9 @@ def dependencies(
     if input_ is not None and not is_policy:
         raise typer.BadParameter("--input goes with a policy; give the table itself instead.")
     chosen = None if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
-    content = describe_rules(file, _load(file) if is_policy else None, input_, chosen)
+    loaded = _load(file) if is_policy else None
+    with stages("dependencies", quiet) as progress:
+        content = describe_rules(file, loaded, input_, chosen, progress)
     if as_json:
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
     elif not quiet:
@@ -401,7 +423,7 @@ def schema() -> None:
 @app.command(epilog="Example: kveil warmup")
 def warmup(quiet: QuietOption = False) -> None:
     """Compile the kernels now, so that the first run need not."""
-    with stages(quiet) as progress:
+    with stages("warmup", quiet) as progress:
         progress("compiling the kernels (once for each version of kveil)")
         from kveil.kernels import compile_all
 

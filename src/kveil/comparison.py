@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from kveil.choose import Progress, Trial, named, trials
 from kveil.files import Outputs, Source
 from kveil.frames import from_frame
@@ -108,6 +110,11 @@ def compare_file(
     return found
 
 
+def _groups(frame: pl.DataFrame, names: list[str]) -> int:
+    """Return how many different rows there are; without quasi-identifiers all look the same."""
+    return frame.select(names).n_unique() if names and frame.height else min(frame.height, 1)
+
+
 def _entry(source: Source, table: Table, trial: Trial) -> dict[str, Any]:
     base: dict[str, Any] = {"algorithm": trial.algorithm.name, "solved": trial.solution is not None}
     if trial.solution is None or trial.losses is None:
@@ -123,6 +130,6 @@ def _entry(source: Source, table: Table, trial: Trial) -> dict[str, Any]:
         "loss_by_attribute": {name: loss.ncp for name, loss in trial.losses.attributes.items()},
         "suppressed": gone,
         "suppressed_share": gone / table.records if table.records else 0.0,
-        "groups": frame.select(table.policy.quasi_identifiers).n_unique() if frame.height else 0,
+        "groups": _groups(frame, table.policy.quasi_identifiers),
         "seconds": trial.seconds,
     }

@@ -90,6 +90,10 @@ def _precision_loss(table: Table, position: int, shown: Shown, suppressed: Bools
 
 def _groups(solution: Solution, starred: list[Bools]) -> tuple[Counts, int]:
     """Return the sizes of the groups of equal released rows, and how many records are in none."""
+    if not solution.shown:
+        outside = int(solution.suppressed_anywhere.sum())
+        kept = solution.suppressed.shape[1] - outside
+        return np.array([kept] if kept else [], dtype=np.int64), outside
     classes = solution.classes
     codes = np.empty((len(starred), len(classes.sizes)), dtype=np.int32)
     all_star = np.ones(len(classes.sizes), dtype=bool)
@@ -149,6 +153,9 @@ def measure(table: Table, solution: Solution) -> Losses:
     total = sum(weights)
 
     def mean(field: str) -> float:
+        if not table.names:  # plain sets of items: no cell can lose anything but by suppression
+            lost = float(solution.suppressed_anywhere.mean()) if table.records else 0.0
+            return 1 - lost if field == "precision" else lost
         values = (getattr(attributes[name], field) for name in table.names)
         return float(sum(w * value for w, value in zip(weights, values, strict=True)) / total)
 

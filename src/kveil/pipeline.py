@@ -237,8 +237,7 @@ def _report(run: _Run, receipt: dict[str, Any], public: bool, progress: Progress
     release = Source("the release", run.frame, run.source.kind, run.source.separator)
     attacks = None
     if not public:
-        progress("playing the attacker")
-        attacks = play(policy, run.source, release, run.release.rows)
+        attacks = play(policy, run.source, release, run.release.rows, progress=progress)
     progress("drawing")
     reasons = {} if public else {reason: len(rows) for reason, rows in run.attempt.solution.reasons.items()}
     story = tell(policy, receipt, release, None if public else run.source, reasons, attacks)
@@ -329,7 +328,12 @@ def verify_sources(release: Source, policy: Policy, original: Source | None, own
 
 
 def attack_sources(
-    release: Source, policy: Policy, original: Source, owner: Owner | None, attacker: Source | None = None
+    release: Source,
+    policy: Policy,
+    original: Source,
+    owner: Owner | None,
+    attacker: Source | None = None,
+    progress: Progress = silent,
 ) -> dict[str, Any]:
     """Play the attacker on a release made by anyone; return every attack with its success before and after."""
     from kveil.attack import play
@@ -344,7 +348,7 @@ def attack_sources(
         release_rows(release, policy).height,
         original_rows(original, policy)[0].height,
     )
-    return play(policy, original, release, places, attacker)
+    return play(policy, original, release, places, attacker, progress)
 
 
 def measure_sources(

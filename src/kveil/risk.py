@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from kveil.errors import count, listing
 from kveil.files import Source
+from kveil.policy.attributes import STAR, Ranges
 from kveil.policy.hierarchy import climber, fixed_lines
-from kveil.policy.model import STAR, Policy, Ranges
+from kveil.policy.model import Policy
 from kveil.verify.rows import original_rows
 
 Ints = NDArray[np.int64]
@@ -199,6 +200,8 @@ def risk_sentences(risk: dict[str, Any]) -> list[str]:
     noun = risk["counts"][:-1]
     rows = risk["rows"]
     unique = risk["unique"]
+    if not unique["attributes"]:
+        return ["There is no quasi-identifier: what could be known of somebody is what the items tell."]
     told = [
         f"{count(unique['rows'], noun)} of {rows:,} ({unique['share']:.1%}) are alone with their "
         f"{listing(unique['attributes'], 12)}: whoever knows these finds them in the raw table."

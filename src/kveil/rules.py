@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -15,8 +15,9 @@ from kveil.errors import DataError, PolicyError, did_you_mean, listing
 from kveil.files import Source, read_table
 from kveil.frames import from_frame
 from kveil.kernels.groups import group_rows
+from kveil.policy.attributes import STAR
 from kveil.policy.dependencies import Dependency
-from kveil.policy.model import STAR, Policy
+from kveil.policy.model import Policy
 from kveil.table.tree import Bools, Ints
 
 MOST_COLUMNS = 12  # among which rules are looked for
@@ -273,12 +274,17 @@ def how_kept(rule: Dependency, policy: Policy) -> str:
 
 
 def describe_rules(
-    path: Path, policy: Policy | None, source: Path | None = None, chosen: Sequence[str] | None = None
+    path: Path,
+    policy: Policy | None,
+    source: Path | None = None,
+    chosen: Sequence[str] | None = None,
+    progress: Callable[[str], None] = lambda stage: None,
 ) -> dict[str, Any]:
     """Return the rules that hold in a table, and how the declared ones of a policy stand.
 
     With a policy, columns that are never released are left out, and so are rows that show `*` alone.
     """
+    progress("reading")
     if policy is None:
         table = read_table(path)
         names = list(table.frame.columns)
@@ -302,6 +308,7 @@ def describe_rules(
     looked_at = list(chosen) if chosen is not None else names
     left_out = looked_at[MOST_COLUMNS:]
     looked_at = looked_at[:MOST_COLUMNS]
+    progress("looking for rules")
     columns = _Columns(texts.select(looked_at))
     constant = [a for a in range(len(looked_at)) if columns.rows and columns.groups((a,)) == 1]
     among = [a for a in range(len(looked_at)) if a not in constant] if columns.rows > 1 else []

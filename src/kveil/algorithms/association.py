@@ -24,8 +24,9 @@ from kveil.models.counts import AtLeastK, Pairs, Weights
 from kveil.models.fingerprints import as_shown, fingerprint_name, nothing_shown
 from kveil.models.standing import counted_names, group_model
 from kveil.models.subset import Requirement, maximal_anonymous_subset
+from kveil.policy.attributes import MaxWidth
 from kveil.policy.constraints import most_suppressed
-from kveil.policy.model import MaxWidth, Policy
+from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_span, show_span
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
@@ -93,7 +94,7 @@ def solve_keeping_rules(table: Table, solve: Solve, multivalued: bool = False) -
     if not rules:
         return solve(table)
     _check_possible(table, rules)
-    tight = _tightened(table, rules)
+    tight = tightened(table, rules)
     best: Solution | None = None
     least = 0.0
     failure: Unmeetable | None = None
@@ -146,7 +147,7 @@ def _noun(table: Table) -> str:
 # ---------------------------------------------------------------------------------------------- boundaries on the left
 
 
-def _tightened(table: Table, rules: list[Rule]) -> Table | None:
+def tightened(table: Table, rules: list[Rule]) -> Table | None:
     """Return the table with limits on left sides above which right sides that cannot meet would be merged.
 
     For rules with one attribute on the left. None where there is nothing to tighten.

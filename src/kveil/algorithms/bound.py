@@ -26,7 +26,7 @@ from kveil.algorithms.codes import weights_of
 from kveil.kernels.bound import Lattice, Longs, cheapest, collect, excess, kept_excess
 from kveil.kernels.groups import group_rows
 from kveil.policy.constraints import implied
-from kveil.policy.model import PrivacyModel
+from kveil.policy.privacy import PrivacyModel
 from kveil.table.encode import Table
 from kveil.table.tree import Ints, Tree
 

@@ -12,8 +12,9 @@ from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
+from kveil.table.tree import Tree
 
-STARTS = ("mondrian", "classfly+complete", "datafly")
+SPLITTING = {"mondrian", "1m-generalization"}  # choose what to split by width, or by how much the loss falls
 
 
 class LeastLossOptions(PolicyPart):
@@ -21,33 +22,33 @@ class LeastLossOptions(PolicyPart):
 
 
 def least_loss(table: Table, options: LeastLossOptions, rng: np.random.Generator) -> Solution:
-    """Return a valid solution to refine: of the first algorithm that honours the policy and finds one.
+    """Return a valid solution to refine: the one that loses least, of all that honour the policy and find one.
 
-    Where constraints are over different attributes, the best of all of them: there the start matters. Elsewhere
-    refining starts top-down, and what it starts from only says who is suppressed.
+    So what is refined never loses more than any of them. Fingerprints are generalized by
+    Partition, as 1m-generalization does; refining then keeps them.
     """
-    from kveil.algorithms.registry import DEPENDENCIES, asks, find  # which lists this algorithm too
+    from kveil.algorithms.registry import find, starts_of  # which lists this algorithm too
 
     policy = table.policy
     skip = implied(policy)
     several = len({policy.attributes_of(m) for i, m in enumerate(policy.privacy) if i not in skip}) > 1
-    wanted = {part for part in asks(policy) if part != DEPENDENCIES}  # rules are kept by a pass after
-    starts = [algorithm for name in STARTS if wanted <= (algorithm := find(name)).honours]
+    starts = starts_of(find("least-loss"), policy)
     best: Solution | None = None
     least = 0.0
     failure: Unmeetable | None = None
+    # Refining splits top-down by itself where sizes are enough; elsewhere either way of choosing may be far better.
+    sizes = all(m.model == "k-anonymity" for m in policy.privacy) and all(isinstance(t, Tree) for t in table.trees)
     for algorithm in starts:
-        if best is not None and not several:
-            break
-        chosen = {"choose": "gain"} if algorithm.name == "mondrian" else {}
-        try:
-            found = algorithm.solve(table, algorithm.options.model_validate(chosen), rng)
-        except Unmeetable as error:
-            failure = failure or Unmeetable(str(error).replace(algorithm.name, "least-loss", 1))
-            continue
-        loss = measure(table, found).of(policy.loss)
-        if best is None or loss < least:
-            best, least = replace(found, details={"start": algorithm.name}), loss
+        ways = ["gain"] if sizes and not several else ["gain", "widest"]
+        for chosen in [{"choose": way} for way in ways] if algorithm.name in SPLITTING else [{}]:
+            try:
+                found = algorithm.solve(table, algorithm.options.model_validate(chosen), rng)
+            except Unmeetable as error:
+                failure = failure or Unmeetable(str(error).replace(algorithm.name, "least-loss", 1))
+                continue
+            loss = measure(table, found).of(policy.loss)
+            if best is None or loss < least:
+                best, least = replace(found, details={"start": algorithm.name, **chosen}), loss
     if best is None:
         assert failure is not None
         raise failure

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,8 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from kveil.algorithms.association import Rule
 from kveil.algorithms.codes import Costs, TooLarge, base_codes, children_of, lay_out, whole_numbers
 from kveil.algorithms.descent import Overlap, may_come_in, smallest
+from kveil.algorithms.followers import Follower, follow_costs, followers_of, show_followers
 from kveil.kernels.groups import group_rows
 from kveil.kernels.mondrian import Values
 from kveil.kernels.neighbours import (
@@ -52,6 +54,7 @@ ROUNDS = 4  # with blocks cut along another attribute each
 CHUNK = 500  # tries between two looks at the clock
 POOL = 300  # rows that are taken apart together
 FEWER_ABOVE = 10  # k above which a try is dearer, so that there are fewer
+ASKED = "asked to stop"
 MOST_PLACES = 1 << 29  # rows times groups up to which suppressed rows look at every group
 
 
@@ -181,11 +184,13 @@ class _Found:
 class _Grouped:
     """The search of one component whose models are all over all of its attributes."""
 
-    def __init__(self, part: Part, costs: Costs, watch: Watch, solution: Solution) -> None:
+    def __init__(
+        self, part: Part, costs: Costs, watch: Watch, solution: Solution, followers: Sequence[Follower]
+    ) -> None:
         self.part = part
-        self.costs = costs
+        self.followers = followers
         self.watch = watch
-        self.codes = lay_out(part.table, part.positions, costs)
+        self.codes = lay_out(part.table, part.positions, follow_costs(costs, followers))
         self.noise = noise_table()
         self.zone = part.zones()
         self.whole = sum(costs.whole[p] for p in part.positions)
@@ -193,11 +198,17 @@ class _Grouped:
         group, _ = group_rows(codes)
         self.found = self._settle(part.rows, group)
 
+    def base(self, rows: Ints) -> Ints:
+        """Return what rows would show alone; what follows another attribute has no say, and shows a root."""
+        base = self.part.base(rows)
+        base[:, [self.part.positions.index(follower.right) for follower in self.followers]] = 0
+        return base
+
     def _settle(self, rows: Ints, group: Ints) -> _Found:
         """Return groups as what covers their rows, numbered by their first row, those that show the same merged."""
         if not len(rows):
             return _Found(rows, group, np.zeros((0, len(self.part.positions)), dtype=np.int32), 0)
-        base = self.part.base(rows)
+        base = self.base(rows)
         state, cost = new_state(base, self.zone[rows], group, self.codes, 0)
         code = state.code[: int(group.max()) + 1]
         # A group that shows the same in another zone is not the same: its rows may show less.
@@ -247,7 +258,7 @@ class _Grouped:
         zone = self.zone[rows[by_zone]]
         starts = np.flatnonzero(np.concatenate([[True], zone[1:] != zone[:-1], [True]])).astype(np.int64)
         children = children_of(self.part.table, self.part.positions)
-        split = top_down(self.part.base(rows[by_zone]), starts, self.codes, children, self.part.k)
+        split = top_down(self.base(rows[by_zone]), starts, self.codes, children, self.part.k)
         group = np.empty(len(rows), dtype=np.int32)
         group[by_zone] = split
         found = self._settle(rows, group)
@@ -267,10 +278,10 @@ class _Grouped:
         sizes = np.bincount(found.part, minlength=groups)
         group_zone = np.zeros(groups, dtype=np.int32)
         group_zone[found.part] = self.zone[found.rows]
-        state, _ = new_state(self.part.base(found.rows), self.zone[found.rows], found.part, self.codes, 0)
+        state, _ = new_state(self.base(found.rows), self.zone[found.rows], found.part, self.codes, 0)
         longs = np.array([sizes, state.cost[:groups]], dtype=np.int64)
         code = state.code[:groups].copy()
-        to = place_rows(self.part.base(rows), self.zone[rows], group_zone, code, longs, most, self.codes)
+        to = place_rows(self.base(rows), self.zone[rows], group_zone, code, longs, most, self.codes)
         if all_of_them and (to < 0).any():
             return None
         while True:
@@ -383,8 +394,8 @@ class _Grouped:
         zone[self.found.part] = self.zone[self.found.rows]
         order = np.lexsort((*reversed(columns), zone))
         ends = np.cumsum(np.bincount(self.found.part, minlength=groups)[order])
-        block = np.minimum((ends - 1) * blocks // int(ends[-1]), blocks - 1)
-        return [order[block == b].astype(np.int32) for b in range(blocks) if (block == b).any()]
+        block = np.minimum((ends - 1) * blocks // int(ends[-1]), blocks - 1)  # never falls along the order
+        return np.split(order.astype(np.int32), np.flatnonzero(np.diff(block)) + 1)
 
     def _round(self, number: int, blocks: int, tries: int, values: Values | None) -> None:
         part = self.found.part.copy()
@@ -394,10 +405,12 @@ class _Grouped:
         for b, groups in enumerate(cuts):
             block_of[groups] = b
         total = self.found.cost
+        of_row = block_of[part]
+        by_block = np.argsort(of_row, kind="stable").astype(np.int32)
+        ends = np.cumsum(np.bincount(of_row, minlength=len(cuts)))
         with ThreadPoolExecutor(min(threads(), len(cuts))) as pool:
             waiting: dict[Future[tuple[Ints, int, int, int]], Ints] = {}
-            for b in range(len(cuts)):
-                places = np.flatnonzero(block_of[part] == b).astype(np.int32)
+            for b, places in enumerate(np.split(by_block, ends[:-1])):
                 seed = np.random.SeedSequence([self.part.table.policy.seed, self.part.number, number, b])
                 word = int(seed.generate_state(1, np.uint64)[0])
                 models = self._models(values, places)
@@ -424,7 +437,7 @@ class _Grouped:
         """Search a block; return the rows' groups, what was gained, the tries, and how many of them were kept."""
         rows = self.found.rows[places]
         _, group = np.unique(self.found.part[places], return_inverse=True)
-        state, _ = new_state(self.part.base(rows), self.zone[rows], group.reshape(-1), self.codes, seed)
+        state, _ = new_state(self.base(rows), self.zone[rows], group.reshape(-1), self.codes, seed)
         room = max(POOL, 3 * self.part.k)
         gained = 0
         while state.counts[3] < tries and not self.watch.over():
@@ -440,9 +453,11 @@ class _Grouped:
         """Return what every row shows; rows that take no part go on showing what they did."""
         table, part = self.part.table, self.part
         found = []
+        code = self.found.code.copy()
+        show_followers(code, part.positions, self.followers)
         for a, position in enumerate(part.positions):
             tree = table.trees[position]
-            codes = self.found.code[self.found.part, a]
+            codes = code[self.found.part, a]
             if isinstance(tree, Tree):
                 nodes = solution.shown[position].codes.copy()
                 nodes[self.found.rows] = codes
@@ -456,17 +471,27 @@ class _Grouped:
         return found
 
 
-def refine(table: Table, solution: Solution, tries_a_row: float, seconds: float | None, progress: Progress) -> Solution:
+def refine(
+    table: Table,
+    solution: Solution,
+    tries_a_row: float,
+    seconds: float | None,
+    progress: Progress,
+    rules: Sequence[Rule] = (),
+) -> Solution:
     """Return a solution of the same policy with a loss no higher, and what was done for it in its details.
 
+    With ``rules``, right sides follow their left sides where they can (see `followers`); other rules are not looked at.
     Cost: O(tries · (groups of a block · attributes + pool² · attributes)); memory linear in the table.
     """
     started = perf_counter()
     if any(model.model == "k-km-anonymity" for model in table.policy.privacy):
         return solution  # its items were generalized class by class
+    if not table.names:
+        return solution  # plain sets of items
     try:
         costs = whole_numbers(table)
-        return _refine(table, solution, tries_a_row, seconds, started, costs, progress)
+        return _refine(table, solution, tries_a_row, seconds, started, costs, progress, rules)
     except TooLarge:
         return solution
 
@@ -479,6 +504,7 @@ def _refine(
     started: float,
     costs: Costs,
     progress: Progress,
+    rules: Sequence[Rule],
 ) -> Solution:
     before = measure(table, solution).of(table.policy.loss)
     until = None if seconds is None else started + seconds
@@ -506,7 +532,7 @@ def _refine(
                 for position, column in zip(part.positions, overlap.shown(solution), strict=True):
                     shown[position] = column
                 continue
-            grouped = _Grouped(part, costs, watch, solution)
+            grouped = _Grouped(part, costs, watch, solution, followers_of(view, part.positions, rules))
             grouped.part_rank = rank
             if not grouped.valid(grouped.found):
                 continue
@@ -524,7 +550,7 @@ def _refine(
     if back.any():
         details["brought_back"] = int((back & ~gone).sum())
     if watch.over():
-        details["stopped"] = "asked to stop" if watch.asked.is_set() else "out of time"
+        details["stopped"] = ASKED if watch.asked.is_set() else "out of time"
     found = replace(
         solution,
         shown=tuple(shown),

@@ -11,9 +11,10 @@ import numpy as np
 
 from kveil.errors import Refused, listing
 from kveil.kernels import compile_some, compiled_before
+from kveil.policy.attributes import MaxWidth, Ranges
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
-from kveil.policy.model import MaxWidth, Policy, Ranges
+from kveil.policy.model import Policy
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
 
@@ -56,6 +57,7 @@ class Algorithm:
     made_for: frozenset[str] = frozenset()
     effort_at: str | None = None  # what auto weighs before it tries; None for what is quick
     refine: str = "off"  # the effort that follows unless the options say another
+    starts: tuple[str, ...] = ()  # algorithms whose solution it goes on from: one has to honour the policy
     loops: tuple[str, ...] = ()  # compilers of loops that take a moment to load
 
     @property
@@ -218,11 +220,14 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "least-loss",
         "leastloss:least_loss",
-        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
+        frozenset(
+            {MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, FINGERPRINTS, DIVERSE, *GROUP_MODELS}
+        ),
         "leastloss:LeastLossOptions",
         "starts top-down, then takes neighbourhoods of groups apart and keeps what loses less",
         "kveil's own, see docs/least-loss-research.md",
         refine="normal",
+        starts=("mondrian", "classfly+complete", "datafly", "1m-generalization"),
     ),
 )
 
@@ -258,10 +263,30 @@ def find(name: str) -> Algorithm:
     raise Refused(f"{name} is not in this version of kveil; there are auto, {listing(names)}.")
 
 
+def lacking(algorithm: Algorithm, policy: Policy) -> list[str]:
+    """Return what a policy asks for that an algorithm does not honour, or not together with the rest."""
+    wanted = asks(policy)
+    missing = [part for part in wanted if part not in algorithm.honours]
+    if missing or not algorithm.starts:
+        return missing
+    # Rules are kept by a pass after, whatever an algorithm starts from.
+    left = [[part for part in wanted if part not in {*a.honours, DEPENDENCIES}] for a in map(find, algorithm.starts)]
+    return min(left, key=len)
+
+
+def starts_of(algorithm: Algorithm, policy: Policy) -> list[Algorithm]:
+    """Return the algorithms that an algorithm may go on from under a policy."""
+    wanted = set(asks(policy))
+    return [
+        start
+        for start in map(find, algorithm.starts)
+        if wanted <= start.honours | {DEPENDENCIES} and (not start.made_for or start.made_for & wanted)
+    ]
+
+
 def able(algorithm: Algorithm, policy: Policy) -> bool:
     """Tell whether an algorithm honours a whole policy and finds in it what it needs."""
-    wanted = set(asks(policy))
-    return wanted <= algorithm.honours and algorithm.needs <= wanted
+    return not lacking(algorithm, policy) and algorithm.needs <= set(asks(policy))
 
 
 def honouring(policy: Policy) -> list[Algorithm]:
@@ -279,9 +304,8 @@ def honouring(policy: Policy) -> list[Algorithm]:
 
 def check_honours(algorithm: Algorithm, policy: Policy) -> None:
     """Raise Refused where a policy asks for more than an algorithm honours, naming those that honour it all."""
-    wanted = asks(policy)
-    missing = [part for part in wanted if part not in algorithm.honours]
-    absent = sorted(algorithm.needs.difference(wanted))
+    missing = lacking(algorithm, policy)
+    absent = sorted(algorithm.needs.difference(asks(policy)))
     if missing:
         others = [a.name for a in honouring(policy)]
         raise Refused(

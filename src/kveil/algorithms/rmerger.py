@@ -51,16 +51,17 @@ def rmerger(table: Table, options: RmergerOptions, rng: np.random.Generator) -> 
     k = largest_k(table.policy)
     m = max([options.m or 1, *(model.m for model in table.policy.privacy if model.model == "k-km-anonymity")])
     # Clustering looks at quasi-identifiers alone: rows, by NCP, whoever they are.
-    space = Space(table.as_rows(table.policy.model_copy(update={"loss": "ncp"})), list(range(len(table.names))))
+    rows = table.as_rows(table.policy.model_copy(update={"loss": "ncp"}))
+    space = Space(rows, list(range(len(table.names)))) if table.names else None
     kept = np.ones(table.records, dtype=bool)
     reasons: dict[str, Ints] = {}
     while True:
-        found, small = _clusters(space, kept, k, options.delta)
+        found, small = _one_cluster(kept, k) if space is None else _clusters(space, kept, k, options.delta)
         if small.any():
             kept = _leave_out(table, kept, small, "too rare within its boundaries", reasons, allowed)
             continue
         items, rounds = _generalize(table, found.label, k, m)
-        shown = tuple(space.shown(found))
+        shown = () if space is None else tuple(space.shown(found))
         hidden = nothing_shown(table, shown, items) & kept
         if not hidden.any():
             break
@@ -104,6 +105,13 @@ def _clusters(space: Space, kept: Bools, k: int, delta: Decimal) -> tuple[Found,
     size = np.bincount(number, weights=found.size, minlength=len(used)).astype(np.int64)
     low, high = np.ascontiguousarray(low[used].T), np.ascontiguousarray(high[used].T)
     return Found(label, low, high, size, found.group[used]), small
+
+
+def _one_cluster(kept: Bools, k: int) -> tuple[Found, Bools]:
+    """Return everyone who is kept as one cluster: by plain sets of items nobody is nearer than another."""
+    flat, everyone = np.zeros((0, 1), dtype=np.int32), np.array([int(kept.sum())], dtype=np.int64)
+    found = Found(np.where(kept, 0, -1).astype(np.int32), flat, flat, everyone, np.zeros(1, dtype=np.int32))
+    return found, kept & (int(kept.sum()) < k)
 
 
 def _showing_something(space: Space, found: Found, k: int) -> Found:

@@ -5,17 +5,20 @@ Homogeneity and background knowledge are the two attacks of Machanavajjhala et a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from kveil.attack.link import Knowledge, knowledge
-from kveil.attack.match import Bools, Floats, Groups, Ints, group, matches
+from kveil.attack.match import Bools, Floats, Ints, group, matches
 from kveil.attack.rate import rate_of
 from kveil.attack.world import World
 
 WORK = 4_000_000_000  # multiplications an attack may take
+CELLS = 8_000_000  # of a table that is looked at at once
 
 
 def _targets(world: World, groups: int, values: int, share: int) -> Ints:
@@ -26,47 +29,92 @@ def _targets(world: World, groups: int, values: int, share: int) -> Ints:
     return np.sort(rng.choice(world.people, size=most, replace=False)).astype(np.int64)
 
 
-def _histogram(items: pl.DataFrame, labels: list[str], member: Ints, groups: int, hidden: Bools) -> Floats:
-    """Return how many rows of each group have each label, and after that how many rows it has."""
-    position = pl.Series(labels, dtype=pl.String)
-    codes = items["item"].cast(pl.Enum(position)).to_physical().cast(pl.Int64).to_numpy()
-    rows = items["row"].to_numpy()
-    seen = ~hidden[rows]
-    found = np.zeros((groups, len(labels) + 1))
-    np.add.at(found, (member[rows[seen]], codes[seen]), 1)
-    found[:, -1] = np.bincount(member[~hidden], minlength=groups)
-    return found
+@dataclass(frozen=True)
+class _Items:
+    """The items of rows as codes of sorted labels, in the order of the codes."""
+
+    codes: Ints
+    rows: Ints
+
+    def between(self, start: int, stop: int) -> tuple[Ints, Ints]:
+        """Return the codes, counted from ``start``, and the rows of the items of a block of labels."""
+        low, high = np.searchsorted(self.codes, [start, stop])
+        return self.codes[low:high] - start, self.rows[low:high]
 
 
-def _has(items: pl.DataFrame, labels: list[str], rows: Ints, total: int) -> Bools:
-    """Return which of the rows have which label; a row of -1 has none."""
-    position = {label: i for i, label in enumerate(labels)}
+def _coded_items(items: pl.DataFrame, labels: list[str]) -> _Items:
+    """Return items as codes; those that are none of the labels are left out."""
+    known = items.filter(pl.col("item").is_in(labels))
+    codes = known["item"].cast(pl.Enum(labels)).to_physical().cast(pl.Int64).to_numpy()
+    order = np.argsort(codes, kind="stable")
+    return _Items(codes[order], known["row"].to_numpy()[order])
+
+
+def _histogram(codes: Ints, member: Ints, groups: int, width: int) -> Floats:
+    """Return how many rows of each group have each of so many labels; a member of -1 is in no group."""
+    inside = member >= 0
+    flat = np.bincount(member[inside] * width + codes[inside], minlength=groups * width)
+    return flat.reshape(groups, width).astype(np.float64)
+
+
+def _has(codes: Ints, at: Ints, rows: Ints, total: int, width: int) -> Bools:
+    """Return which of the rows have which of so many labels; a row of -1 has none."""
     place = np.full(total + 1, -1, dtype=np.int64)
     place[rows] = np.arange(len(rows))
-    found = np.zeros((len(rows), len(labels)), dtype=bool)
-    known = items.filter(pl.col("item").is_in(labels))
-    at = place[known["row"].to_numpy()]
-    codes = np.array([position[label] for label in known["item"].to_list()], dtype=np.int64)
-    found[at[at >= 0], codes[at >= 0]] = True
-    found[rows < 0] = False
+    place[total] = -1
+    found = np.zeros((len(rows), width), dtype=bool)
+    mine = place[at]
+    found[mine[mine >= 0], codes[mine >= 0]] = True
     return found
 
 
-def _judge(counts: Floats, has: Bools) -> tuple[Floats, Floats, Floats]:
-    """Return for every target: sure of a true value, best guess true, best guess true with one value ruled out."""
-    values, fitting = counts[:, :-1], counts[:, -1]
-    some = fitting > 0
-    sure = ((values == fitting[:, None]) & has).any(axis=1) & some
-    everyone = np.arange(len(has))
-    guess = values.argmax(axis=1)
-    best = has[everyone, guess] & some & (values[everyone, guess] > 0)
-    wrong = np.where(has, -1.0, values)
-    ruled = wrong.argmax(axis=1)
-    left = values.copy()
-    left[everyone, ruled] = np.where(wrong[everyone, ruled] > 0, -1.0, left[everyone, ruled])
-    second = left.argmax(axis=1)
-    informed = has[everyone, second] & some & (left[everyone, second] > 0)
-    return sure.astype(np.float64), best.astype(np.float64), informed.astype(np.float64)
+class _Judge:
+    """Judges guesses over blocks of labels: of every target it keeps the best true label and the two best wrong ones.
+
+    The better of two labels is the one that more rows have, of equals the earlier one.
+    """
+
+    def __init__(self, targets: int) -> None:
+        self.true = np.zeros(targets), np.zeros(targets, dtype=np.int64)
+        self.wrong = np.zeros((2, targets)), np.zeros((2, targets), dtype=np.int64)
+
+    def see(self, start: int, values: Floats, has: Bools) -> None:
+        """Look at how many rows that fit have each label of a block, and which of them each target has."""
+        everyone = np.arange(len(values))
+        true = np.where(has, values, 0.0)
+        self._offer(self.true[0][None], self.true[1][None], true, start, everyone)
+        wrong = np.where(has, 0.0, values)
+        for _ in range(2):
+            best = self._offer(*self.wrong, wrong, start, everyone)
+            wrong[everyone, best] = 0.0
+
+    @staticmethod
+    def _offer(counts: Floats, labels: Ints, values: Floats, start: int, everyone: Ints) -> Ints:
+        """Put the best label of a block into its place among those kept, and return it."""
+        best: Ints = values.argmax(axis=1)
+        new, label = values[everyone, best], start + best
+        for place in range(len(counts)):
+            better = (new > counts[place]) | ((new == counts[place]) & (label < labels[place]))
+            counts[place], new = np.where(better, new, counts[place]), np.where(better, counts[place], new)
+            labels[place], label = np.where(better, label, labels[place]), np.where(better, labels[place], label)
+        return best
+
+    def verdict(self, fitting: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return for every target: sure of a true value, best guess true, best guess true with one ruled out."""
+        counts, labels = self.true
+        sure = (counts == fitting) & (fitting > 0)
+        right = []
+        for place in (0, 1):
+            against, other = self.wrong[0][place], self.wrong[1][place]
+            right.append((counts > 0) & ((counts > against) | ((counts == against) & (labels < other))))
+        return sure.astype(np.float64), right[0].astype(np.float64), right[1].astype(np.float64)
+
+
+def _blocks(labels: int, rows: int) -> Iterator[tuple[int, int]]:
+    """Cut labels into blocks such that a table of so many rows stays small."""
+    width = max(CELLS // max(rows, 1), 1)
+    for start in range(0, labels, width):
+        yield start, min(start + width, labels)
 
 
 def disclosure(world: World, sensitive: str, names: tuple[str, ...], share: int = 1) -> list[dict[str, Any]]:
@@ -79,29 +127,21 @@ def disclosure(world: World, sensitive: str, names: tuple[str, ...], share: int 
         return []
     groups = group([world.column("after", name) for name in names], world.after.height)
     labels = shown["item"].unique().sort().to_list() or [""]
-    old_labels = was["item"].unique().sort().to_list()
     targets = _targets(world, len(groups.sizes), len(labels), share)
     has_some = np.zeros(world.people, dtype=bool)
     has_some[was["row"].to_numpy()] = True
     targets = targets[has_some[targets]]
     if not len(targets):
         return []
-    known = knowledge(world, names, targets, groups)
-    counts = _after(world, shown, labels, known, groups, names)
-    rows = world.row_of[targets]
-    # A released person is judged by what the release shows, which may be more general; one left out by the original.
-    has = _has(shown, labels, rows, world.after.height)
-    absent = rows < 0
-    has[absent] = _has(was, labels, targets, world.people)[absent]
-    after = _judge(counts, has)
-    before = _before(world, was, old_labels, names, targets)
+    after = _after(world, was, shown, labels, targets, knowledge(world, names, targets, groups), names)
+    before = _before(world, was, names, targets)
     frequent = was.group_by("item").len().get_column("len").max()
     base = {"attributes": list(names), "sensitive": sensitive, "guess": float(frequent or 0) / world.people}  # type: ignore[arg-type]
     found = [
         {"attack": "homogeneity"} | base | {"before": rate_of(before[0]), "after": rate_of(after[0])},
         {"attack": "best guess"} | base | {"before": rate_of(before[1]), "after": rate_of(after[1])},
     ]
-    if not world.persons:
+    if not world.persons and was["item"].n_unique() > 2:  # of two, ruling out the wrong one leaves nothing to guess
         found.append(
             {"attack": "background knowledge"} | base | {"before": rate_of(before[2]), "after": rate_of(after[2])}
         )
@@ -109,42 +149,48 @@ def disclosure(world: World, sensitive: str, names: tuple[str, ...], share: int 
 
 
 def _after(
-    world: World, shown: pl.DataFrame, labels: list[str], known: Knowledge, groups: Groups, names: tuple[str, ...]
-) -> Floats:
-    hidden = world.hidden(names)
-    weights = _histogram(shown, labels, groups.member, len(groups.sizes), hidden)
-    return matches(known.clues, len(known.tuples.first), weights)[known.tuples.member]
-
-
-def _before(
-    world: World, was: pl.DataFrame, labels: list[str], names: tuple[str, ...], targets: Ints
+    world: World,
+    was: pl.DataFrame,
+    shown: pl.DataFrame,
+    labels: list[str],
+    targets: Ints,
+    known: Knowledge,
+    names: tuple[str, ...],
 ) -> tuple[Floats, Floats, Floats]:
+    """Judge the attacks on the release: the rows that fit are those whose group covers what is known.
+
+    A released person is judged by what the release shows, which may be more general; one left out by the original.
+    """
+    groups, asked = known.groups, len(known.tuples.first)
+    seen = np.where(world.hidden(names), -1, groups.member)
+    sizes = np.bincount(seen[seen >= 0], minlength=len(groups.sizes)).astype(np.float64)
+    fitting = matches(known.clues, asked, sizes[:, None])[:, 0][known.tuples.member]
+    rows = world.row_of[targets]
+    released, original = _coded_items(shown, labels), _coded_items(was, labels)
+    judge = _Judge(len(targets))
+    for start, stop in _blocks(len(labels), max(len(groups.sizes), len(targets))):
+        codes, at = released.between(start, stop)
+        weights = _histogram(codes, seen[at], len(groups.sizes), stop - start)
+        values = matches(known.clues, asked, weights)[known.tuples.member]
+        has = _has(codes, at, rows, world.after.height, stop - start)
+        absent = _has(*original.between(start, stop), targets, world.people, stop - start)
+        has[rows < 0] = absent[rows < 0]
+        judge.see(start, values, has)
+    return judge.verdict(fitting)
+
+
+def _before(world: World, was: pl.DataFrame, names: tuple[str, ...], targets: Ints) -> tuple[Floats, Floats, Floats]:
     """Judge the same attacks on the original: the rows that fit are those with equal values."""
     groups = group([world.column("before", name) for name in names], world.people)
-    nobody = np.zeros(world.people, dtype=bool)
-    asked, place = np.unique(groups.member[targets], return_inverse=True)
-    renumber = np.full(len(groups.sizes), -1, dtype=np.int64)
-    renumber[asked] = np.arange(len(asked))
-    inside = renumber[groups.member] >= 0
-    items = was.filter(pl.Series(inside[was["row"].to_numpy()]))
-    sizes = groups.sizes[asked].astype(np.float64)
-    found: list[list[Floats]] = [[], [], []]
-    step = max(40_000_000 // (len(labels) + 1), 1)
-    place = place.reshape(-1)
-    order = np.argsort(place, kind="stable")
-    for start in range(0, len(order), step):
-        part = order[start : start + step]
-        used, at = np.unique(place[part], return_inverse=True)
-        numbers = np.full(len(asked), -1, dtype=np.int64)
-        numbers[used] = np.arange(len(used))
-        member = np.where(inside, numbers[renumber[groups.member]], -1)
-        mine = items.filter(pl.Series(member[items["row"].to_numpy()] >= 0))
-        weights = _histogram(mine, labels, member, len(used), nobody | (member < 0))
-        weights[:, -1] = sizes[used]
-        judged = _judge(weights[at.reshape(-1)], _has(mine, labels, targets[part], world.people))
-        for kept, new in zip(found, judged, strict=True):
-            kept.append(new)
-    back = np.empty(len(order), dtype=np.int64)
-    back[order] = np.arange(len(order))
-    whole = [np.concatenate(parts)[back] for parts in found]
-    return whole[0], whole[1], whole[2]
+    asked, of_target = np.unique(groups.member[targets], return_inverse=True)
+    number = np.full(len(groups.sizes), -1, dtype=np.int64)
+    number[asked] = np.arange(len(asked))
+    member = number[groups.member]
+    labels = was["item"].unique().sort().to_list()
+    items = _coded_items(was, labels)
+    judge = _Judge(len(targets))
+    for start, stop in _blocks(len(labels), len(targets)):
+        codes, at = items.between(start, stop)
+        values = _histogram(codes, member[at], len(asked), stop - start)[of_target.reshape(-1)]
+        judge.see(start, values, _has(codes, at, targets, world.people, stop - start))
+    return judge.verdict(groups.own[targets].astype(np.float64))

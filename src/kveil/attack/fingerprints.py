@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from kveil.attack.match import Bools, Clue, Coded, Floats, Ints, coded, group, matches
 from kveil.attack.rate import rate_of
@@ -18,15 +17,6 @@ from kveil.files import Source
 from kveil.verify.rows import INDIVIDUAL, released_texts
 
 MOST_TARGETS = 1_000
-Words = NDArray[np.uint64]
-
-
-def _bits(rows: list[Ints], width: int) -> Words:
-    """Return sets of small numbers as rows of 64-bit words."""
-    words = np.zeros((len(rows), max((width + 63) // 64, 1)), dtype=np.uint64)
-    for row, members in enumerate(rows):
-        np.bitwise_or.at(words[row], members // 64, np.uint64(1) << (members % 64).astype(np.uint64))
-    return words
 
 
 def _sets(items: pl.DataFrame, rows: int, labels: list[str]) -> list[Ints]:
@@ -38,11 +28,38 @@ def _sets(items: pl.DataFrame, rows: int, labels: list[str]) -> list[Ints]:
     return found
 
 
-def _distinct(sets: list[Ints]) -> tuple[list[Ints], Ints, Ints]:
+@dataclass(frozen=True)
+class _Sets:
+    """The distinct sets of a table with how many rows have each, and for every member the sets that hold it.
+
+    Everything is as long as the table's items, whatever the number of sets times members.
+    """
+
+    of_row: Ints
+    weights: Floats
+    lengths: Ints
+    starts: Ints  # where a member's holders begin
+    holders: Ints
+
+    def holding(self, members: Sequence[int]) -> Ints:
+        """Return for every set how many of the members it holds."""
+        found = np.zeros(len(self.weights), dtype=np.int64)
+        for member in members:
+            found[self.holders[self.starts[member] : self.starts[member + 1]]] += 1
+        return found
+
+
+def _indexed(sets: list[Ints], width: int) -> _Sets:
     number: dict[bytes, int] = {}
-    member = np.array([number.setdefault(s.tobytes(), len(number)) for s in sets], dtype=np.int64)
+    of_row = np.array([number.setdefault(s.tobytes(), len(number)) for s in sets], dtype=np.int64)
     kinds = [np.frombuffer(key, dtype=np.int64) for key in number]
-    return kinds, member, np.bincount(member, minlength=len(kinds)).astype(np.int64)
+    lengths = np.array([len(kind) for kind in kinds], dtype=np.int64)
+    members = np.concatenate([*kinds, np.zeros(0, dtype=np.int64)])
+    order = np.argsort(members, kind="stable")
+    holders = np.repeat(np.arange(len(kinds), dtype=np.int64), lengths)[order]
+    starts = np.searchsorted(members[order], np.arange(width + 1)).astype(np.int64)
+    weights = np.bincount(of_row, minlength=len(kinds)).astype(np.float64)
+    return _Sets(of_row, weights, lengths, starts, holders)
 
 
 def fingerprints(world: World, sensitive: str, known: Sequence[int | None]) -> list[dict[str, Any]]:
@@ -56,17 +73,11 @@ def fingerprints(world: World, sensitive: str, known: Sequence[int | None]) -> l
         return []
     leaves = was["item"].unique().sort().to_list()
     labels = shown["item"].unique().sort().to_list()
-    ways = _bits([np.flatnonzero(line) for line in world.item_covers(sensitive, leaves, labels)], len(labels))
     mine = _sets(was, world.people, leaves)
-    kinds, of_row, sizes = _distinct(_sets(shown, world.after.height, labels))
-    before_kinds, of_person, people = _distinct(mine)
     game = _Game(
-        rows=_bits(kinds, len(labels)),
-        weights=sizes.astype(np.float64),
-        originals=_bits(before_kinds, len(leaves)),
-        counts=people.astype(np.float64),
-        ways=ways,
-        leaves=len(leaves),
+        before=_indexed(mine, len(leaves)),
+        after=_indexed(_sets(shown, world.after.height, labels), len(labels)),
+        ways=world.item_labels(sensitive, leaves, labels),
     )
     frequency = Counter(was["item"].to_list())
     rank = np.array([frequency[leaf] for leaf in leaves])
@@ -82,9 +93,9 @@ def fingerprints(world: World, sensitive: str, known: Sequence[int | None]) -> l
             if most is not None:
                 items = items[np.argsort(rank[items], kind="stable")[:most]]
             row = int(world.row_of[target])
-            kind = int(of_row[row]) if row >= 0 and not world.starred[row] else None
-            everything = int(of_person[target]) if most is None else None
-            before[place], after[place] = game.chances(items, everything, kind)
+            kind = int(game.after.of_row[row]) if row >= 0 and not world.starred[row] else None
+            everything = int(game.before.of_row[target]) if most is None else None
+            before[place], after[place] = game.chances(items.tolist(), everything, kind)
         entry: dict[str, Any] = {"attack": "fingerprint", "sensitive": sensitive, "attributes": [], "items": most}
         found.append(entry | {"before": rate_of(before), "after": rate_of(after)})
     return found
@@ -92,35 +103,31 @@ def fingerprints(world: World, sensitive: str, known: Sequence[int | None]) -> l
 
 @dataclass(frozen=True)
 class _Game:
-    """The distinct fingerprints of both tables as bits, with how many people have each."""
+    """The fingerprints of both tables, and for every item of the original the shown labels that cover it."""
 
-    rows: Words
-    weights: Floats
-    originals: Words
-    counts: Floats
-    ways: Words  # the labels that cover each leaf
-    leaves: int
+    before: _Sets
+    after: _Sets
+    ways: list[list[int]]
 
-    def chances(self, items: Ints, everything: int | None, own: int | None) -> tuple[float, float]:
+    def chances(self, items: list[int], everything: int | None, own: int | None) -> tuple[float, float]:
         """Return the chances to find a person with the known items, in the original and in the release.
 
         ``everything`` is the person's fingerprint in the original where all of it is known, ``own`` what the
         person shows in the release, None where nothing is shown.
         """
         if everything is not None:
-            before = 1 / self.counts[everything]
+            before = 1 / self.before.weights[everything]
         else:
-            mask = _bits([items], self.leaves)[0]
-            before = 1 / self.counts[((self.originals & mask) == mask).all(axis=1)].sum()
+            before = 1 / self.before.weights[self.before.holding(items) == len(items)].sum()
         if own is None:
             return before, 0.0
-        fits = np.ones(len(self.rows), dtype=bool)
-        for item in items.tolist():
-            fits &= (self.rows & self.ways[item]).any(axis=1)
+        fits = np.ones(len(self.after.weights), dtype=bool)
+        for item in items:
+            fits &= self.after.holding(self.ways[item]) > 0
         if everything is not None:
-            allowed = np.bitwise_or.reduce(self.ways[items], axis=0)
-            fits &= ~(self.rows & ~allowed).any(axis=1)
-        return before, 1 / self.weights[fits].sum() if fits[own] else 0.0
+            allowed = sorted({label for item in items for label in self.ways[item]})
+            fits &= self.after.holding(allowed) == self.after.lengths
+        return before, 1 / self.after.weights[fits].sum() if fits[own] else 0.0
 
 
 def inconsistency(world: World, release: Source) -> dict[str, Any]:

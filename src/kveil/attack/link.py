@@ -185,8 +185,8 @@ def _narrow(world: World, rule: Dependency, right: str, clue: Clue, values: list
     return Clue(clue.values, table & possible, np.arange(len(groups.first), dtype=np.int64))
 
 
-def refinement(world: World, names: tuple[str, ...]) -> dict[str, Any] | None:
-    """Play the prosecutor who also knows the declared dependencies; None where they tell nothing more."""
+def refinement(world: World, names: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Play the prosecutor who also knows the declared dependencies; nothing where they tell nothing more."""
     usable = [
         rule
         for rule in world.policy.dependencies
@@ -195,7 +195,7 @@ def refinement(world: World, names: tuple[str, ...]) -> dict[str, Any] | None:
     wide = closure(names, usable)
     narrowing = [rule for rule in usable if set(rule.right) & set(wide)]
     if not narrowing:
-        return None
+        return []
     columns = tuple(dict.fromkeys([*wide, *(name for rule in narrowing for name in rule.left)]))
     groups = group([world.column("after", name) for name in columns], world.after.height)
     targets = sample(world, len(groups.sizes), len(columns))
@@ -210,7 +210,7 @@ def refinement(world: World, names: tuple[str, ...]) -> dict[str, Any] | None:
                 clues[place] = _narrow(world, rule, right, clues[place], values, groups)
     found, _ = chances(world, replace(known, clues=clues), world.hidden(columns))
     released = world.row_of[targets] >= 0
-    return {
+    entry = {
         "attack": "dependencies",
         "attributes": list(names),
         "rules": [rule.rule for rule in narrowing],
@@ -218,6 +218,7 @@ def refinement(world: World, names: tuple[str, ...]) -> dict[str, Any] | None:
         "without": rate_of(plain[released]),
         "after": rate_of(found[released]),
     }
+    return [entry]
 
 
 # ---------------------------------------------------------------------------------------------- a file of the attacker

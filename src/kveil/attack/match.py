@@ -11,15 +11,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from kveil.policy.attributes import STAR, Ranges
 from kveil.policy.hierarchy import Line, climber, fixed_lines
-from kveil.policy.model import STAR, Policy, Ranges
+from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 CHUNK = 8_000_000  # cells that are matched at once, in bytes
-WIDEST = 100_000_000  # cells of a table that is laid out over all groups beforehand
+WIDEST = 200_000_000  # cells of all tables that are laid out over all groups beforehand
 
 
 @dataclass(frozen=True)
@@ -88,21 +89,35 @@ def covers(
     hierarchy does not know is covered by itself, by the root and by `*` alone.
     """
     found = np.zeros((len(values), len(shown)), dtype=bool)
-    position = {text: i for i, text in enumerate(shown)}
     if isinstance(policy.attributes[name].hierarchy, Ranges):
         _cover_spans(values, shown, found)
-        climb: Callable[[str], Line | None] = lambda value: (value,)  # noqa: E731
-        root = STAR
-    else:
-        known = [value for value in domain or values if value not in policy.data.missing]
-        climb = _line_of(policy, name, known)
+    for i, labels in enumerate(_above(policy, name, values, shown, domain)):
+        found[i, labels] = True
+    return found
+
+
+def labels_over(policy: Policy, name: str, values: Sequence[str], shown: Sequence[str]) -> list[list[int]]:
+    """Return what ``covers`` does as lists: for every value the positions of the texts that may stand for it."""
+    if isinstance(policy.attributes[name].hierarchy, Ranges):
+        return [np.flatnonzero(line).tolist() for line in covers(policy, name, values, shown)]
+    return _above(policy, name, values, shown, None)
+
+
+def _above(
+    policy: Policy, name: str, values: Sequence[str], shown: Sequence[str], domain: Sequence[str] | None
+) -> list[list[int]]:
+    """Return for every value the positions of itself, its ancestors and `*` among the shown texts."""
+    position = {text: i for i, text in enumerate(shown)}
+    climb: Callable[[str], Line | None] = lambda value: (value,)  # noqa: E731
+    root = STAR
+    if not isinstance(policy.attributes[name].hierarchy, Ranges):
+        climb = _line_of(policy, name, [value for value in domain or values if value not in policy.data.missing])
         fixed = fixed_lines(policy, name)
         root = STAR if fixed is None else fixed.root
-    for i, value in enumerate(values):
+    found = []
+    for value in values:
         line = (value, root) if value in policy.data.missing else climb(value) or (value, root)
-        for label in {*line, STAR}:
-            if label in position:
-                found[i, position[label]] = True
+        found.append([position[label] for label in {*line, STAR} if label in position])
     return found
 
 
@@ -143,7 +158,8 @@ def matches(clues: Sequence[Clue], targets: int, weights: Floats) -> Floats:
     exact = weights.sum(initial=0.0) < 2**24  # in single precision
     kind = np.float32 if exact else np.float64
     heavy: NDArray[Any] = weights.astype(kind)
-    tables = [clue.table[:, clue.labels] if clue.table.shape[0] * groups <= WIDEST else None for clue in clues]
+    most = WIDEST // max(len(clues), 1)
+    tables = [clue.table[:, clue.labels] if clue.table.shape[0] * groups <= most else None for clue in clues]
     for start in range(0, targets, step):
         part = slice(start, start + step)
         fits = np.ones((min(step, targets - start), groups), dtype=bool)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from kveil.attack.disclose import disclosure
@@ -11,8 +13,10 @@ from kveil.attack.match import Ints
 from kveil.attack.words import knowing, sentence
 from kveil.attack.world import World, world_of
 from kveil.files import Source
-from kveil.policy.model import Policy, sensitive_of
+from kveil.policy.model import Policy
+from kveil.policy.privacy import sensitive_of
 
+Game = Callable[[], list[dict[str, Any]]]
 MOST_OTHERS = 3
 ASSUMPTION = (
     "The attacker knows who is in the table, knows the named attributes of a person exactly, and has the release; "
@@ -23,7 +27,7 @@ ASSUMPTION = (
 def _known(policy: Policy) -> list[tuple[str, ...]]:
     """Return what an attacker may know: each model's attributes, and all quasi-identifiers together."""
     sets = [policy.attributes_of(model) for model in policy.privacy]
-    return list(dict.fromkeys([*sets, tuple(policy.quasi_identifiers)]))
+    return [names for names in dict.fromkeys([*sets, tuple(policy.quasi_identifiers)]) if names]
 
 
 def _disclosures(world: World) -> list[tuple[str, tuple[str, ...]]]:
@@ -31,7 +35,7 @@ def _disclosures(world: World) -> list[tuple[str, tuple[str, ...]]]:
     policy = world.policy
     pairs = [(name, policy.attributes_of(model)) for model in policy.privacy for name in sensitive_of(model)]
     pairs += [(name, tuple(world.policy.quasi_identifiers)) for name in _telling(world)]
-    return list(dict.fromkeys(pairs))
+    return [pair for pair in dict.fromkeys(pairs) if pair[1]]
 
 
 def _telling(world: World) -> list[str]:
@@ -42,15 +46,30 @@ def _telling(world: World) -> list[str]:
     return list(dict.fromkeys([*counted, *others[:MOST_OTHERS]]))
 
 
-def _individuals(world: World, release: Source) -> list[dict[str, Any]]:
-    found = [inconsistency(world, release)]
-    for name in _telling(world):
-        found += fingerprints(world, name, (None, 1, 2))
-    return found
+def _games(world: World, original: Source, release: Source, attacker: Source | None) -> list[Game]:
+    """Return everything that is played, in order, each giving its entries."""
+    policy = world.policy
+    asked = _disclosures(world)
+    games: list[Game] = [partial(linking, world, names) for names in _known(policy)]
+    games += [partial(disclosure, world, sensitive, names, len(asked)) for sensitive, names in asked]
+    if world.persons:
+        if policy.quasi_identifiers:
+            games.append(lambda: [inconsistency(world, release)])
+        games += [partial(fingerprints, world, name, (None, 1, 2)) for name in _telling(world)]
+    if policy.dependencies:
+        games += [partial(refinement, world, names) for names in _known(policy)]
+    if attacker is not None:
+        games.append(lambda: [attackers_file(world, original, attacker)])
+    return games
 
 
 def play(
-    policy: Policy, original: Source, release: Source, places: Ints, attacker: Source | None = None
+    policy: Policy,
+    original: Source,
+    release: Source,
+    places: Ints,
+    attacker: Source | None = None,
+    progress: Callable[[str], None] = lambda stage: None,
 ) -> dict[str, Any]:
     """Return every attack with its success before and after, as plain data without a value of the tables.
 
@@ -58,25 +77,17 @@ def play(
     without its identifiers. After: the attacker has the release.
     """
     world = world_of(policy, original, release, places)
+    games = _games(world, original, release, attacker)
     found: list[dict[str, Any]] = []
-    for names in _known(policy):
-        found += linking(world, names)
-    asked = _disclosures(world)
-    for sensitive, names in asked:
-        found += disclosure(world, sensitive, names, len(asked))
-    if world.persons:
-        found += _individuals(world, release)
-    if policy.dependencies:
-        played = [refinement(world, names) for names in _known(policy)]
-        found += [entry for entry in played if entry is not None]
-    if attacker is not None:
-        found.append(attackers_file(world, original, attacker))
+    for number, game in enumerate(games, 1):
+        progress(f"playing the attacker ({number} of {len(games)})")
+        found += game()
     covered = [set(policy.attributes_of(model)) for model in policy.privacy]
     for entry in found:
         if entry["attack"] in {"prosecutor", "journalist", "marketer", "dependencies"}:
             entry["promised"] = any(set(entry["attributes"]) <= names for names in covered)
         entry["knowing"] = knowing(entry["attributes"], policy.quasi_identifiers)
-        entry["sentence"] = sentence(entry, world.noun)
+        entry["sentence"] = sentence(entry, world.noun, world.people)
     return {
         "assumption": ASSUMPTION,
         "counts": "persons" if world.persons else "records",

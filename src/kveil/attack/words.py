@@ -43,13 +43,25 @@ def _odds(chance: float) -> str:
     return f"1 in {1 / chance:,.0f}" if chance > 0 else "none"
 
 
-def _worst(before: dict[str, Any], after: dict[str, Any], noun: str) -> str:
-    """Tell how exposed the most exposed are, before and after."""
+def _worst(before: dict[str, Any], after: dict[str, Any], noun: str, everyone: int) -> str:
+    """Tell how exposed the most exposed are, before and after; of a sample, how many it has."""
     if before["certain"] or after["certain"]:
         now = count(after["certain"], noun) if after["certain"] else "nobody"
         rest = "" if after["certain"] else f"; the best chance is {_odds(after['worst'])}"
-        return f" Found for certain: {count(before['certain'], noun)} in the original, {now} in the release{rest}."
+        looked = before["targets"]
+        sampled = f" of {looked:,} drawn by lot" if looked < everyone and after["targets"] < everyone else ""
+        return (
+            f" Found for certain{sampled}: {count(before['certain'], noun)} in the original, {now} in the "
+            f"release{rest}."
+        )
     return f" The best chance was {_odds(before['worst'])} and is {_odds(after['worst'])}."
+
+
+def known_items(number: int | None) -> str:
+    """Return in words how much somebody knows of what a person has."""
+    if number is None:
+        return "everything"
+    return "only the rarest value" if number == 1 else f"only the {number} rarest values"
 
 
 def knowing(names: Sequence[str], everything: Sequence[str]) -> str:
@@ -59,21 +71,23 @@ def knowing(names: Sequence[str], everything: Sequence[str]) -> str:
     return listing(list(names), 12)
 
 
-def sentence(entry: dict[str, Any], noun: str) -> str:
-    """Return one attack as a few sentences."""
+def sentence(entry: dict[str, Any], noun: str, everyone: int) -> str:
+    """Return one attack on a table of so many records or persons as a few sentences."""
     kind, before, after = entry["attack"], entry["before"], entry["after"]
     if kind == "attacker's file":
         return _file(entry)
     known = entry["knowing"]
+    if not after["targets"]:
+        return f"No released row shows anything of {known or entry['sensitive']}: there is nothing to start from."
     was, now, sure = percent(before["rate"]), percent(after["rate"]), between(after)
     cases = f"in {now} of cases ({sure}); in the original it was {was}."
     people = f"for {now} of {noun}s ({sure}); in the original for {was}."
     if kind == "prosecutor":
         told = f"Somebody who knows {known} of one released {noun} and picks one of the rows that fit is right {cases}"
-        told += _worst(before, after, noun)
+        told += _worst(before, after, noun, everyone)
     elif kind == "journalist":
         told = f"Somebody who picks a released row and names one of all who fit it by {known} is right {cases}"
-        told += _worst(before, after, noun)
+        told += _worst(before, after, noun, everyone)
     elif kind == "marketer":
         told = f"Somebody who knows {known} of everybody and links everybody to a row is right {cases}"
     elif kind == "homogeneity":
@@ -92,9 +106,9 @@ def sentence(entry: dict[str, Any], noun: str) -> str:
             else "Every released person shows one value an attribute, so no rows can be put together; "
         ) + f"somebody who knows {known} finds the right person {cases}"
     elif kind == "fingerprint":
-        items = "everything" if entry["items"] is None else f"only the rarest {count(entry['items'], 'value')}"
+        items = known_items(entry["items"])
         told = f"Somebody who knows {items} that a person has of {entry['sensitive']} finds the person {cases}"
-        told += _worst(before, after, noun)
+        told += _worst(before, after, noun, everyone)
     else:
         rules = listing([f"`{rule}`" for rule in entry["rules"]])
         told = (

@@ -9,9 +9,10 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from kveil.attack.match import Bools, Coded, Ints, coded, covers
+from kveil.attack.match import Bools, Coded, Ints, coded, covers, labels_over
 from kveil.files import Source
-from kveil.policy.model import STAR, Policy
+from kveil.policy.attributes import STAR
+from kveil.policy.model import Policy
 from kveil.verify.rows import ITEM, ROW, original_rows, release_rows, released_texts
 
 
@@ -60,9 +61,9 @@ class World:
         """Return for values and shown texts of an attribute which may stand for which."""
         return covers(self.policy, name, values, shown, self.column("before", name).texts)
 
-    def item_covers(self, sensitive: str, values: Sequence[str], shown: Sequence[str]) -> Bools:
-        """Return for items of a sensitive attribute and shown ones which may stand for which."""
-        return covers(self.policy, sensitive, values, shown)
+    def item_labels(self, sensitive: str, values: Sequence[str], shown: Sequence[str]) -> list[list[int]]:
+        """Return for items of a sensitive attribute the positions of the shown ones that may stand for each."""
+        return labels_over(self.policy, sensitive, values, shown)
 
     def hidden(self, names: tuple[str, ...]) -> Bools:
         """Return the released rows that show `*` in all of the names: they tell an attacker nothing."""
@@ -90,10 +91,10 @@ def world_of(policy: Policy, original: Source, release: Source, places: Ints) ->
     after = _texts(release, policy, shown.source, True, skip)
     return World(
         policy,
-        before.with_columns(was.texts.get_columns()),
-        after.with_columns(shown.texts.get_columns()),
-        _items(was.items, original, policy, before.height),
-        _items(shown.items, release, policy, after.height),
+        was.texts.with_columns(before.get_columns()).with_columns(was.texts.get_columns()),
+        shown.texts.with_columns(after.get_columns()).with_columns(shown.texts.get_columns()),
+        _items(was.items, original, policy, was.height),
+        _items(shown.items, release, policy, shown.height),
         places,
         was.persons,
         shown.starred.to_numpy(),

@@ -51,28 +51,41 @@ def run(
     except ValidationError as error:
         raise policy_error(error, f"algorithm {algorithm.name}") from None
     tries = more.tries_a_row(algorithm.refine)
-    limits = [float(limit) for limit in (more.refine_seconds, seconds) if limit is not None]
+    limit = min((float(most) for most in (more.refine_seconds, seconds) if most is not None), default=None)
 
     def solve(under: Table) -> Solution:
         return algorithm.solve(under, checked, np.random.default_rng(under.policy.seed))
 
     def refined(under: Table) -> Solution:
-        from kveil.algorithms.refine import refine
+        return refine(under, solve(under), tries, limit, progress)
 
-        return refine(under, solve(under), tries, min(limits, default=None), progress)
-
+    if tries:
+        from kveil.algorithms.refine import ASKED, refine
     if not table.policy.dependencies:
         return refined(table) if tries else solve(table)
-    from kveil.algorithms.association import solve_keeping_rules
+    from kveil.algorithms.association import keep_rules, rules_of, solve_keeping_rules, tightened
+    from kveil.algorithms.followers import followers_of
 
     multivalued = MULTIVALUED in algorithm.honours
-    if not tries:
-        return solve_keeping_rules(table, solve, multivalued)
-    # Right sides climb after refining, which may cost what it gained: the better of both is taken.
     found = solve_keeping_rules(table, solve, multivalued)
-    try:
-        other = solve_keeping_rules(table, refined, multivalued)
-    except Unmeetable:
+    if not tries:
         return found
-    loss = table.policy.loss
-    return other if measure(table, other).of(loss) < measure(table, found).of(loss) else found
+    rules = rules_of(table, multivalued)
+    under = tightened(table, rules) or table
+    searches: list[Callable[[], Solution]] = [lambda: solve_keeping_rules(table, refined, multivalued)]
+    if any(followers_of(under, table.positions(part.attributes), rules) for part in table.components):
+        searches.insert(0, lambda: keep_rules(table, refine(under, found, tries, limit, progress, rules), rules))
+    # Right sides that follow their left sides keep the rules in the search; otherwise they climb after it, which may
+    # cost what it gained. The best of all is taken.
+    limit = None if limit is None else limit / len(searches)
+    best, least = found, measure(table, found).of(table.policy.loss)
+    for search in searches:
+        try:
+            new = search()
+        except Unmeetable:
+            continue
+        if (lost := measure(table, new).of(table.policy.loss)) < least:
+            best, least = new, lost
+        if new.details.get("refine", {}).get("stopped") == ASKED:
+            break
+    return best

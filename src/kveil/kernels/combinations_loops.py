@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from kveil.kernels.children_loops import first_below
 from kveil.kernels.combinations import ClusterItems
 from kveil.kernels.partition import Forest, Ints, Longs
-from kveil.kernels.partition_loops import first_below
 
 
 @njit(cache=True, nogil=True)

@@ -15,7 +15,7 @@ Words = NDArray[np.uint64]
 Floats = NDArray[np.float64]
 
 SMALL, LARGE, SPAN = range(3)  # how an attribute's codes are joined: by a table, by climbing, as spans of numbers
-FORBIDDEN = 1 << 44  # the cost of what may not be shown
+FORBIDDEN = 1 << 38  # the cost of what may not be shown: above any row's, and times a million rows still a number
 
 # What is known about an attribute. KIND; WIDTH: its nodes, or numbers. In ``ints``: PAIR_AT the table of covers, or
 # NODE_AT the first and last leaves and parents of its nodes. In ``longs``: LEAF_AT the table of what covers cost,

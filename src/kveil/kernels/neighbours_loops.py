@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from kveil.kernels.models_loops import clear, holds
 from kveil.kernels.mondrian import Floats, Ints, Longs
-from kveil.kernels.mondrian_loops import clear, holds
 from kveil.kernels.neighbours import (
     AFTER,
     ALIVE,
@@ -50,14 +50,16 @@ DROP_ABOVE = 6  # fifths of the old cost: a rebuilt pool above that is not worth
 NOISE_BITS = 10
 
 # What a pool's rows are: itself, the group they are in, another such group, the unit's list, who is alone; of a unit:
-# its first row, its nearest unit, whether it is open; of a group: the old group it keeps rows of; lists of rows.
-POOL, OF, OTHER, LINK, ALONE, FIRST, NEAR, OPEN, CORE, MEMBERS, ROWS = range(11)
+# its first row, its nearest unit, whether it is open; of a group: the old group it keeps rows of; lists of rows; the
+# open units in order.
+POOL, OF, OTHER, LINK, ALONE, FIRST, NEAR, OPEN, CORE, MEMBERS, ROWS, QUEUE = range(12)
 # What a row's group would cost without it; sizes and costs of groups, of a trial of them, of units; noise;
-# where an attribute's costs begin.
-LESS, HAS, COSTS, TRY_HAS, TRY_COSTS, UNIT_HAS, UNIT_COSTS, NOISE, OFFSET = range(9)
+# where an attribute's costs begin; how near a group is.
+LESS, HAS, COSTS, TRY_HAS, TRY_COSTS, UNIT_HAS, UNIT_COSTS, NOISE, OFFSET, SCORE = range(10)
 
-# What only loops call gets no door to Python: making those takes most of the compile time.
-inner = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+# What only loops call gets no door to Python: making those takes most of the compile time. Nor does it count references
+# to arrays, which whoever calls it holds: counting took half the time, and threads waited for each other's counts.
+inner = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
 
 
 class Work(NamedTuple):
@@ -138,11 +140,18 @@ def joined_cost(codes: Codes, a: int, u: int, v: int) -> int:
 
 
 @inner
-def cover_cost(codes: Codes, ones: Ints, one: int, others: Ints, other: int) -> int:
-    """Return what the cover of two vectors of codes costs a row."""
+def cover_cost(codes: Codes, ones: Ints, one: int, others: Ints, other: int, rows: int, most: int) -> int:
+    """Return what the cover of two vectors of codes costs so many rows; ``most`` or more where it is not below that."""
+    about, longs = codes.about, codes.longs
     total = np.int64(0)
     for a in range(ones.shape[1]):
-        total += joined_cost(codes, a, ones[one, a], others[other, a])
+        u, v = np.int64(ones[one, a]), np.int64(others[other, a])
+        if about[a, KIND] == SMALL:
+            total += longs[about[a, LEAF_AT] + u * about[a, WIDTH] + v] * rows
+        else:
+            total += cost_of(codes, a, join(codes, a, u, v)) * rows
+        if total >= most:
+            break
     return total
 
 
@@ -158,11 +167,18 @@ def vector_cost(codes: Codes, ones: Ints, one: int) -> int:
 @inner
 def take_in(codes: Codes, into: Ints, one: int, others: Ints, other: int) -> int:
     """Let a vector of codes cover another; return what it then costs."""
+    about, longs = codes.about, codes.longs
     total = np.int64(0)
     for a in range(into.shape[1]):
-        code = join(codes, a, into[one, a], others[other, a])
-        into[one, a] = code
-        total += cost_of(codes, a, code)
+        u, v = np.int64(into[one, a]), np.int64(others[other, a])
+        if about[a, KIND] == SMALL:
+            at = u * about[a, WIDTH] + v
+            into[one, a] = codes.ints[about[a, PAIR_AT] + at]
+            total += longs[about[a, LEAF_AT] + at]
+        else:
+            code = join(codes, a, u, v)
+            into[one, a] = code
+            total += cost_of(codes, a, code)
     return total
 
 
@@ -271,7 +287,7 @@ def fill_groups(state: State, codes: Codes, part: Ints, groups: int) -> int:
 
 
 @inner
-def nearest(state: State, codes: Codes, seed: int, wanted: int, k: int, found: Ints) -> int:
+def nearest(state: State, codes: Codes, work: Work, seed: int, wanted: int, k: int, found: Ints) -> int:
     """Find groups near a group or one of its rows; return how many. ``found[0]`` is the group itself."""
     own = state.rows[GROUP, seed]
     zone = state.rows[ZONE, seed]
@@ -281,13 +297,11 @@ def nearest(state: State, codes: Codes, seed: int, wanted: int, k: int, found: I
     skip = np.uint64(draw(state.random, 513))
     salt = np.uint64(draw(state.random, 1 << 30)) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(1)
     every_small = True
-    centre = np.empty((1, width), dtype=state.base.dtype)
-    offset = np.empty(width, dtype=np.int64)
+    centre, longs = work.run, work.longs
     for a in range(width):
         centre[0, a] = state.code[own, a] if by_group else state.base[seed, a]
         every_small &= codes.about[a, KIND] == SMALL
-        offset[a] = codes.about[a, LEAF_AT] + np.int64(centre[0, a]) * codes.about[a, WIDTH]
-    score = np.empty(MOST_GROUPS, dtype=np.int64)
+        longs[OFFSET, a] = codes.about[a, LEAF_AT] + np.int64(centre[0, a]) * codes.about[a, WIDTH]
     found[0] = own
     number = 1
     for at in range(state.counts[0]):
@@ -296,27 +310,25 @@ def nearest(state: State, codes: Codes, seed: int, wanted: int, k: int, found: I
         cost = state.cost[g]
         if chance < skip or g == own or (cost == 0 and chance < np.uint64(896) and state.groups[SIZE, g] <= k):
             continue
-        if state.rows[ZONE, state.groups[HEAD, g]] != zone:
-            continue
-        most = score[number - 1] if number == wanted else np.int64(1) << 62
+        most = longs[SCORE, number - 1] if number == wanted else np.int64(1) << 62
         value = -fine * cost
         if every_small:
             for a in range(width):
-                value += codes.longs[offset[a] + state.code[g, a]] << NOISE_BITS
+                value += codes.longs[longs[OFFSET, a] + state.code[g, a]] << NOISE_BITS
                 if value >= most:
                     break
         else:
-            value += cover_cost(codes, centre, 0, state.code, g) << NOISE_BITS
-        if value >= most:
+            value += cover_cost(codes, centre, 0, state.code, g, 1 << NOISE_BITS, most - value)
+        if value >= most or state.rows[ZONE, state.groups[HEAD, g]] != zone:
             continue
         if number < wanted:
             number += 1
         place = number - 1
-        while place > 1 and score[place - 1] > value:
-            score[place] = score[place - 1]
+        while place > 1 and longs[SCORE, place - 1] > value:
+            longs[SCORE, place] = longs[SCORE, place - 1]
             found[place] = found[place - 1]
             place -= 1
-        score[place] = value
+        longs[SCORE, place] = value
         found[place] = g
     return number
 
@@ -422,8 +434,8 @@ def group_allowed(models: Models, work: Work, k: int, trial: int, rows: int, gro
 
 
 @inner
-def weigh_pairs(codes: Codes, work: Work, units: int, i: int, start: int) -> None:
-    """Reckon by how much the cost of a unit and each open one from ``start`` on grows a row when they are merged.
+def weigh_pairs(codes: Codes, work: Work, i: int, start: int, opened: int) -> None:
+    """Reckon by how much the cost of a unit and each open one, from a place on, grows a row when they are merged.
 
     Attributes are weighed by chance.
     """
@@ -435,8 +447,9 @@ def weigh_pairs(codes: Codes, work: Work, units: int, i: int, start: int) -> Non
         longs[OFFSET, a] = codes.about[a, LEAF_AT] + np.int64(work.unit[i, a]) * codes.about[a, WIDTH]
     mine = longs[UNIT_HAS, i]
     spent = longs[UNIT_COSTS, i] * mine
-    for j in range(start, units):
-        if j == i or not ints[OPEN, j]:
+    for place in range(start, opened):
+        j = ints[QUEUE, place]
+        if j == i:
             continue
         cost = np.int64(0)
         if every_small:
@@ -451,15 +464,29 @@ def weigh_pairs(codes: Codes, work: Work, units: int, i: int, start: int) -> Non
 
 
 @inner
-def find_near(work: Work, units: int, i: int) -> None:
+def find_near(work: Work, i: int, opened: int) -> None:
     """Find the unit that merges best with a unit; of equals the first."""
     near = -1
     least = np.inf
-    for j in range(units):
-        if j != i and work.ints[OPEN, j] and work.pairs[i, j] < least:
+    for place in range(opened):
+        j = work.ints[QUEUE, place]
+        if work.pairs[i, j] < least and j != i:
             near, least = j, work.pairs[i, j]
     work.ints[NEAR, i] = near
     work.value[i] = least
+
+
+@inner
+def close(work: Work, i: int, opened: int) -> int:
+    """Take a unit off those that are open; return how many are left."""
+    ints = work.ints
+    ints[OPEN, i] = 0
+    place = 0
+    while ints[QUEUE, place] != i:
+        place += 1
+    for later in range(place + 1, opened):
+        ints[QUEUE, later - 1] = ints[QUEUE, later]
+    return opened - 1
 
 
 @inner
@@ -506,7 +533,6 @@ def merge_pair(codes: Codes, work: Work, i: int, j: int) -> None:
         at = ints[LINK, at]
     ints[LINK, at] = ints[FIRST, i]
     ints[FIRST, i] = ints[FIRST, j]
-    ints[OPEN, j] = 0
     longs[UNIT_HAS, j] = 0
 
 
@@ -517,33 +543,34 @@ def merge_units(codes: Codes, models: Models, work: Work, k: int, units: int) ->
     opened = 0
     for i in range(units):
         if ints[OPEN, i]:
+            ints[QUEUE, opened] = i
             opened += 1
-            weigh_pairs(codes, work, units, i, i + 1)
-    for i in range(units):
-        if ints[OPEN, i]:
-            find_near(work, units, i)
+    for place in range(opened):
+        weigh_pairs(codes, work, ints[QUEUE, place], place + 1, opened)
+    for place in range(opened):
+        find_near(work, ints[QUEUE, place], opened)
     while opened > 1:
         i = -1
         least = np.inf
-        for u in range(units):
-            if ints[OPEN, u] and work.value[u] < least:
+        for place in range(opened):
+            u = ints[QUEUE, place]
+            if work.value[u] < least:
                 i, least = u, work.value[u]
         if i < 0:
             return
         j = ints[NEAR, i]
         merge_pair(codes, work, i, j)
-        opened -= 1
-        if unit_allowed(models, work, k, i):
-            ints[OPEN, i] = 0
-            opened -= 1
+        opened = close(work, j, opened)
+        stays = not unit_allowed(models, work, k, i)
+        if stays:
+            weigh_pairs(codes, work, i, 0, opened)
         else:
-            weigh_pairs(codes, work, units, i, 0)
-        for u in range(units):
-            if not ints[OPEN, u]:
-                continue
+            opened = close(work, i, opened)
+        for place in range(opened):
+            u = ints[QUEUE, place]
             if u == i or ints[NEAR, u] == i or ints[NEAR, u] == j:
-                find_near(work, units, u)
-            elif ints[OPEN, i] and work.pairs[u, i] < work.value[u]:
+                find_near(work, u, opened)
+            elif stays and work.pairs[u, i] < work.value[u]:
                 ints[NEAR, u], work.value[u] = i, work.pairs[u, i]
 
 
@@ -574,10 +601,10 @@ def rebuild(state: State, codes: Codes, models: Models, work: Work, k: int, rows
             best = 0
             least = np.int64(1) << 62
             for g in range(groups):
-                grown = cover_cost(codes, work.code, g, state.base, ints[POOL, at]) * (longs[HAS, g] + 1)
-                grown -= longs[COSTS, g] * longs[HAS, g]
-                if grown < least:
-                    best, least = g, grown
+                spent = longs[COSTS, g] * longs[HAS, g]
+                grown = cover_cost(codes, work.code, g, state.base, ints[POOL, at], longs[HAS, g] + 1, least + spent)
+                if grown < least + spent:
+                    best, least = g, grown - spent
             longs[COSTS, best] = take_in(codes, work.code, best, state.base, ints[POOL, at])
             longs[HAS, best] += 1
             ints[OF, at] = best
@@ -647,10 +674,11 @@ def improve(state: State, codes: Codes, work: Work, k: int, rows: int, groups: i
         out = less * (size - 1) - cost * size
         for j in range(groups):
             if j != i and longs[HAS, j] > 0 and out < best:
-                grown = cover_cost(codes, work.code, j, state.base, row) * (longs[HAS, j] + 1)
-                grown -= longs[COSTS, j] * longs[HAS, j]
-                if out + grown < best:
-                    best, to = out + grown, j
+                spent = longs[COSTS, j] * longs[HAS, j]
+                most = best - out + spent
+                grown = cover_cost(codes, work.code, j, state.base, row, longs[HAS, j] + 1, most)
+                if grown < most:
+                    best, to = out + grown - spent, j
     gain = (less - cost) * size
     for other in range(rows):
         j = ints[OF, other]
@@ -660,12 +688,14 @@ def improve(state: State, codes: Codes, work: Work, k: int, rows: int, groups: i
         if gain + (longs[LESS, other] - longs[COSTS, j]) * theirs >= best:
             continue
         old = cost * size + longs[COSTS, j] * theirs
-        mine = cover_cost(codes, work.without, at, state.base, ints[POOL, other]) * size
-        if mine + longs[LESS, other] * theirs - old >= best:
+        most = best + old - longs[LESS, other] * theirs
+        mine = cover_cost(codes, work.without, at, state.base, ints[POOL, other], size, most)
+        if mine >= most:
             continue
-        new = mine + cover_cost(codes, work.without, other, state.base, row) * theirs
-        if new - old < best:
-            best, to, partner = new - old, j, other
+        most = best + old - mine
+        new = cover_cost(codes, work.without, other, state.base, row, theirs, most)
+        if new < most:
+            best, to, partner = mine + new - old, j, other
     return to, partner
 
 
@@ -723,9 +753,10 @@ def dissolve(
         for g in range(groups):
             size = longs[TRY_HAS, g]
             if g != group and size > 0:
-                more = cover_cost(codes, work.trial, g, state.base, row) * (size + 1) - longs[TRY_COSTS, g] * size
-                if more < least:
-                    best, least = g, more
+                spent = longs[TRY_COSTS, g] * size
+                more = cover_cost(codes, work.trial, g, state.base, row, size + 1, least + spent)
+                if more < least + spent:
+                    best, least = g, more - spent
         if best < 0:
             return False
         longs[TRY_COSTS, best] = take_in(codes, work.trial, best, state.base, row)
@@ -829,7 +860,7 @@ def try_once(
             break
     if state.cost[state.rows[GROUP, seed]] == 0:
         return -1
-    number = nearest(state, codes, seed, 2 + draw(state.random, MOST_GROUPS - 1), k, found)
+    number = nearest(state, codes, work, seed, 2 + draw(state.random, MOST_GROUPS - 1), k, found)
     rows, cores = gather(state, work, k, len(models.needs.kind) > 0, seed, found, number)
     if rows < 2:
         return -1
@@ -860,7 +891,7 @@ def search_groups(
     wide = np.zeros((room + MOST_GROUPS, state.base.shape[1]), dtype=state.base.dtype)
     spots = room + max(MOST_GROUPS, state.base.shape[1])
     work = Work(
-        np.zeros((11, spots), dtype=np.int32), np.zeros((9, spots), dtype=np.int64), np.zeros(room),
+        np.zeros((12, spots), dtype=np.int32), np.zeros((10, spots), dtype=np.int64), np.zeros(room),
         np.zeros((room, room)),
         wide.copy(), wide.copy(), wide.copy(), wide.copy(), wide,
     )  # fmt: skip
@@ -884,9 +915,10 @@ def place_each(base: Ints, zone: Ints, state_zone: Ints, code: Ints, longs: Long
         least = np.int64(most)
         for g in range(code.shape[0]):
             if state_zone[g] == zone[row]:
-                more = cover_cost(codes, code, g, base, row) * (longs[0, g] + 1) - longs[1, g] * longs[0, g]
-                if more < least:
-                    best, least = g, more
+                spent = longs[1, g] * longs[0, g]
+                more = cover_cost(codes, code, g, base, row, longs[0, g] + 1, least + spent)
+                if more < least + spent:
+                    best, least = g, more - spent
         if best >= 0:
             longs[1, best] = take_in(codes, code, best, base, row)
             longs[0, best] += 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from kveil.kernels.models_loops import clear, holds
 from kveil.kernels.mondrian import Ints, Needs
-from kveil.kernels.mondrian_loops import clear, holds
 from kveil.kernels.neighbours import Models
 from kveil.kernels.overlaps import (
     AFTER,

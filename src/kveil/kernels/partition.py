@@ -92,7 +92,7 @@ def _shares(parts: Longs) -> list[Longs]:
 
 def group_sets(start: Longs, values: Ints) -> tuple[Ints, Ints]:
     """Return every run's group and every group's first run; runs of equal values form a group. O(values)."""
-    from kveil.kernels.partition_loops import group_runs
+    from kveil.kernels.runs_loops import group_runs
 
     return group_runs(start, np.ascontiguousarray(values, dtype=np.int32))
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from kveil.errors import PolicyError, did_you_mean, listing
 
 if TYPE_CHECKING:
-    from kveil.policy.model import Policy, PrivacyModel
+    from kveil.policy.model import Policy
+    from kveil.policy.privacy import PrivacyModel
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,11 @@ class Component:
 def components(policy: Policy) -> tuple[Component, ...]:
     """Return the components of a policy, in the order of their first attribute.
 
-    ``models`` are positions in ``policy.privacy``.
+    ``models`` are positions in ``policy.privacy``. Without quasi-identifiers, as for plain sets of items, all models
+    are about the one class of all individuals.
     """
+    if not policy.quasi_identifiers:
+        return (Component((), tuple(range(len(policy.privacy)))),)
     leader = {name: name for name in policy.quasi_identifiers}
 
     def find(name: str) -> str:
@@ -140,7 +144,8 @@ def check_policy(policy: Policy) -> None:
         raise PolicyError(
             f"attributes gives role individual to {listing(individuals)}; only one column can say whose record it is."
         )
-    if not policy.quasi_identifiers:
+    about_items = {model.model for model in policy.privacy} <= {"kl-diversity", "k-km-anonymity"}
+    if not policy.quasi_identifiers and not (policy.privacy and about_items):
         raise PolicyError(
             "attributes has no quasi-identifier, so there is nothing to protect; "
             "give role quasi-identifier to the columns that could be linked to a person."

@@ -5,31 +5,49 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from time import monotonic
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
-# How much of a run is usually done when a stage begins, and how much of it the stage is.
-STAGES = {
-    "reading": (0.0, 0.08),
-    "encoding": (0.08, 0.12),
-    "loading": (0.2, 0.02),
-    "solving": (0.22, 0.5),
-    "verifying": (0.72, 0.12),
-    "writing": (0.84, 0.04),
-    "playing": (0.86, 0.1),
-    "drawing": (0.96, 0.04),
+# For every command: how much of a run is usually done when a stage begins, and how much of it the stage is.
+PLANS: dict[str, dict[str, tuple[float, float]]] = {
+    "anonymize": {
+        "reading": (0.0, 0.08),
+        "encoding": (0.08, 0.12),
+        "loading": (0.2, 0.02),
+        "solving": (0.22, 0.5),
+        "verifying": (0.72, 0.12),
+        "writing": (0.84, 0.04),
+        "playing": (0.86, 0.1),
+        "drawing": (0.96, 0.04),
+    },
+    "attack": {"reading": (0.0, 0.15), "playing": (0.15, 0.85)},
+    "check": {"reading": (0.0, 0.15), "encoding": (0.15, 0.25), "testing": (0.4, 0.3), "looking": (0.7, 0.3)},
+    "compare": {
+        "reading": (0.0, 0.02),
+        "encoding": (0.02, 0.04),
+        "loading": (0.06, 0.02),
+        "solving": (0.08, 0.9),
+        "drawing": (0.98, 0.02),
+    },
+    "dependencies": {"reading": (0.0, 0.15), "looking": (0.15, 0.85)},
+    "init": {"reading": (0.0, 0.1), "looking": (0.1, 0.4), "trying": (0.5, 0.5)},
+    "measure": {"reading": (0.0, 0.4), "measuring": (0.4, 0.6)},
+    "verify": {"reading": (0.0, 0.4), "verifying": (0.4, 0.6)},
+    "warmup": {"compiling": (0.0, 1.0)},
 }
 PATIENCE = 2.0  # seconds before a guess of the time left is worth telling
 
 
-def done_at(stage: str) -> float | None:
-    """Return how much of the run is done when a stage begins, None for a stage of its own.
+def done_at(stage: str, command: str = "anonymize") -> float | None:
+    """Return how much of a command's run is done when a stage begins, None for a stage that has no place in it.
 
     ``solving with mondrian (2 of 5)`` begins after a fifth of the solving.
     """
-    known = STAGES.get(stage.split(" ")[0])
+    known = PLANS[command].get(stage.split(" ")[0])
     if known is None:
         return None
     start, share = known
@@ -37,34 +55,73 @@ def done_at(stage: str) -> float | None:
     return start + share * (int(part[1]) - 1) / int(part[2]) if part else start
 
 
-def time_left(done: float, elapsed: float) -> str:
-    """Return a guess of the time left in words, nothing where there is nothing to go by."""
-    if done < 0.05 or elapsed < PATIENCE:
-        return ""
-    left = elapsed * (1 - done) / done
-    return f"about {left:.0f} s left" if left < 90 else f"about {left / 60:.0f} min left"
+def in_words(seconds: float) -> str:
+    """Return a length of time as people say it."""
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+@dataclass
+class Clock:
+    """Guesses the time left: at the pace of the stages so far, and of an overdue stage that half of it is done."""
+
+    command: str
+    now: Callable[[], float] = monotonic
+    started: float = field(init=False)
+    stage: float = field(init=False)
+    end: float | None = None
+
+    def __post_init__(self) -> None:
+        self.started = self.stage = self.now()
+
+    def begin(self, stage: str) -> float | None:
+        """Take note of a stage; return how much is done."""
+        done = done_at(stage, self.command)
+        if done is not None:
+            self.stage = self.now()
+            self.end = self.started + (self.stage - self.started) / done if done >= 0.05 else None
+        return done
+
+    def left(self) -> str:
+        """Return the guess in words, nothing before it is worth telling."""
+        now = self.now()
+        if now - self.started < PATIENCE:
+            return ""
+        if self.end is not None and self.end - now >= 0.5:
+            return f"about {in_words(self.end - now)} left"
+        return f"perhaps {in_words(max(now - self.stage, 1.0))} left"
+
+
+class _Left(ProgressColumn):
+    """The time left, guessed anew each time the bar is drawn."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__()
+        self.clock = clock
+
+    def render(self, task: Task) -> Text:
+        """Return the guess."""
+        return Text(self.clock.left())
 
 
 @contextmanager
-def progress_bar(console: Console) -> Iterator[Callable[[str], None]]:
+def progress_bar(console: Console, command: str) -> Iterator[Callable[[str], None]]:
     """Show a bar until the block ends; it leaves nothing on the screen."""
+    clock = Clock(command)
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(bar_width=20),
         TimeElapsedColumn(),
-        TextColumn("{task.fields[left]}"),
+        _Left(clock),
     )
-    started = monotonic()
     with Progress(*columns, console=console, transient=True) as bar:
-        task: TaskID = bar.add_task("starting", total=None, left="")
+        task = bar.add_task("starting", total=None)
 
         def tell(stage: str) -> None:
-            done = done_at(stage)
+            done = clock.begin(stage)
             if done is None:
                 bar.update(task, description=stage)
             else:
-                left = time_left(done, monotonic() - started)
-                bar.update(task, description=stage, total=1.0, completed=done, left=left)
+                bar.update(task, description=stage, total=1.0, completed=done)
 
         yield tell

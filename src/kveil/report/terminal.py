@@ -26,7 +26,7 @@ def describe(guarantee: dict[str, Any]) -> str:
     skip = {"model", "attributes", "holds", "worst", "groups", "smallest", "fingerprints", "shared"}
     shown = {key: ", ".join(value) if isinstance(value, list) else value for key, value in guarantee.items()}
     settings = ", ".join(f"{key} {value}" for key, value in shown.items() if key not in skip)
-    return f"{guarantee['model']} ({settings}) over {', '.join(guarantee['attributes'])}"
+    return f"{guarantee['model']} ({settings}) over {', '.join(guarantee['attributes']) or 'everyone'}"
 
 
 def show_guarantees(out: Console, guarantees: list[dict[str, Any]]) -> None:
@@ -106,6 +106,8 @@ def show_guesses(out: Console, content: dict[str, Any], target: str) -> None:
     doubtful = sum(entry["doubtful"] for entry in content["columns"])
     beside = f" with {count(len(content['files']), 'hierarchy file')}" if content["files"] else ""
     out.print(f"[bold]{escape(target)}[/]{beside}: k {content['k']}, {count(doubtful, 'guess', 'guesses')} to check.")
+    if content["copy"]:
+        out.print(f"{escape(content['copy'])} beside it is the table with its names, readable by you alone.")
     out.print(f"Read it, then run: kveil anonymize {escape(target)}")
 
 
@@ -172,8 +174,9 @@ def show_check(out: Console, content: dict[str, Any]) -> None:
     _show_levels(out, content["risk"])
     found = content["boundaries"]
     for part in found["components"]:
+        over = ", ".join(part["attributes"]) or "everyone"
         out.print(
-            f"{escape(', '.join(part['attributes']))}: {count(part['groups'], 'group')} within the boundaries, the "
+            f"{escape(over)}: {count(part['groups'], 'group')} within the boundaries, the "
             f"smallest of {part['smallest']:,}; {part['too_small']:,} have fewer than {count(part['needs'], 'member')}"
         )
     out.print(

@@ -62,8 +62,10 @@ class Sensitive:
     def order(self, present: Bools) -> Ints:
         """Return the codes that are present in the order distances need: what is left out has no say in it."""
         codes = np.flatnonzero(present)
+        if present[: self.known].all():
+            return codes.astype(np.int32)  # as they are: values were sorted when the table was read
         numbers = {code: self._numbers[code] for code in codes.tolist() if code < self.known}
-        if len(numbers) < self.known and all(number is not None for number in numbers.values()):
+        if all(number is not None for number in numbers.values()):
             ordered = sorted(numbers, key=lambda code: (numbers[code], self.values[code]))
             codes[: len(ordered)] = ordered
         return codes.astype(np.int32)

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from kveil.errors import DataError, count, listing
 from kveil.files import Source
-from kveil.policy.model import STAR, Policy
+from kveil.policy.attributes import STAR
+from kveil.policy.model import Policy
 
 ROW = "\0row"
 ITEM = "\0item"
+EVERYONE = "\0everyone"
 INDIVIDUAL = "individual"
 
 
@@ -65,6 +67,8 @@ def rule_texts(source: Source, policy: Policy, stars: bool = False) -> pl.DataFr
 
 
 def _texts(source: Source, policy: Policy, stars: bool) -> pl.DataFrame:
+    if not policy.quasi_identifiers:  # plain sets of items: a column that tells nothing, since a frame needs one
+        return pl.DataFrame({EVERYONE: pl.Series([STAR], dtype=pl.String).new_from_index(0, source.rows)})
     return pl.DataFrame({name: released_texts(source, policy, name, stars) for name in policy.quasi_identifiers})
 
 
