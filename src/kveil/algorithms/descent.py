@@ -1,341 +1,260 @@
-"""Trimmed descent: several constraints with overlapping attributes, as shown values per row and counts per projection.
+"""Several constraints with overlapping attributes: what every row shows, with the classes of each constraint counted.
 
-A proposal gives some rows a cheaper value each. It is trimmed until every class of every constraint satisfies its
-model: entrants of a class that would be new and too small are refused, leavers of one that would become too small are
-brought back. What is left is applied, so that every step goes from valid to valid: the maximal-anonymous-subset
-operator with what is shown already counted in. Neighbourhoods that were raised to a common value and descended again
-are kept where the loss has not risen.
+Descent: a proposal gives some rows a cheaper value each and is trimmed until every class of every constraint holds:
+entrants of a class that would be new and too small are refused, leavers of one that would become too small are kept.
+Search: a row is moved to something cheaper, with those that can go with it, and what that breaks is repaired at the
+least cost, by rows that come in or by rows that climb; it is kept where nothing is dearer and every class holds. Rows
+that are suppressed take part as rows that cost everything and are in no class: they can only come in.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kveil.models.counts import AtLeastK, GroupModel, Groups, Pairs
+from kveil.kernels.neighbours import Models, no_models
+from kveil.kernels.overlaps import (
+    DEPTH,
+    FIRST,
+    KEPT,
+    PARENT,
+    TOTAL,
+    TRIES,
+    Rules,
+    Trees,
+    holds_everywhere,
+    new_state,
+    new_work,
+    offer,
+    search,
+)
+from kveil.models.counts import AtLeastK, GroupModel
+from kveil.models.distributions import AlphaShare, Close, DistinctValues
+from kveil.models.loops import needs_of, values_of
 from kveil.table.solution import Shown, Solution
-from kveil.table.tree import Bools, Ints, Tree
+from kveil.table.tree import Ints, Tree
 
 if TYPE_CHECKING:
     from kveil.algorithms.codes import Costs
     from kveil.algorithms.refine import Part, Watch
 
 Longs = NDArray[np.int64]
+Proposal = tuple[float, tuple[int, ...], tuple[int, ...]]
 
-MOST_VECTORS = 1_500  # level vectors of a set of attributes that are all proposed; more are drawn by chance
+MOST_VECTORS = 1_500  # depth vectors of a set of attributes that are all proposed; more are drawn by chance
+FEWEST_VECTORS = 60
 SWEEPS = 20  # over all proposals, at most
-RAISES = 100  # neighbourhoods raised for each try a row that is asked for, fewer in small tables:
-ROWS_A_RAISE = 30
-MOST_RAISED = 3_000  # rows in a neighbourhood
-FEW = 40  # proposals after a neighbourhood was raised
+MOST_LOOKS = 40_000_000  # rows times proposals of a sweep
+CHUNK = 200  # tries between two looks at the clock
+FEWER_ABOVE = 10  # k above which a try is dearer, so that there are fewer
 
 
-class _Classes:
-    """The classes of one constraint: equal projections of what rows show, and how many rows each has."""
-
-    def __init__(self, over: list[int], model: GroupModel, widths: Sequence[int], nodes: Ints) -> None:
-        self.over = over
-        self.model = model
-        self.k = model.k if isinstance(model, AtLeastK) else 0
-        self.radix = [widths[a] for a in over]
-        self.keys = np.zeros(0, dtype=np.int64)
-        self.ids = np.zeros(0, dtype=np.int64)
-        self.count = np.zeros(0, dtype=np.int64)
-        self.of = self.number(nodes)
-        np.add.at(self.count, self.of, 1)
-
-    @property
-    def fits(self) -> bool:
-        """Whether a projection can be told by one whole number."""
-        product = 1
-        for width in self.radix:
-            product *= width
-        return product < 2**62
-
-    def number(self, nodes: Ints) -> Longs:
-        """Return the classes of vectors, attribute × row; new ones are added, empty."""
-        key = np.zeros(nodes.shape[1], dtype=np.int64)
-        for a, width in zip(self.over, self.radix, strict=True):
-            key = key * width + nodes[a]
-        place = np.searchsorted(self.keys, key)
-        known = place < len(self.keys)
-        known[known] = self.keys[place[known]] == key[known]
-        if not known.all():
-            fresh = np.unique(key[~known])
-            ids = len(self.count) + np.arange(len(fresh))
-            self.count = np.concatenate([self.count, np.zeros(len(fresh), dtype=np.int64)])
-            keys, all_ids = np.concatenate([self.keys, fresh]), np.concatenate([self.ids, ids])
-            order = np.argsort(keys, kind="stable")
-            self.keys, self.ids = keys[order], all_ids[order]
-            place = np.searchsorted(self.keys, key)
-        return self.ids[place]
+def smallest(models: list[GroupModel]) -> int:
+    """Return how many members a group needs at least for some models."""
+    sizes = [m.k for m in models if isinstance(m, (AtLeastK, AlphaShare))]
+    return max([1, *sizes, *(m.least for m in models if isinstance(m, DistinctValues))])
 
 
-class _Shown:
-    """What the rows of a component show, with the classes of its constraints."""
+class Overlap:
+    """The search of one component whose constraints are over different attributes."""
 
-    def __init__(self, part: Part, costs: Costs, solution: Solution) -> None:
-        table = part.table
+    def __init__(self, part: Part, costs: Costs, watch: Watch, solution: Solution, outside: Ints) -> None:
         self.part = part
-        self.rows = part.rows
-        low, high = part.leaves(part.rows)
-        self.trees = [table.trees[p] for p in part.positions]
-        self.nodes = np.array([solution.shown[p].codes[part.rows] for p in part.positions], dtype=np.int32)
-        self.price: list[Longs] = []
-        self.targets: list[list[Ints]] = []
-        for a, (position, tree) in enumerate(zip(part.positions, self.trees, strict=True)):
+        self.watch = watch
+        self.rows = np.concatenate([part.rows, outside]).astype(np.int32)
+        self.random = np.random.default_rng(np.random.SeedSequence([part.table.policy.seed, part.number]))
+        out = np.zeros(len(self.rows), dtype=np.int32)
+        out[len(part.rows) :] = 1
+        base, limit, nodes = self._lay_out(costs, solution)
+        nodes[out == 1] = limit[out == 1]
+        self.models, sets = self._models()
+        self.rules = self._rules(base, sets)
+        word = int(self.random.integers(0, 2**63))
+        self.state = new_state(base, limit, nodes, out, self.trees, self.rules, word)
+        self.work = new_work(base.shape[1], self.rules)
+
+    def _lay_out(self, costs: Costs, solution: Solution) -> tuple[Ints, Ints, Ints]:
+        """Lay the attributes' nodes end to end; return for every row the lowest, the highest and the shown ones."""
+        table = self.part.table
+        low, high = self.part.leaves(self.rows)
+        ints, cost, columns = [], [], []
+        for a, position in enumerate(self.part.positions):
+            tree = table.trees[position]
+            shown = solution.shown[position].codes[self.rows]
             if isinstance(tree, Tree):
-                self.price.append(costs.nodes[position])
                 base = tree.leaf_nodes[low[a]] if low is high else tree.lca(low[a], high[a])
-                self.targets.append(_levels(tree, base, tree.limit_of[low[a]]))
+                limit, other = tree.limit_of[low[a]], tree.limit_of[high[a]]
+                limit = np.where(tree.depth[other] > tree.depth[limit], other, limit)
+                ints.append(np.array([tree.first, tree.last, tree.parent, tree.depth, tree.is_star], dtype=np.int32))
+                cost.append(costs.nodes[position])
             else:  # spans stay as they are
-                shown = solution.shown[position]
-                self.price.append(np.rint(shown.ncp * costs.whole[position]).astype(np.int64))
-                self.targets.append([self.nodes[a].copy()])
-        widths = [len(price) for price in self.price]
-        self.classes = [_Classes(o, m, widths, self.nodes) for o, m in zip(part.over, part.models, strict=True)]
-        self.cost = sum(price[self.nodes[a]] for a, price in enumerate(self.price)) + np.zeros(len(self.rows), np.int64)
-        self.least = sum(
-            np.minimum.reduce([price[target] for target in self.targets[a]]) for a, price in enumerate(self.price)
-        ) + np.zeros(len(self.rows), dtype=np.int64)
-        self.pairs: dict[str, Pairs] = part.pairs(part.rows)
-        self.journal: list[tuple[Ints, Ints]] | None = None
+                base = limit = shown
+                spans = solution.shown[position]
+                each = np.arange(len(spans.labels), dtype=np.int32)
+                ints.append(np.array([each, each, each, 0 * each, spans.is_star], dtype=np.int32))
+                cost.append(np.rint(spans.ncp * costs.whole[position]).astype(np.int64))
+            columns.append((base, limit, shown))
+        sizes = [len(own) for own in cost]
+        at = (np.cumsum(sizes) - sizes).astype(np.int64)
+        whole = sum(costs.whole[p] for p in self.part.positions)
+        self.trees = Trees(at, np.concatenate(ints, axis=1), np.concatenate(cost).astype(np.int64), whole)
+        laid = [np.array([column[i] for column in columns], dtype=np.int32).T for i in range(3)]
+        return np.ascontiguousarray(laid[0]), np.ascontiguousarray(laid[1]), np.ascontiguousarray(laid[2])
+
+    def _models(self) -> tuple[Models, list[tuple[list[int], int, int]]]:
+        """Return the models that count values, and each set of attributes with its least size and number of them."""
+        part = self.part
+        members: dict[tuple[int, ...], list[GroupModel]] = {}
+        for over, model in zip(part.over, part.models, strict=True):
+            members.setdefault(tuple(sorted(over)), []).append(model)
+        counted: list[GroupModel] = []
+        sets = []
+        for attributes, own in members.items():
+            more = [model for model in own if not isinstance(model, AtLeastK)]
+            counted += more
+            sets.append((list(attributes), smallest(own), len(more)))
+        if not counted:
+            return no_models(), sets
+        names = sorted({m.sensitive for m in counted if m.sensitive is not None})
+        used = {str(m.sensitive) for m in counted if isinstance(m, Close) and m.distance == "hierarchical"}
+        alive = np.ones(len(self.rows), dtype=np.int64)
+        values = values_of(part.table, part.pairs(self.rows), names, alive, used)
+        number, most = values.whole.shape
+        nodes = values.edge.shape[1] + 1
+        return Models(
+            needs_of(counted, names), values, np.zeros((number, most), dtype=np.int64),
+            np.zeros((number, most), dtype=np.int32), np.zeros(number, dtype=np.int32), np.zeros(nodes),
+            np.zeros(nodes, dtype=np.int32),
+        ), sets  # fmt: skip
+
+    def _rules(self, base: Ints, sets: list[tuple[list[int], int, int]]) -> Rules:
+        """Lay out the sets of attributes, each led by the one that tells most rows apart."""
+        different = [len(np.unique(base[:, a])) for a in range(base.shape[1])]
+        ordered = [sorted(own, key=lambda a: (-different[a], a)) for own, _, _ in sets]
+        cells = np.zeros((len(sets), len(base), 1 + max(len(own) for own in ordered)), dtype=np.int32)
+        for c, own in enumerate(ordered):
+            leaves = self.trees.ints[FIRST][self.trees.at[own] + base[:, own]]
+            order = np.lexsort(leaves.T[::-1])
+            cells[c, :, 0] = order
+            cells[c, :, 1 : 1 + len(own)] = leaves[order]
+        return Rules(
+            np.cumsum([0, *(len(own) for own in ordered)]).astype(np.int64),
+            np.array([a for own in ordered for a in own], dtype=np.int32),
+            np.array([k for _, k, _ in sets], dtype=np.int64),
+            np.cumsum([0, *(number for _, _, number in sets)]).astype(np.int64),
+            cells,
+        )
 
     @property
     def total(self) -> int:
         """What all rows cost together."""
-        return int(self.cost.sum())
-
-    def stars(self, nodes: Ints) -> Bools:
-        """Return the vectors that show `*` everywhere and so are none to move to."""
-        found = np.full(nodes.shape[1], self.part.hides)
-        for a, tree in enumerate(self.trees):
-            if isinstance(tree, Tree):
-                found &= tree.is_star[nodes[a]]
-            else:
-                return np.zeros(nodes.shape[1], dtype=bool)
-        return found
+        return int(self.state.counts[TOTAL])
 
     def valid(self) -> bool:
-        """Tell whether every class of every constraint satisfies its model."""
-        for classes in self.classes:
-            counted = Groups(
-                classes.of.astype(np.int32), len(classes.count), np.ones(len(self.rows), dtype=np.int64), self.pairs
-            )
-            if not classes.model.good(counted).all():
-                return False
-        return True
+        """Tell whether every class of every constraint satisfies it."""
+        return holds_everywhere(self.state, self.rules, self.models)
 
-    def propose(self, over: Sequence[int], levels: Sequence[int], among: Ints) -> bool:
-        """Propose a level vector over some attributes to the rows it makes cheaper; tell whether any moved."""
-        gain = np.zeros(len(among), dtype=np.int64)
-        for a, level in zip(over, levels, strict=True):
-            gain += self.price[a][self.nodes[a][among]] - self.price[a][self.targets[a][level][among]]
-        chosen = among[gain > 0]
-        if not len(chosen):
-            return False
-        return self.move(chosen, over, levels, gain[gain > 0])
+    def active(self) -> Ints:
+        """Return the rows that cost more than they would alone."""
+        return np.flatnonzero(self.state.cost > self.state.least).astype(np.int32)
 
-    def move(self, rows: Ints, over: Sequence[int], levels: Sequence[int], gain: Longs) -> bool:
-        """Give rows the values of a level vector, trimmed; tell whether any moved."""
-        new = self.nodes[:, rows].copy()
-        for a, level in zip(over, levels, strict=True):
-            new[a] = self.targets[a][level][rows]
-        moving = ~self.stars(new) & (new != self.nodes[:, rows]).any(axis=0)
-        touched = [c for c in self.classes if set(c.over) & set(over)]
-        into = [c.number(new) for c in touched]
-        while moving.any():
-            before = int(moving.sum())
-            for classes, target in zip(touched, into, strict=True):
-                moving &= ~self._refused(classes, rows, target, moving, gain)
-            if int(moving.sum()) == before:
-                break
-        if not moving.any():
-            return False
-        self._apply(rows[moving], new[:, moving], touched, [target[moving] for target in into])
-        return True
+    # ------------------------------------------------------------------------------------------ descent
 
-    def _refused(self, classes: _Classes, rows: Ints, target: Longs, moving: Bools, gain: Longs) -> Bools:
-        """Return the rows that may not move, by one constraint."""
-        refused = np.zeros(len(rows), dtype=bool)
-        source = classes.of[rows]
-        going = moving & (source != target)
-        if not going.any():
-            return refused
-        if not classes.k:
-            return self._refused_by_model(classes, rows, target, going)
-        leave = np.bincount(source[going], minlength=len(classes.count))
-        enter = np.bincount(target[going], minlength=len(classes.count))
-        after = classes.count - leave + enter
-        bad = (after > 0) & (after < classes.k)
-        if not bad.any():
-            return refused
-        refused |= going & bad[target] & (classes.count[target] == 0)
-        # A class that was there before takes back as many of its leavers as it lacks, those that gain least.
-        leavers = np.flatnonzero(going & bad[source])
-        if len(leavers):
-            order = leavers[np.lexsort((leavers, gain[leavers], source[leavers]))]
-            of = source[order]
-            first = np.searchsorted(of, of)
-            refused[order[np.arange(len(order)) - first < (classes.k - after)[of]]] = True
-        return refused
+    def _means(self) -> list[list[float]]:
+        """Return what rows would cost on average, for each attribute at each depth from the root down."""
+        found = []
+        for a in range(self.state.base.shape[1]):
+            at = self.trees.at[a]
+            depth, parent = self.trees.ints[DEPTH], self.trees.ints[PARENT]
+            node, limit = self.state.base[:, a].copy(), self.state.limit[:, a]
+            own = []
+            for level in range(int(depth[at + node].max(initial=0)), -1, -1):
+                while (high := (depth[at + node] > level) & (node != limit)).any():
+                    node[high] = parent[at + node[high]]
+                own.append(float(self.trees.cost[at + node].mean()))
+            found.append(own[::-1])
+        return found
 
-    def _refused_by_model(self, classes: _Classes, rows: Ints, target: Longs, going: Bools) -> Bools:
-        of = classes.of.copy()
-        of[rows[going]] = target[going]
-        counted = Groups(of.astype(np.int32), len(classes.count), np.ones(len(of), dtype=np.int64), self.pairs)
-        bad = ~classes.model.good(counted)
-        return np.asarray(going & (bad[target] | bad[classes.of[rows]]))
-
-    def _apply(self, rows: Ints, new: Ints, touched: list[_Classes], into: list[Longs]) -> None:
-        if self.journal is not None:
-            self.journal.append((rows, self.nodes[:, rows].copy()))
-        for classes, target in zip(touched, into, strict=True):
-            np.subtract.at(classes.count, classes.of[rows], 1)
-            np.add.at(classes.count, target, 1)
-            classes.of[rows] = target
-        self.nodes[:, rows] = new
-        self.cost[rows] = sum(price[new[a]] for a, price in enumerate(self.price))
-
-    def undo(self) -> None:
-        """Take back everything since the journal was opened."""
-        journal, self.journal = self.journal, None
-        assert journal is not None
-        for rows, old in reversed(journal):
-            self._apply(rows, old, self.classes, [classes.number(old) for classes in self.classes])
-
-
-def _levels(tree: Tree, base: Ints, limit: Ints) -> list[Ints]:
-    """Return what every row shows at each level from its leaf up, never beyond its limit; equal levels once."""
-    found: list[Ints] = []
-    height = int(tree.depth.max(initial=0))
-    for depth in range(height, -1, -1):
-        node = base.copy()
-        while (high := (tree.depth[node] > depth) & (node != limit)).any():
-            node[high] = tree.parent[node[high]]
-        if not found or not np.array_equal(found[-1], node):
-            found.append(node)
-    return found
-
-
-class _Search:
-    """The descent of one component."""
-
-    def __init__(self, shown: _Shown, seed: int, watch: Watch) -> None:
-        self.shown = shown
-        self.watch = watch
-        self.random = np.random.default_rng(np.random.SeedSequence([seed, shown.part.number]))
-        everything = tuple(range(len(shown.trees)))
-        sets = [everything, *(tuple(c.over) for c in shown.classes), *((a,) for a in everything)]
-        self.sets = list(dict.fromkeys(sets))
-        self.mean = [
-            [float(shown.price[a][target].mean()) for target in targets] for a, targets in enumerate(shown.targets)
-        ]
-
-    def _vectors(self, over: tuple[int, ...], most: int) -> list[tuple[int, ...]]:
-        """Return level vectors of some attributes, all of them or as many by chance."""
-        levels = [len(self.shown.targets[a]) for a in over]
-        number = 1
-        for own in levels:
-            number *= own
-        if number <= most:
+    def _vectors(self, levels: list[int], most: int) -> list[tuple[int, ...]]:
+        """Return vectors of depths, all of them or as many by chance."""
+        if prod(levels) <= most:
             return list(itertools.product(*(range(own) for own in levels)))
         drawn = np.array([self.random.integers(0, own, most) for own in levels]).T
         return [tuple(vector) for vector in np.unique(drawn, axis=0).tolist()]
 
-    def _price(self, over: tuple[int, ...], levels: tuple[int, ...]) -> float:
-        return sum(self.mean[a][level] for a, level in zip(over, levels, strict=True))
-
-    def _active(self) -> Ints:
-        return np.flatnonzero(self.shown.cost > self.shown.least).astype(np.int32)
+    def _proposals(self) -> Ints:
+        """Return vectors of depths, the cheapest first: of all attributes, of each constraint's, and of single ones."""
+        means = self._means()
+        everything = tuple(range(len(means)))
+        start, attribute = self.rules.start, self.rules.attribute
+        own = [tuple(sorted(attribute[start[c] : start[c + 1]].tolist())) for c in range(len(self.rules.k))]
+        sets = list(dict.fromkeys([everything, *own, *((a,) for a in everything)]))
+        most = MOST_LOOKS // max(len(self.active()), 1) // len(sets)
+        most = min(MOST_VECTORS, max(most, FEWEST_VECTORS))
+        found: list[Proposal] = []
+        for over in sets:
+            for vector in self._vectors([len(means[a]) for a in over], most):
+                price = sum(means[a][depth] for a, depth in zip(over, vector, strict=True))
+                found.append((price, over, vector))
+        found.sort()
+        depths = np.full((len(found), len(means)), -1, dtype=np.int32)
+        for i, (_, over, vector) in enumerate(found):
+            depths[i, list(over)] = vector
+        return depths
 
     def descend(self) -> None:
-        """Propose everything, cheapest first, then in random order, until nothing moves."""
-        proposals = [(over, v) for over in self.sets for v in self._vectors(over, MOST_VECTORS)]
-        proposals.sort(key=lambda proposal: (self._price(*proposal), proposal))
+        """Propose everything, cheapest first, then in random order, until little moves."""
+        proposals = self._proposals()
         for _ in range(SWEEPS):
-            moved = False
-            active = self._active()
-            for number, (over, levels) in enumerate(proposals):
+            before = self.total
+            active = self.active()
+            for number, depths in enumerate(proposals):
                 if self.watch.over() or not len(active):
                     return
-                if self.shown.propose(over, levels, active):
-                    moved = True
+                offer(self.state, self.trees, self.rules, self.models, self.work, depths, active, self.part.hides)
                 if number % 64 == 0:
-                    active = self._active()
-                    self.watch.tell(self.shown.total)
-            if not moved:
+                    active = self.active()
+                    self.watch.tell(self.total)
+            if before - self.total <= before // 1000:
                 return
             self.random.shuffle(proposals)
 
-    def raise_and_descend(self) -> bool:
-        """Raise the neighbourhood of a row to one value, descend again; keep that where the loss has not risen."""
-        shown = self.shown
-        active = self._active()
-        if not len(active):
-            return False
-        before = shown.total
-        seed = int(self.random.choice(active))
-        over = self.sets[int(self.random.integers(len(self.sets)))]
-        levels = [int(self.random.integers(len(shown.targets[a]))) for a in over]
-        near = np.ones(len(shown.rows), dtype=bool)
-        for a, level in zip(over, levels, strict=True):
-            near &= shown.targets[a][level] == shown.targets[a][level][seed]
-        raised = np.flatnonzero(near).astype(np.int32)
-        if not 1 < len(raised) <= MOST_RAISED:
-            return False
-        shown.journal = []
-        lost = np.zeros(len(raised), dtype=np.int64)
-        for a, level in zip(over, levels, strict=True):
-            lost += shown.price[a][shown.nodes[a][raised]] - shown.price[a][shown.targets[a][level][raised]]
-        if not shown.move(raised, over, levels, lost):
-            shown.journal = None
-            return False
-        for again in range(2):
-            among = self._active()
-            sets = [self.sets[i] for i in self.random.permutation(len(self.sets)).tolist()]
-            moved = False
-            for own in sets:
-                vectors = self._vectors(own, FEW)
-                vectors.sort(key=lambda v, own=own: (self._price(own, v), v))  # type: ignore[misc]
-                for vector in vectors:
-                    moved |= shown.propose(own, vector, among)
-            if not moved or again:
-                break
-        if shown.total > before:
-            shown.undo()
-            return False
-        shown.journal = None
-        return True
+    # ------------------------------------------------------------------------------------------ search
+
+    def run(self, tries_a_row: float) -> None:
+        """Try to move rows that cost something, so many times a row."""
+        k = int(self.rules.k.max())
+        left = round(tries_a_row * len(self.rows) * min(1.0, FEWER_ABOVE / k))
+        while left > 0 and len(self.active()) and not self.watch.over():
+            number = min(CHUNK, left)
+            search(self.state, self.trees, self.rules, self.models, self.work, number, self.part.hides)
+            left -= number
+            self.watch.tell(self.total)
+        self.watch.tries += int(self.state.counts[TRIES])
+        self.watch.kept += int(self.state.counts[KEPT])
+
+    def shown(self, solution: Solution) -> list[Shown]:
+        """Return what every row shows; rows that take no part go on showing what they did."""
+        inside = self.state.out == 0
+        found = []
+        for a, position in enumerate(self.part.positions):
+            old = solution.shown[position]
+            codes = old.codes.copy()
+            codes[self.rows[inside]] = self.state.nodes[inside, a]
+            found.append(Shown(codes, old.labels, old.ncp, old.il, old.is_star))
+        return found
+
+    def came_in(self) -> Ints:
+        """Return the rows that were outside and are no longer."""
+        inside = self.state.out == 0
+        inside[: len(self.part.rows)] = False
+        return np.asarray(self.rows[inside])
 
 
-def descend(part: Part, costs: Costs, watch: Watch, solution: Solution, tries_a_row: float) -> list[Shown]:
-    """Return what every row of a component shows after descent, never at a higher loss than before."""
-    same = [solution.shown[p] for p in part.positions]
-    if not len(part.rows):
-        return same
-    shown = _Shown(part, costs, solution)
-    if not all(classes.fits for classes in shown.classes) or not shown.valid():
-        return same
-    before = shown.total
-    search = _Search(shown, part.table.policy.seed, watch)
-    search.descend()
-    raises = min(RAISES, len(part.rows) / ROWS_A_RAISE)
-    for _ in range(round(raises * tries_a_row)):
-        if watch.over():
-            break
-        watch.tries += 1
-        watch.kept += search.raise_and_descend()
-        watch.tell(shown.total)
-    assert shown.total <= before
-    found = []
-    for a, position in enumerate(part.positions):
-        old = solution.shown[position]
-        codes = old.codes.copy()
-        codes[part.rows] = shown.nodes[a]
-        found.append(Shown(codes, old.labels, old.ncp, old.il, old.is_star))
-    return found
+def may_come_in(part: Part) -> bool:
+    """Tell whether rows from outside can come in one by one: not where all are measured against the whole."""
+    return part.trees_only and not any(isinstance(model, Close) for model in part.models)

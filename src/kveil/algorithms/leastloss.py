@@ -22,10 +22,9 @@ class LeastLossOptions(PolicyPart):
 
 
 def least_loss(table: Table, options: LeastLossOptions, rng: np.random.Generator) -> Solution:
-    """Return a valid solution to refine: of the first algorithm that honours the policy and finds one.
+    """Return a valid solution to refine: the one that loses least, of all that honour the policy and find one.
 
-    Where constraints are over different attributes, the best of all of them: there the start matters. Elsewhere
-    refining starts top-down, and what it starts from only says who is suppressed. Fingerprints are generalized by
+    So what is refined never loses more than any of them. Fingerprints are generalized by
     Partition, as 1m-generalization does; refining then keeps them.
     """
     from kveil.algorithms.registry import find, starts_of  # which lists this algorithm too
@@ -40,8 +39,6 @@ def least_loss(table: Table, options: LeastLossOptions, rng: np.random.Generator
     # Refining splits top-down by itself where sizes are enough; elsewhere either way of choosing may be far better.
     sizes = all(m.model == "k-anonymity" for m in policy.privacy) and all(isinstance(t, Tree) for t in table.trees)
     for algorithm in starts:
-        if best is not None and not several:
-            break
         ways = ["gain"] if sizes and not several else ["gain", "widest"]
         for chosen in [{"choose": way} for way in ways] if algorithm.name in SPLITTING else [{}]:
             try:

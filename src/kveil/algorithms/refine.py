@@ -21,7 +21,7 @@ import numpy as np
 
 from kveil.algorithms.association import Rule
 from kveil.algorithms.codes import Costs, TooLarge, base_codes, children_of, lay_out, whole_numbers
-from kveil.algorithms.descent import descend
+from kveil.algorithms.descent import Overlap, may_come_in, smallest
 from kveil.algorithms.followers import Follower, follow_costs, followers_of, show_followers
 from kveil.kernels.groups import group_rows
 from kveil.kernels.mondrian import Values
@@ -38,7 +38,7 @@ from kveil.kernels.neighbours import (
 from kveil.kernels.threads import threads
 from kveil.measures import measure
 from kveil.models.counts import AtLeastK, Groups, Pairs
-from kveil.models.distributions import AlphaShare, Close, DistinctValues
+from kveil.models.distributions import Close
 from kveil.models.fingerprints import as_shown
 from kveil.models.loops import needs_of, values_of
 from kveil.models.standing import group_model
@@ -123,10 +123,7 @@ class Part:
         self.out = solution.suppressed[number] | (star if self.hides else False)
         self.suppressed = solution.suppressed[number]
         self.rows = order[~self.out[order]]
-        self.k = max(
-            [1, *(m.k for m in self.models if isinstance(m, (AtLeastK, AlphaShare)))]
-            + [m.least for m in self.models if isinstance(m, DistinctValues)]
-        )
+        self.k = smallest(self.models)
         self.plain = all(isinstance(m, AtLeastK) for m in self.models)
 
     def leaves(self, rows: Ints) -> tuple[Ints, Ints]:
@@ -522,17 +519,24 @@ def _refine(
     with _stoppable(watch):
         for number in range(len(table.components)):
             part = Part(view, number, solution, order)
+            alone = (len(table.components) == 1 or not table.whole_rows) and not solution.items
             if not part.grouped:
-                for position, column in zip(
-                    part.positions, descend(part, costs, watch, solution, tries_a_row), strict=True
-                ):
+                outside = order[part.out[order]] if alone and may_come_in(part) else order[:0]
+                overlap = Overlap(part, costs, watch, solution, outside)
+                if not overlap.valid():
+                    continue
+                overlap.descend()
+                overlap.run(tries_a_row)
+                suppressed[number][overlap.came_in()] = False
+                back[overlap.came_in()] = True
+                for position, column in zip(part.positions, overlap.shown(solution), strict=True):
                     shown[position] = column
                 continue
             grouped = _Grouped(part, costs, watch, solution, followers_of(view, part.positions, rules))
             grouped.part_rank = rank
             if not grouped.valid(grouped.found):
                 continue
-            if (len(table.components) == 1 or not table.whole_rows) and not solution.items:
+            if alone:
                 came = grouped.bring_back(order[part.out[order]])
                 suppressed[number][came] = False
                 back[came] = True

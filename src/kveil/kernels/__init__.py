@@ -66,6 +66,7 @@ def compiled_before() -> bool:
 # What compiles each module of loops, those that take longest first, so that processes can share them out.
 COMPILERS = (
     "neighbours:search_nothing",
+    "overlaps:search_nothing",
     "clusters:cluster_nothing",
     "partition:refine_nothing",
     "mondrian:split_nothing",
