@@ -8,7 +8,8 @@ chosen node gets k rows or more. For any prices a(r) no higher than the loss of 
 is a lower bound: Lagrange's relaxation of "each row goes somewhere". Only closed nodes count (the lowest over what they
 cover). Prices start at the cheapest node over a row that covers k (the simple bound) and rise by subgradient steps.
 Suppressing a row pays its price, so any suppression limit is covered. Several constraints: bounds of constraints over
-disjoint attributes add up; a constraint over fewer attributes is implied. See docs/least-loss-research.md.
+disjoint attributes add up; a constraint over fewer attributes is implied. Spans of numbers stand in classes of their
+widths. See docs/least-loss-research.md.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
+from itertools import pairwise
+from math import ceil, floor
 from time import perf_counter
 from typing import Any
 
@@ -26,15 +28,16 @@ from kveil.algorithms.codes import weights_of
 from kveil.kernels.bound import Lattice, Longs, cheapest, collect, excess, kept_excess
 from kveil.kernels.groups import group_rows
 from kveil.policy.constraints import implied
-from kveil.policy.model import PrivacyModel
+from kveil.policy.model import MaxWidth, PrivacyModel
 from kveil.table.encode import Table
-from kveil.table.tree import Ints, Tree
+from kveil.table.tree import Ints, Scale, Tree
 
 Progress = Callable[[str], None]
 
 SCALE = 1 << 30  # a row's whole loss, in the bound's whole numbers; costs are rounded down
 MOST_WORK = 1_500_000_000  # level vectors times tuples that one sum over the lattice may look at
 ROUNDS, STEPS = 14, 40  # sums over the whole lattice, and steps on the nodes kept between two of them
+CLASSES = 5  # of spans of numbers, by width
 ROOM = 12_000_000  # tuples of kept nodes
 SECONDS = 150.0
 
@@ -76,46 +79,103 @@ def node_costs(table: Table, position: int) -> Longs:
     return np.asarray(np.floor(np.asarray(loss) * float(share) * SCALE), dtype=np.int64)
 
 
-def lattice_of(table: Table, positions: list[int]) -> tuple[Lattice, int]:
+@dataclass
+class _Levels:
+    """What may cover every tuple in one attribute, level by level, dearest first, and what that costs at least."""
+
+    nodes: list[Ints]
+    costs: list[Longs]
+    star: int  # what a suppressed cell costs
+
+
+def _tree_levels(table: Table, position: int, low: Ints, high: Ints) -> _Levels:
+    tree = table.trees[position]
+    assert isinstance(tree, Tree)
+    price = node_costs(table, position)
+    base = tree.leaf_nodes[low] if table.low is table.high else tree.lca(low, high)
+    limit = tree.depth[tree.limit_of[low]]
+    found = _Levels([], [], int(price[0]))
+    for depth in range(int(tree.depth[base].max(initial=0)) + 1):
+        node = base.copy()
+        while (deep := tree.depth[node] > depth).any():
+            node[deep] = tree.parent[node[deep]]
+        node[(tree.depth[base] < depth) | (limit > depth)] = -1
+        found.nodes.append(node)
+        found.costs.append(np.where(node >= 0, price[np.maximum(node, 0)], 0))
+    return found
+
+
+def _span_levels(table: Table, position: int, low: Ints, high: Ints, classes: int) -> _Levels:
+    """Return windows over numbers: a group whose numbers are no farther apart than t lies in one of width 2t.
+
+    Groups are in classes by how far apart their numbers are: up to t, and farther than t / 2, which is what the class
+    costs at least. Windows of a class begin at every multiple of t, so that a number is in two of them. The first level
+    is `*`, the last one is for groups of one number, which cost nothing.
+    """
+    scale = table.trees[position]
+    assert isinstance(scale, Scale)
+    share = weights_of(table)[position] * SCALE
+    boundary = table.policy.attributes[table.names[position]].boundary
+    widest = Fraction(boundary.max_width) if isinstance(boundary, MaxWidth) else None
+    numbers = [Fraction(number) for number in scale.numbers]
+    whole = floor(share)
+    star = np.full(len(low), -1 if widest is not None else 0, dtype=np.int32)
+    found = _Levels([star], [np.full(len(low), whole)], whole)
+    known = high < len(numbers)
+    wide = max(numbers, default=Fraction(0)) - min(numbers, default=Fraction(0))
+    gaps = [after - before for before, after in pairwise(numbers)]
+    for number in range(classes if gaps else 0):
+        most, above = wide / 2**number, wide / 2 ** (number + 1) if number < classes - 1 else Fraction(0)
+        if widest is not None and above >= widest:
+            continue
+        cost = floor(share * max(above, min(gaps)) / Fraction(scale.width))
+        slot = np.array([(n - numbers[0]) // most for n in numbers] + [0], dtype=np.int32)
+        from_, to = slot[np.minimum(low, len(numbers))], slot[np.minimum(high, len(numbers))]
+        for parity in (0,) if number == 0 else (0, 1):
+            window = (from_ - parity) // 2
+            inside = known & (number == 0 or (to - parity) // 2 == window)
+            found.nodes.append(np.where(inside, 0 if number == 0 else window + 1, -1).astype(np.int32))
+            found.costs.append(np.full(len(low), min(cost, whole)))
+    found.nodes.append(np.where(low == high, low, -1).astype(np.int32))
+    found.costs.append(np.zeros(len(low), dtype=np.int64))
+    return found
+
+
+def lattice_of(table: Table, positions: list[int], classes: int = CLASSES) -> tuple[Lattice, int]:
     """Return the distinct tuples over some attributes with all that may cover them, and what a star costs at least."""
     low, high = table.low[positions], table.high[positions]
-    same = table.low is table.high
-    member, first = group_rows(low if same else np.concatenate([low, high]))
+    member, first = group_rows(low if table.low is table.high else np.concatenate([low, high]))
     weight = np.bincount(member, minlength=len(first)).astype(np.int64)
-    above: list[Ints] = []
-    cost: list[Longs] = []
-    at = [0]
-    whole = 0
-    for a, position in enumerate(positions):
-        tree = table.trees[position]
-        assert isinstance(tree, Tree)
-        price = node_costs(table, position)
-        whole += int(price[0])
-        leaves = low[a, first]
-        base = tree.leaf_nodes[leaves] if same else tree.lca(leaves, high[a, first])
-        limit = tree.depth[tree.limit_of[leaves]]
-        for depth in range(int(tree.depth[base].max(initial=0)) + 1):
-            node = base.copy()
-            while (deep := tree.depth[node] > depth).any():
-                node[deep] = tree.parent[node[deep]]
-            node[(tree.depth[base] < depth) | (limit > depth)] = -1
-            above.append(node)
-            cost.append(np.where(node >= 0, price[np.maximum(node, 0)], 0))
-        at.append(len(above))
-    return Lattice(np.array(at), np.array(above, dtype=np.int32), np.array(cost, dtype=np.int64), weight), whole
+    found = [
+        _tree_levels(table, position, low[a, first], high[a, first])
+        if isinstance(table.trees[position], Tree)
+        else _span_levels(table, position, low[a, first], high[a, first], classes)
+        for a, position in enumerate(positions)
+    ]
+    at = np.cumsum([0, *(len(levels.nodes) for levels in found)])
+    above = np.array([node for levels in found for node in levels.nodes], dtype=np.int32)
+    cost = np.array([own for levels in found for own in levels.costs], dtype=np.int64)
+    return Lattice(at, above, cost, weight), sum(levels.star for levels in found)
 
 
-def _fit(table: Table, positions: list[int]) -> list[int]:
-    """Return the attributes that a sum over the lattice can afford: `ranges` are left out, then the deepest trees."""
-    kept = [p for p in positions if isinstance(table.trees[p], Tree)]
+def _fit(table: Table, positions: list[int]) -> tuple[list[int], int]:
+    """Return the attributes that a sum over the lattice can afford, and the classes of spans.
+
+    Fewer classes first, then without what weighs least for its levels.
+    """
+    kept = list(positions)
+    share = weights_of(table)
+    classes = CLASSES
     while len(kept) > 1:
-        tuples = len(group_rows(table.low[kept])[1])
-        depths = [len(np.unique(table.trees[p].depth)) for p in kept]  # type: ignore[union-attr]
+        tuples = len(group_rows(np.concatenate([table.low[kept], table.high[kept]]))[1])
+        depths = [len(np.unique(t.depth)) if isinstance(t := table.trees[p], Tree) else 2 * classes + 1 for p in kept]
         if tuples * float(np.prod(depths)) <= MOST_WORK:
             break
-        share = weights_of(table)
+        if classes > 1 and not all(isinstance(table.trees[p], Tree) for p in kept):
+            classes -= 1
+            continue
         kept.remove(min(kept, key=lambda p: (share[p] / depths[kept.index(p)], -p)))
-    return kept
+    return kept, classes
 
 
 def prices(
@@ -176,10 +236,10 @@ def _bound_of(
     table: Table, positions: list[int], k: int, seconds: float, tell: Callable[[int, int], None]
 ) -> tuple[int, int, list[int]]:
     """Return a bound on the rows' summed cost over some attributes, the simple one, and the attributes used."""
-    kept = _fit(table, positions)
+    kept, classes = _fit(table, positions)
     if not kept or k < 2 or not table.records:
         return 0, 0, kept
-    lattice, whole = lattice_of(table, kept)
+    lattice, whole = lattice_of(table, kept, classes)
     first = cheapest(lattice, k, whole)
     simple = int((lattice.weight * first).sum())
     _, best = prices(lattice, k, whole, seconds, tell, first)
@@ -227,10 +287,10 @@ def lower_bound(table: Table, progress: Progress, seconds: float = SECONDS) -> B
 
 
 def _simple(table: Table, positions: list[int], k: int) -> int:
-    kept = _fit(table, positions)
+    kept, classes = _fit(table, positions)
     if not kept or k < 2 or not table.records:
         return 0
-    lattice, whole = lattice_of(table, kept)
+    lattice, whole = lattice_of(table, kept, classes)
     return int((lattice.weight * cheapest(lattice, k, whole)).sum())
 
 
