@@ -11,8 +11,9 @@ from kveil.datasets import hospital
 from kveil.frames import from_frame
 from kveil.suggest import suggest
 from kveil.suggest.profile import profile
-from kveil.suggest.roles import guess_column, words_of
-from kveil.suggest.trees import _nice, countries, dates, icd, numbers, spans
+from kveil.suggest.roles import guess_column, hierarchy_for, words_of
+from kveil.suggest.spans import spans
+from kveil.suggest.trees import _nice, countries, dates, icd, numbers
 from support import names_in, refused, run
 
 
@@ -207,3 +208,125 @@ def test_what_follows_from_a_quasi_identifier_is_not_released_as_is() -> None:
     found = suggest(from_frame(frame))
     assert ("zip", "tint") in found.follows
     assert {guess.name: guess.role for guess in found.guesses}["tint"] == "quasi-identifier"
+
+
+def test_open_ranges_are_put_in_order() -> None:
+    found = spans(column("weight", ["<50", "[50-75)", "[75-100)", ">100"]))  # type: ignore[arg-type]
+    assert found is not None
+    assert found.lines is not None
+    assert {line[1] for line in found.lines} == {"up to 75", "75 or more"}
+    assert spans(column("age", ["0-17", "18 to 64", "65 and over"])) is not None  # type: ignore[arg-type]
+    assert spans(column("age", ["0-20", "10-30", "65+"])) is None  # type: ignore[arg-type]
+
+
+def test_numbers_that_stand_for_something_are_not_counted() -> None:
+    way = hierarchy_for(column("occupation_code", [str(n) for n in range(1, 31)]))  # type: ignore[arg-type]
+    assert way.builder is None
+    assert way.doubtful
+    assert way.lines is not None
+    assert "1 … 6" in {line[-2] for line in way.lines}  # in the order of numbers, not of texts
+    assert hierarchy_for(column("race", ["1", "2", "3", "4", "5"])).lines is None  # type: ignore[arg-type]
+    assert hierarchy_for(column("visits", [str(n) for n in range(30)])).builder is not None  # type: ignore[arg-type]
+
+
+def test_values_under_the_word_they_begin_with() -> None:
+    names = [f"{kind}-{part}" for kind in ("Surgery", "Pediatrics", "Radiology") for part in ("A", "B", "C")]
+    way = hierarchy_for(column("specialty", [*names, "Surgery", "Dentistry"]))  # type: ignore[arg-type]
+    assert way.lines is not None
+    assert ("Surgery", "Surgery*", "*") in way.lines
+    assert ("Dentistry", "*") in way.lines
+
+
+def test_values_in_the_order_of_a_number_that_each_has() -> None:
+    grades = ["10th", "11th", "12th", "1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th", "9th"]
+    number = {grade: int("".join(filter(str.isdigit, grade))) for grade in grades}
+    rows = [(grade, str(number[grade])) for grade in grades for _ in range(20)]
+    found = suggest(from_frame(pl.DataFrame(rows, schema=["education", "years"], orient="row")))
+    way = found.guesses[0].way
+    assert way is not None
+    assert way.lines is not None
+    assert "by years" in way.reason
+    assert "1st … 3rd" in {label for line in way.lines for label in line}
+
+
+def test_values_that_a_known_tree_lacks_are_told() -> None:
+    way = countries(column("country", ["France", "Germany", "Italy", "Spain", "Atlantis"]))  # type: ignore[arg-type]
+    assert way is not None
+    assert way.doubtful
+    assert "1 value of 5" in way.reason
+
+
+def test_a_bare_number_with_something_following_from_it_is_the_individual() -> None:
+    rows = [(str(n), str(year), "F" if n % 2 else "M") for n in range(60) for year in range(5)]
+    frame = pl.DataFrame(rows, schema=["nr", "year", "sex"], orient="row")
+    assert suggest(from_frame(frame)).with_role("individual") == ["nr"]
+    mixed = frame.with_columns(sex=pl.Series(["F", "M", "F", "M", "M", "F", "M"] * 43)[: frame.height])
+    assert suggest(from_frame(mixed)).with_role("individual") == []
+
+
+def test_blanks_around_a_mark_do_not_hide_that_it_means_missing() -> None:
+    frame = pl.DataFrame({"sex": [" F", " ?", " M", " ?"]})
+    assert suggest(from_frame(frame)).missing == [" ?"]
+
+
+HEADLESS = "39, Private, F\n50, ?, M\n\n38, Private, M\n39, Private, F\n50, Local, M\n38, Private, M\n"
+
+
+def test_a_file_without_names_gets_them(tmp_path: Path) -> None:
+    data = tmp_path / "raw.data"
+    data.write_text(HEADLESS)
+    refused(run("init", data, "-o", tmp_path / "p.yaml"), "--columns")
+    done = run("init", data, "--columns", "age, workclass,sex", "-o", tmp_path / "p.yaml")
+    assert done.code == 0, done.err
+    named = tmp_path / "raw-named.csv"
+    assert named.read_text().splitlines()[:3] == ["age,workclass,sex", "39,Private,F", "50,?,M"]
+    assert named.stat().st_mode & 0o777 == 0o600
+    policy = kveil.Policy.load(tmp_path / "p.yaml")
+    assert policy.data.path == "raw-named.csv"
+    assert policy.data.missing == ("?",)
+    assert policy.quasi_identifiers == ["age", "workclass", "sex"]
+
+
+def test_wrong_names_for_a_file_without(tmp_path: Path) -> None:
+    data = tmp_path / "raw.data"
+    data.write_text(HEADLESS)
+    policy = tmp_path / "p.yaml"
+    refused(run("init", data, "--columns", "age,sex", "-o", policy), "line 1 has 3 fields, and --columns names 2")
+    refused(run("init", data, "--columns", "age,,sex", "-o", policy), "must name every column")
+    refused(run("init", data, "--columns", "a,a,b", "-o", policy), "more than once")
+    refused(run("init", data, "--columns", "a,b,c"), "give -o too")
+    refused(run("init", data, "--skip", "1"), "--skip goes with --columns")
+    assert not policy.exists()
+    (tmp_path / "twice.csv").write_text("a,b,b\n1,2,3\n")
+    refused(run("init", tmp_path / "twice.csv"), "--skip 1")
+    done = run("init", tmp_path / "twice.csv", "--columns", "a,b,c", "--skip", "1", "-o", policy)
+    assert done.code == 0, done.err
+    assert (tmp_path / "twice-named.csv").read_text() == "a,b,c\n1,2,3\n"
+
+
+def test_a_first_column_without_a_name_numbers_the_rows(tmp_path: Path) -> None:
+    data = tmp_path / "t.csv"
+    data.write_text('"","age","sex"\n' + "".join(f'"{n}",{20 + n % 5},F\n' for n in range(60)))
+    assert run("init", data, "-o", tmp_path / "p.yaml").code == 0
+    assert kveil.Policy.load(tmp_path / "p.yaml").with_role("identifier") == [""]
+    done = run("anonymize", tmp_path / "p.yaml", "--algorithm", "datafly", "-o", tmp_path / "r.csv")
+    assert done.code == 0, done.err
+    assert (tmp_path / "r.csv").read_text().startswith("age,sex\n")
+
+
+def test_icd_codes_without_their_zeros() -> None:
+    found = icd(column("diag", ["38", "038.9", "8", "250", "250.8", "V58", "E849", "428"]))  # type: ignore[arg-type]
+    assert found is not None
+    assert found.lines is not None
+    above = {line[0]: line[1:-1] for line in found.lines}
+    assert above["38"] == above["038.9"] == ("038.*", "Infectious and parasitic diseases")
+    assert above["8"][-1] == "Infectious and parasitic diseases"
+    assert above["250"] == above["250.8"] == ("250.*", "Endocrine, nutritional, metabolic, immunity")
+    assert above["E849"] == ("External causes",)
+    assert above["428"] == ("Circulatory system",)
+    ten = icd(column("icd", ["E119", "E11.9", "I10", "Z99"]))  # type: ignore[arg-type]
+    assert ten is not None
+    assert ten.lines is not None
+    assert {line[0]: line[1] for line in ten.lines} == {
+        "E119": "E11.*", "E11.9": "E11.*", "I10": "Circulatory system", "Z99": "Factors influencing health status",
+    }  # fmt: skip

@@ -265,10 +265,10 @@ def test_bound_optimum_refined(rows: list[tuple[str, str]], k: int) -> None:
 
 
 def at_prices(
-    table: Table, rows: Sequence[tuple[Any, ...]], k: int, drawn: list[int]
+    table: Table, rows: Sequence[tuple[Any, ...]], k: int, drawn: list[int], fine: bounds.Fineness = bounds.FINENESS[0]
 ) -> tuple[Fraction, dict[Any, Fraction]]:
     """The kernel's value of the bound at drawn prices, and these prices by row."""
-    lattice, whole = bounds.lattice_of(table, [0, 1])
+    lattice, whole = bounds.lattice_of(table, [0, 1], fine)
     first = [int(np.flatnonzero(table.distinct.member == d)[0]) for d in range(len(set(rows)))]
     price = np.array([drawn[d] * whole // 40 for d in range(len(first))], dtype=np.int64)
     used = np.zeros(len(first), dtype=np.int64)
@@ -342,13 +342,21 @@ def test_bound_and_optimum_with_numbers(rows: list[tuple[str, int]], k: int, wid
     event("above 0" if least.at_least else "0")
 
 
-@given(numbered, st.sampled_from([2, 3]), st.lists(st.integers(0, 40), min_size=12, max_size=12))
+@given(
+    numbered,
+    st.sampled_from([2, 3]),
+    st.lists(st.integers(0, 40), min_size=12, max_size=12),
+    st.sampled_from(bounds.FINENESS),
+)
 @examples(40)
-def test_the_plain_evaluator_agrees_on_numbers(rows: list[tuple[str, int]], k: int, drawn: list[int]) -> None:
+def test_the_plain_evaluator_agrees_on_numbers(
+    rows: list[tuple[str, int]], k: int, drawn: list[int], fine: bounds.Fineness
+) -> None:
     frame = pl.DataFrame({"city": [row[0] for row in rows], "age": [str(row[1]) for row in rows]})
     table = encode(from_frame(frame), number_policy(k))
-    value, exact = at_prices(table, rows, k, drawn)
-    every, alone = naive_bound.lagrange_spans(plain_trees()[0], rows, 60, bounds.CLASSES, k, exact)
+    value, exact = at_prices(table, rows, k, drawn, fine)
+    spans = naive_bound.windows([row[1] for row in rows], 60, fine.bounds(Fraction(1)), fine.parts)
+    every, alone = naive_bound.lagrange_spans(plain_trees()[0], rows, spans, k, exact)
     room = Fraction(len(rows) * 128, bounds.SCALE)
     assert every - room <= value <= alone + room
 

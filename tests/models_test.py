@@ -20,7 +20,7 @@ from scipy.optimize import linprog
 import kveil
 import naive_models as naive
 from kveil.frames import from_frame
-from kveil.kernels import mondrian_loops as loops
+from kveil.kernels import models_loops as loops
 from kveil.kernels.mondrian import Rows
 from kveil.models.counts import AtLeastK, GroupModel, Groups, Pairs
 from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL

@@ -101,27 +101,35 @@ def least_grouping(number: int, k: int, cost_of: Callable[[Sequence[int]], Fract
 # ---------------------------------------------------------------------------------------------- numbers
 
 
-def windows(numbers: Sequence[int], within: int, classes: int) -> list[tuple[Fraction, frozenset[int]]]:
-    """Return sets of numbers with what a group inside costs at least, as `bound._span_levels` describes them."""
+def windows(
+    numbers: Sequence[int], within: int, widths: Sequence[Fraction], parts: int
+) -> list[tuple[Fraction, frozenset[int]]]:
+    """Return sets of numbers with what a group inside costs at least, as `bound._span_levels` describes them.
+
+    ``widths`` are those between classes, as shares of the spread.
+    """
     values = sorted(set(numbers))
     found = [(Fraction(1), frozenset(values)), *((Fraction(0), frozenset({n})) for n in values)]
     if len(values) < 2:
         return found
-    wide = Fraction(values[-1] - values[0])
+    wide = values[-1] - values[0]
     gap = min(b - a for a, b in itertools.pairwise(values))
-    for c in range(classes):
-        length = wide / 2**c
-        above = length / 2 if c < classes - 1 else Fraction(0)
-        for begin in range(-1, 2**c + 1):
-            start = values[0] + begin * length
-            own = frozenset(n for n in values if c == 0 or start <= n < start + 2 * length)
+    for c, (most, above) in enumerate(itertools.pairwise(widths)):
+        step = most * wide / parts
+        for begin in range(-parts, int(wide / step) + 1):
+            start = values[0] + begin * step
+            own = frozenset(n for n in values if c == 0 or start <= n < start + (parts + 1) * step)
             if own:
-                found.append((max(above, Fraction(gap)) / within, own))
+                found.append((max(above * wide, Fraction(gap)) / within, own))
     return found
 
 
 def lagrange_spans(
-    tree: PlainTree, rows: Sequence[tuple[str, int]], within: int, classes: int, k: int, price: dict[Row, Fraction]
+    tree: PlainTree,
+    rows: Sequence[tuple[str, int]],
+    spans: Sequence[tuple[Fraction, frozenset[int]]],
+    k: int,
+    price: dict[Row, Fraction],
 ) -> tuple[Fraction, Fraction]:
     """Return the sum over all pairs of a node and a window, and over those that no cheaper one covers alone.
 
@@ -129,7 +137,7 @@ def lagrange_spans(
     """
     covers_of: dict[frozenset[int], Fraction] = {}
     for label, leaves in tree.leaves.items():
-        for least, values in windows([row[1] for row in rows], within, classes):
+        for least, values in spans:
             members = frozenset(i for i, row in enumerate(rows) if row[0] in leaves and row[1] in values)
             own = (tree.cost(label) + least) / 2
             covers_of[members] = min(covers_of.get(members, own), own)

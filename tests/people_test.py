@@ -19,7 +19,7 @@ from kveil.algorithms.registry import ALGORITHMS, Algorithm, able, find
 from kveil.frames import from_frame
 from kveil.kernels.partition import Sets, group_sets, refine
 from kveil.pipeline import Result, anonymize_file, measure_sources, verify
-from kveil.policy.model import Attribute
+from kveil.policy.attributes import Attribute
 from kveil.table.tree import build_tree
 
 Spec = dict[str, Any]

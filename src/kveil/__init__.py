@@ -20,32 +20,21 @@ from kveil.version import __version__
 if TYPE_CHECKING:
     from kveil.comparison import Comparison, compare
     from kveil.pipeline import Result, anonymize, bound, verify
-    from kveil.policy.dependencies import Dependency
-    from kveil.policy.model import (
-        AlgorithmChoice,
-        AlphaK,
+    from kveil.policy.attributes import (
         Attribute,
-        Data,
         Dates,
         HierarchyFile,
-        Individual,
         Intervals,
-        KAnonymity,
-        KKmAnonymity,
-        KLDiversity,
-        LDiversity,
         Level,
         Marked,
         Mask,
         MaxWidth,
-        Policy,
-        PSensitive,
         Ranges,
-        ReleaseForm,
-        Suppression,
-        TCloseness,
         Tree,
     )
+    from kveil.policy.dependencies import Dependency
+    from kveil.policy.model import AlgorithmChoice, Data, Individual, Policy, ReleaseForm, Suppression
+    from kveil.policy.privacy import AlphaK, KAnonymity, KKmAnonymity, KLDiversity, LDiversity, PSensitive, TCloseness
     from kveil.report.owner import Owner
     from kveil.rules import multiset_dependency
     from kveil.subsets import maximal_anonymous_attributes, maximal_anonymous_subset
@@ -64,6 +53,14 @@ _HOMES = {
     "maximal_anonymous_subset": "kveil.subsets",
     "multiset_dependency": "kveil.rules",
     "verify": "kveil.pipeline",
+    **dict.fromkeys(
+        ("Attribute", "Dates", "HierarchyFile", "Intervals", "Level", "Marked", "Mask", "MaxWidth", "Ranges", "Tree"),
+        "kveil.policy.attributes",
+    ),
+    **dict.fromkeys(
+        ("AlphaK", "KAnonymity", "KKmAnonymity", "KLDiversity", "LDiversity", "PSensitive", "TCloseness"),
+        "kveil.policy.privacy",
+    ),
 }
 
 __all__ = [

@@ -17,8 +17,10 @@ from kveil.models.counts import AtLeastK, Bools, GroupModel, Ints
 from kveil.models.standing import group_model, sensitive_pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.pipeline import Progress, check_input, input_path, read, silent
+from kveil.policy.attributes import MaxWidth
 from kveil.policy.constraints import Component, implied, most_suppressed
-from kveil.policy.model import MaxWidth, Policy, PrivacyModel
+from kveil.policy.model import Policy
+from kveil.policy.privacy import PrivacyModel
 from kveil.risk import raw_risk
 from kveil.table.encode import Table, encode
 from kveil.table.solution import Shown

@@ -218,6 +218,17 @@ def init(
         Path | None, typer.Option("--output", "-o", metavar="POLICY", help="The policy; by default standard output.")
     ] = None,
     ask: Annotated[bool, typer.Option("--ask", help="Go through the guesses on the terminal first.")] = False,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns",
+            metavar="A,B,…",
+            help="Name the columns of a file without a line of names; a copy with them is written beside the policy.",
+        ),
+    ] = None,
+    skip: Annotated[
+        int, typer.Option("--skip", min=0, metavar="N", help="With --columns: leave out so many lines at the top.")
+    ] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace a policy that exists.")] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -226,6 +237,9 @@ def init(
     from kveil.initialize import start
 
     correct = None
+    if skip and columns is None:
+        raise typer.BadParameter("--skip goes with --columns; name the columns too.")
+    names = None if columns is None else [name.strip() for name in columns.split(",")]
     if ask:
         from kveil.suggest.ask import ask_roles
 
@@ -233,7 +247,7 @@ def init(
             raise typer.BadParameter("--ask needs a terminal to ask on; leave it out and edit the policy instead.")
         correct = ask_roles
     with stages("init", quiet or ask) as progress:
-        started = start(data, output, force, correct, progress)
+        started = start(data, output, force, correct, progress, names, skip)
     if as_json:
         typer.echo(json.dumps(started.as_json(), indent=2, ensure_ascii=False))
     elif output is None and not quiet:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kveil.algorithms.registry import honouring
 from kveil.choose import trials
-from kveil.errors import FileError, KveilError, NotVerified
-from kveil.files import Outputs, read_table
+from kveil.errors import DataError, FileError, KveilError, NotVerified
+from kveil.files import Outputs, Source, read_table, write_table
+from kveil.files.headless import read_headless
 from kveil.pipeline import Progress, silent
 from kveil.policy.hierarchy import Lines, check_lines
 from kveil.policy.load import parse_policy
@@ -22,6 +24,7 @@ from kveil.table.encode import Table, encode
 
 LIMITS = ("0.05", "0.2", "1")
 PATIENCE = 60.0  # seconds
+SMALL = 2_000  # records
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Started:
     suggestion: Suggestion
     text: str
     files: dict[str, str]
+    copy: str | None = None  # the table with names, where they were given by hand
 
     def as_json(self) -> dict[str, Any]:
         """Return the guesses as plain data, with the policy's text."""
@@ -47,6 +51,7 @@ class Started:
             ],
             "k": self.suggestion.k,
             "files": sorted(self.files),
+            "copy": self.copy,
             "policy": self.text,
         }
 
@@ -65,10 +70,14 @@ def _read_back(started: Started, folder: Path) -> Table:
 
 
 def _can_be_met(table: Table) -> bool:
-    """Tell whether some algorithm meets the policy; one that takes too long is taken to."""
+    """Tell whether some algorithm meets the policy; on a large table, one that takes too long is taken to.
+
+    On a small one nothing takes long but compiling loops for the first time, which proves nothing.
+    """
     able = honouring(table.policy)
     able.sort(key=lambda algorithm: algorithm.name != "mondrian")  # the quickest of those that honour most
-    return any(trial.solution is not None or trial.timed_out for trial in trials(table, able, {}, silent, PATIENCE))
+    patience = PATIENCE if table.records > SMALL else None
+    return any(trial.solution is not None or trial.timed_out for trial in trials(table, able, {}, silent, patience))
 
 
 def _with_files(policy: Policy, files: dict[str, str]) -> None:
@@ -87,27 +96,53 @@ def start(
     force: bool = False,
     correct: Correct | None = None,
     progress: Progress = silent,
+    columns: Sequence[str] | None = None,
+    skip: int = 0,
 ) -> Started:
     """Suggest a policy for a file and write it, with its hierarchy files, where an output is named.
 
-    A policy that exists is not replaced unless forced: somebody may have worked on it.
+    A policy that exists is not replaced unless forced: somebody may have worked on it. A file without a line of
+    names is given ``columns``; a copy with them is written beside the policy, which then speaks of the copy.
     """
     if output is not None and output.exists() and not force:
         raise FileError(f"{output.name} exists already; name another file with -o, or replace it with --force.")
     folder = output.parent if output is not None else Path.cwd()
     progress("reading")
-    source = read_table(data)
+    source = _read(data) if columns is None else read_headless(data, columns, skip)
+    copy = None if columns is None else _copy_of(data, output, force)
     progress("looking at the columns")
     suggestion = suggest(source, correct)
     progress("trying the policy")
-    started = _suggested(suggestion, data, folder, output)
+    started = replace(_suggested(suggestion, copy or data, folder, output), copy=None if copy is None else copy.name)
     if output is not None:
         with Outputs() as outputs:
             for name, content in started.files.items():
                 outputs.write(outputs.open(folder / name), content.encode())
+            if copy is not None:
+                write_table(source.frame, outputs.open(copy, mode=0o600), copy, source.separator)
             outputs.write(outputs.open(output), started.text.encode())
             outputs.commit()
     return started
+
+
+def _read(data: Path) -> Source:
+    """Read a table; where its line of names cannot be used, say how to give other names."""
+    try:
+        return read_table(data)
+    except DataError as error:
+        raise DataError(
+            f"{str(error).rstrip('.')}, or name all columns with --columns and leave that line out with --skip 1."
+        ) from None
+
+
+def _copy_of(data: Path, output: Path | None, force: bool) -> Path:
+    """Return where the copy with names goes."""
+    if output is None:
+        raise FileError("--columns writes a copy of the table with its names beside the policy; give -o too.")
+    copy = output.parent / f"{data.stem}-named.csv"
+    if copy.exists() and not force:
+        raise FileError(f"{copy.name} exists already; move it away, or replace it with --force.")
+    return copy
 
 
 def _suggested(suggestion: Suggestion, data: Path, folder: Path, output: Path | None) -> Started:

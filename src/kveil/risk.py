@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from kveil.errors import count, listing
 from kveil.files import Source
+from kveil.policy.attributes import STAR, Ranges
 from kveil.policy.hierarchy import climber, fixed_lines
-from kveil.policy.model import STAR, Policy, Ranges
+from kveil.policy.model import Policy
 from kveil.verify.rows import original_rows
 
 Ints = NDArray[np.int64]

@@ -15,8 +15,9 @@ from kveil.errors import DataError, PolicyError, did_you_mean, listing
 from kveil.files import Source, read_table
 from kveil.frames import from_frame
 from kveil.kernels.groups import group_rows
+from kveil.policy.attributes import STAR
 from kveil.policy.dependencies import Dependency
-from kveil.policy.model import STAR, Policy
+from kveil.policy.model import Policy
 from kveil.table.tree import Bools, Ints
 
 MOST_COLUMNS = 12  # among which rules are looked for

@@ -17,7 +17,7 @@ from kveil.kernels.groups import group_rows
 from kveil.models.counts import AtLeastK
 from kveil.models.subset import Requirement
 from kveil.models.subset import maximal_anonymous_subset as largest_subset
-from kveil.policy.model import KAnonymity
+from kveil.policy.privacy import KAnonymity
 
 
 def _pair(constraint: KAnonymity | tuple[Sequence[str], int], columns: list[str]) -> tuple[list[str], int]:

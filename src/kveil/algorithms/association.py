@@ -24,8 +24,9 @@ from kveil.models.counts import AtLeastK, Pairs, Weights
 from kveil.models.fingerprints import as_shown, fingerprint_name, nothing_shown
 from kveil.models.standing import counted_names, group_model
 from kveil.models.subset import Requirement, maximal_anonymous_subset
+from kveil.policy.attributes import MaxWidth
 from kveil.policy.constraints import most_suppressed
-from kveil.policy.model import MaxWidth, Policy
+from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_span, show_span
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution

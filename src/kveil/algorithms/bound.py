@@ -18,17 +18,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from math import ceil, floor
+from math import ceil, floor, prod
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kveil.algorithms.codes import weights_of
 from kveil.kernels.bound import Lattice, Longs, cheapest, collect, excess, kept_excess
 from kveil.kernels.groups import group_rows
+from kveil.policy.attributes import MaxWidth
 from kveil.policy.constraints import implied
-from kveil.policy.model import MaxWidth, PrivacyModel
+from kveil.policy.privacy import PrivacyModel
 from kveil.table.encode import Table
 from kveil.table.tree import Ints, Scale, Tree
 
@@ -37,7 +38,6 @@ Progress = Callable[[str], None]
 SCALE = 1 << 30  # a row's whole loss, in the bound's whole numbers; costs are rounded down
 MOST_WORK = 1_500_000_000  # level vectors times tuples that one sum over the lattice may look at
 ROUNDS, STEPS = 14, 40  # sums over the whole lattice, and steps on the nodes kept between two of them
-CLASSES = 5  # of spans of numbers, by width
 ROOM = 12_000_000  # tuples of kept nodes
 SECONDS = 150.0
 
@@ -50,6 +50,27 @@ class Bound:
     at_least: float
     simple: float
     parts: tuple[dict[str, Any], ...]  # the constraints it is made of
+
+
+class Fineness(NamedTuple):
+    """How finely widths of spans are told apart: classes for every halving, and how many halvings."""
+
+    parts: int
+    halvings: int
+
+    @property
+    def levels(self) -> int:
+        """The levels of an attribute."""
+        return 3 + (self.parts * self.halvings - 1) * (self.parts + 1)
+
+    def bounds(self, wide: Fraction) -> list[Fraction]:
+        """Return the widths between classes, the widest first, 0 last."""
+        number = self.parts * self.halvings
+        return [wide * Fraction(round(2 ** (20 - c / self.parts)), 1 << 20) for c in range(number)] + [Fraction(0)]
+
+
+FINENESS = (Fineness(4, 5), Fineness(3, 5), Fineness(2, 5), Fineness(1, 5), Fineness(1, 3), Fineness(1, 1))
+SPAN_WORK = 100_000_000  # of the most work, up to which spans are told apart more finely
 
 
 def least_size(model: PrivacyModel) -> int:
@@ -105,12 +126,13 @@ def _tree_levels(table: Table, position: int, low: Ints, high: Ints) -> _Levels:
     return found
 
 
-def _span_levels(table: Table, position: int, low: Ints, high: Ints, classes: int) -> _Levels:
-    """Return windows over numbers: a group whose numbers are no farther apart than t lies in one of width 2t.
+def _span_levels(table: Table, position: int, low: Ints, high: Ints, fine: Fineness) -> _Levels:
+    """Return windows over numbers, in classes by how far apart the numbers of a group are.
 
-    Groups are in classes by how far apart their numbers are: up to t, and farther than t / 2, which is what the class
-    costs at least. Windows of a class begin at every multiple of t, so that a number is in two of them. The first level
-    is `*`, the last one is for groups of one number, which cost nothing.
+    A group of a class is no wider than t, and wider than the next class's t, which is what it costs at least. With
+    ``parts`` p, a class's t is 2^(1/p) times the next one's, and windows of width t + t/p begin at every multiple of
+    t/p: one of them holds the group, and a number is in p + 1 of them, each a level. The first level is `*`, the last
+    one is for groups of one number, which cost nothing.
     """
     scale = table.trees[position]
     assert isinstance(scale, Scale)
@@ -122,26 +144,29 @@ def _span_levels(table: Table, position: int, low: Ints, high: Ints, classes: in
     star = np.full(len(low), -1 if widest is not None else 0, dtype=np.int32)
     found = _Levels([star], [np.full(len(low), whole)], whole)
     known = high < len(numbers)
-    wide = max(numbers, default=Fraction(0)) - min(numbers, default=Fraction(0))
     gaps = [after - before for before, after in pairwise(numbers)]
-    for number in range(classes if gaps else 0):
-        most, above = wide / 2**number, wide / 2 ** (number + 1) if number < classes - 1 else Fraction(0)
+    bounds = fine.bounds(numbers[-1] - numbers[0]) if gaps else []
+    for number, (most, above) in enumerate(pairwise(bounds)):
         if widest is not None and above >= widest:
             continue
-        cost = floor(share * max(above, min(gaps)) / Fraction(scale.width))
-        slot = np.array([(n - numbers[0]) // most for n in numbers] + [0], dtype=np.int32)
+        cost = np.full(len(low), min(floor(share * max(above, min(gaps)) / Fraction(scale.width)), whole))
+        if number == 0:  # the widest class has one window
+            found.nodes.append(np.where(known, 0, -1).astype(np.int32))
+            found.costs.append(cost)
+            continue
+        slot = np.array([(n - numbers[0]) * fine.parts // most for n in numbers] + [0], dtype=np.int32)
         from_, to = slot[np.minimum(low, len(numbers))], slot[np.minimum(high, len(numbers))]
-        for parity in (0,) if number == 0 else (0, 1):
-            window = (from_ - parity) // 2
-            inside = known & (number == 0 or (to - parity) // 2 == window)
-            found.nodes.append(np.where(inside, 0 if number == 0 else window + 1, -1).astype(np.int32))
-            found.costs.append(np.full(len(low), min(cost, whole)))
+        for first in range(fine.parts + 1):
+            window = (from_ - first) // (fine.parts + 1)
+            inside = known & ((to - first) // (fine.parts + 1) == window)
+            found.nodes.append(np.where(inside, window + 1, -1).astype(np.int32))
+            found.costs.append(cost)
     found.nodes.append(np.where(low == high, low, -1).astype(np.int32))
     found.costs.append(np.zeros(len(low), dtype=np.int64))
     return found
 
 
-def lattice_of(table: Table, positions: list[int], classes: int = CLASSES) -> tuple[Lattice, int]:
+def lattice_of(table: Table, positions: list[int], fine: Fineness) -> tuple[Lattice, int]:
     """Return the distinct tuples over some attributes with all that may cover them, and what a star costs at least."""
     low, high = table.low[positions], table.high[positions]
     member, first = group_rows(low if table.low is table.high else np.concatenate([low, high]))
@@ -149,33 +174,34 @@ def lattice_of(table: Table, positions: list[int], classes: int = CLASSES) -> tu
     found = [
         _tree_levels(table, position, low[a, first], high[a, first])
         if isinstance(table.trees[position], Tree)
-        else _span_levels(table, position, low[a, first], high[a, first], classes)
+        else _span_levels(table, position, low[a, first], high[a, first], fine)
         for a, position in enumerate(positions)
     ]
     at = np.cumsum([0, *(len(levels.nodes) for levels in found)])
     above = np.array([node for levels in found for node in levels.nodes], dtype=np.int32)
     cost = np.array([own for levels in found for own in levels.costs], dtype=np.int64)
-    return Lattice(at, above, cost, weight), sum(levels.star for levels in found)
+    return Lattice(at, above, cost, weight, 2 * fine.parts + 1), sum(levels.star for levels in found)
 
 
-def _fit(table: Table, positions: list[int]) -> tuple[list[int], int]:
-    """Return the attributes that a sum over the lattice can afford, and the classes of spans.
+def _fit(table: Table, positions: list[int]) -> tuple[list[int], Fineness]:
+    """Return the attributes that a sum over the lattice can afford, and how finely spans are told apart.
 
-    Fewer classes first, then without what weighs least for its levels.
+    Spans as finely as a small part of the work allows, then without attributes that weigh least for their levels.
     """
     kept = list(positions)
     share = weights_of(table)
-    classes = CLASSES
-    while len(kept) > 1:
+    while True:
         tuples = len(group_rows(np.concatenate([table.low[kept], table.high[kept]]))[1])
-        depths = [len(np.unique(t.depth)) if isinstance(t := table.trees[p], Tree) else 2 * classes + 1 for p in kept]
-        if tuples * float(np.prod(depths)) <= MOST_WORK:
-            break
-        if classes > 1 and not all(isinstance(table.trees[p], Tree) for p in kept):
-            classes -= 1
-            continue
-        kept.remove(min(kept, key=lambda p: (share[p] / depths[kept.index(p)], -p)))
-    return kept, classes
+        spans = sum(not isinstance(table.trees[p], Tree) for p in kept)
+        deep = {p: len(np.unique(t.depth)) for p in kept if isinstance(t := table.trees[p], Tree)}
+        work = tuples * prod(deep.values())
+        for fine in FINENESS:
+            if work * fine.levels**spans <= (MOST_WORK if fine == FINENESS[-1] else SPAN_WORK):
+                return kept, fine
+        if len(kept) == 1:
+            return kept, FINENESS[-1]
+        levels = {p: deep.get(p, FINENESS[-1].levels) for p in kept}
+        kept.remove(min(kept, key=lambda p: (share[p] / levels[p], -p)))
 
 
 def prices(
@@ -236,10 +262,10 @@ def _bound_of(
     table: Table, positions: list[int], k: int, seconds: float, tell: Callable[[int, int], None]
 ) -> tuple[int, int, list[int]]:
     """Return a bound on the rows' summed cost over some attributes, the simple one, and the attributes used."""
-    kept, classes = _fit(table, positions)
+    kept, fine = _fit(table, positions)
     if not kept or k < 2 or not table.records:
         return 0, 0, kept
-    lattice, whole = lattice_of(table, kept, classes)
+    lattice, whole = lattice_of(table, kept, fine)
     first = cheapest(lattice, k, whole)
     simple = int((lattice.weight * first).sum())
     _, best = prices(lattice, k, whole, seconds, tell, first)
@@ -287,10 +313,10 @@ def lower_bound(table: Table, progress: Progress, seconds: float = SECONDS) -> B
 
 
 def _simple(table: Table, positions: list[int], k: int) -> int:
-    kept, classes = _fit(table, positions)
+    kept, fine = _fit(table, positions)
     if not kept or k < 2 or not table.records:
         return 0
-    lattice, whole = lattice_of(table, kept, classes)
+    lattice, whole = lattice_of(table, kept, fine)
     return int((lattice.weight * cheapest(lattice, k, whole)).sum())
 
 

@@ -14,9 +14,10 @@ import numpy as np
 from kveil.kernels.cells import choose_cells
 from kveil.kernels.groups import group_rows
 from kveil.models.counts import Weights
+from kveil.policy.attributes import MaxWidth
 from kveil.policy.constraints import Component, implied
-from kveil.policy.model import MaxWidth, PrivacyModel
 from kveil.policy.numbers import EXACT
+from kveil.policy.privacy import PrivacyModel
 from kveil.table.encode import Table
 from kveil.table.tree import Bools, Ints, Scale, Tree, round_outward
 

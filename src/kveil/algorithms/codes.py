@@ -27,7 +27,7 @@ from kveil.kernels.neighbours import (
     Codes,
     Longs,
 )  # fmt: skip
-from kveil.policy.model import MaxWidth
+from kveil.policy.attributes import MaxWidth
 from kveil.table.encode import Table
 from kveil.table.tree import Floats, Ints, Scale, Tree, round_outward
 

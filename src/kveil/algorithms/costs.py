@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kveil.kernels.clusters import Costs
-from kveil.policy.model import Intervals
+from kveil.policy.attributes import Intervals
 from kveil.table.encode import Table
 from kveil.table.tree import Floats, Ints, Scale, Tree, round_outward
 

@@ -17,7 +17,8 @@ import numpy as np
 
 from kveil.kernels.partition import Forest, Longs, Sets, refine
 from kveil.models.fingerprints import run_starts
-from kveil.policy.model import Policy, sensitive_of
+from kveil.policy.model import Policy
+from kveil.policy.privacy import sensitive_of
 from kveil.table.encode import Table
 from kveil.table.tree import Bools, Floats, Ints, Tree
 

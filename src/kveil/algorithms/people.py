@@ -14,7 +14,8 @@ from typing import Literal
 import numpy as np
 
 from kveil.algorithms.classfly import ClassflyOptions, classfly_complete
-from kveil.algorithms.mondrian import limit_groups, split_kept
+from kveil.algorithms.divided import limit_groups
+from kveil.algorithms.mondrian import split_kept
 from kveil.algorithms.partition import bucketings, canonical_fingerprints, canonical_people, generalize_items
 from kveil.errors import Unmeetable, count
 from kveil.kernels.groups import group_rows

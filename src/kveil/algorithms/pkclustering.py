@@ -11,8 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from kveil.algorithms.divided import Divided, Parts
 from kveil.algorithms.kmember import Found, Space, clusters_of
-from kveil.algorithms.mondrian import Divided, Parts, solve_divided
+from kveil.algorithms.mondrian import solve_divided
 from kveil.errors import Unmeetable
 from kveil.kernels.clusters import Items
 from kveil.kernels.diverse import cluster_diverse

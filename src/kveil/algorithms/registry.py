@@ -11,9 +11,10 @@ import numpy as np
 
 from kveil.errors import Refused, listing
 from kveil.kernels import compile_some, compiled_before
+from kveil.policy.attributes import MaxWidth, Ranges
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
-from kveil.policy.model import MaxWidth, Policy, Ranges
+from kveil.policy.model import Policy
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
 

@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from kveil.policy.attributes import STAR, Ranges
 from kveil.policy.hierarchy import Line, climber, fixed_lines
-from kveil.policy.model import STAR, Policy, Ranges
+from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
 
 Ints = NDArray[np.int64]

@@ -13,7 +13,8 @@ from kveil.attack.match import Ints
 from kveil.attack.words import knowing, sentence
 from kveil.attack.world import World, world_of
 from kveil.files import Source
-from kveil.policy.model import Policy, sensitive_of
+from kveil.policy.model import Policy
+from kveil.policy.privacy import sensitive_of
 
 Game = Callable[[], list[dict[str, Any]]]
 MOST_OTHERS = 3

@@ -11,7 +11,8 @@ import polars as pl
 
 from kveil.attack.match import Bools, Coded, Ints, coded, covers, labels_over
 from kveil.files import Source
-from kveil.policy.model import STAR, Policy
+from kveil.policy.attributes import STAR
+from kveil.policy.model import Policy
 from kveil.verify.rows import ITEM, ROW, original_rows, release_rows, released_texts
 
 

@@ -83,11 +83,10 @@ def group(lattice: Lattice, rows: Longs, tuples: Ints, number: int, words: Words
 def is_closed(lattice: Lattice, rows: Longs, members: Ints, begin: int, end: int) -> bool:
     """Tell whether a node is the lowest over its tuples: in no attribute do all of them lie under one below it.
 
-    Three levels on are enough: a tree's node has its children one on, a window the other ones of its class and of the
-    next, inside one of which all narrower ones lie.
+    A tree's node has its children one level on, a window the others of its class and of the next within ``ahead``.
     """
     for a in range(len(rows)):
-        for level in range(rows[a] + 1, min(rows[a] + 4, lattice.at[a + 1])):
+        for level in range(rows[a] + 1, min(rows[a] + 1 + lattice.ahead, lattice.at[a + 1])):
             below = lattice.above[level, members[begin]]
             i = begin if below >= 0 else end + 1
             while i < end and lattice.above[level, members[i]] == below:

@@ -22,8 +22,8 @@ from kveil.kernels.clusters_loops import (
     push,
     take,
 )
+from kveil.kernels.models_loops import ALPHA, AT_LEAST_K, DISTINCT, ENTROPY, FREQUENCY, RECURSIVE, clear, holds
 from kveil.kernels.mondrian import Floats, Needs, Values
-from kveil.kernels.mondrian_loops import ALPHA, AT_LEAST_K, DISTINCT, ENTROPY, FREQUENCY, RECURSIVE, clear, holds
 
 PLANNED = 4096  # different values up to which it is planned which of them a cluster may take
 

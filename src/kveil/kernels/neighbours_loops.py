@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from kveil.kernels.models_loops import clear, holds
 from kveil.kernels.mondrian import Floats, Ints, Longs
-from kveil.kernels.mondrian_loops import clear, holds
 from kveil.kernels.neighbours import (
     AFTER,
     ALIVE,

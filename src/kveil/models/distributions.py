@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kveil.models.counts import Bools, Groups, Histogram
-from kveil.policy.model import PrivacyModel
+from kveil.policy.privacy import PrivacyModel
 
 TOLERANCE = 1e-9  # for logarithms and distances; counts are compared exactly
 

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kveil.kernels.partition import group_sets
-from kveil.policy.model import STAR, PrivacyModel, sensitive_of
+from kveil.policy.attributes import STAR
+from kveil.policy.privacy import PrivacyModel, sensitive_of
 from kveil.table.encode import Table
 from kveil.table.sensitive import Sensitive
 from kveil.table.solution import Shown, all_stars

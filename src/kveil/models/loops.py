@@ -13,7 +13,7 @@ from kveil.table.sensitive import Sensitive
 
 def needs_of(models: list[GroupModel], names: list[str]) -> Needs:
     """Return the models as the kernel reads them: kind, attribute, k, a fraction, a bound."""
-    from kveil.kernels import mondrian_loops as kinds
+    from kveil.kernels import models_loops as kinds
 
     found: list[tuple[int, int, int, int, int, float]] = []
     for model in models:

@@ -13,7 +13,8 @@ from kveil.models.distributions import FrequencyL, distribution_model, exact
 from kveil.models.fingerprints import fingerprint_name
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.constraints import implied
-from kveil.policy.model import Policy, PrivacyModel
+from kveil.policy.model import Policy
+from kveil.policy.privacy import PrivacyModel
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Tree, star_rows

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from kveil.errors import PolicyError, did_you_mean, listing
 
 if TYPE_CHECKING:
-    from kveil.policy.model import Policy, PrivacyModel
+    from kveil.policy.model import Policy
+    from kveil.policy.privacy import PrivacyModel
 
 
 @dataclass(frozen=True)

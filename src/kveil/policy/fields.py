@@ -113,3 +113,8 @@ Share = Annotated[
 Whole = Annotated[int, BeforeValidator(_whole), WithJsonSchema({"type": "integer"})]
 Count = Annotated[int, BeforeValidator(_whole), Field(ge=1), WithJsonSchema({"type": "integer", "minimum": 1})]
 Flag = Annotated[bool, BeforeValidator(_flag), WithJsonSchema({"type": "boolean"})]
+
+
+def told(sentence: str) -> PydanticCustomError:
+    """Return a rejection worded by whoever raises it; it follows the key path."""
+    return PydanticCustomError("told", "{told}", {"told": sentence})

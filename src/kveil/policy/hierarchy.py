@@ -16,20 +16,11 @@ from decimal import Decimal
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from kveil.errors import PolicyError, did_you_mean
-from kveil.policy.model import (
-    STAR,
-    Attribute,
-    Dates,
-    Hierarchy,
-    HierarchyFile,
-    Intervals,
-    Mask,
-    Policy,
-    Ranges,
-    Tree,
-)
+from kveil.policy.attributes import STAR, Attribute, Dates, Hierarchy, HierarchyFile, Intervals, Mask, Ranges, Tree
+from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, is_whole, multiple_below, parse_number, show_number, show_span
 
 Line = tuple[str, ...]  # leaf first, root last
@@ -261,11 +252,13 @@ def build_lines(spec: Hierarchy | None, values: Iterable[str], where: str) -> tu
     return Lines(tuple(found), STAR, built=True), unknown
 
 
-def balanced_lines(counts: Iterable[tuple[str, int]], fan_out: int) -> tuple[Line, ...]:
-    """Return a tree over values in the order of their texts whose siblings hold about equally many records.
+def balanced_lines(
+    counts: Iterable[tuple[str, int]], fan_out: int, order: Callable[[str], Any] | None = None
+) -> tuple[Line, ...]:
+    """Return a tree over values whose siblings hold about equally many records, in the order of their texts.
 
-    Each level cuts its parent's run of values into at most ``fan_out`` parts of about equal weight; inner
-    nodes are called by their first and last value.
+    ``order`` gives values other places. Each level cuts its parent's run of values into at most ``fan_out`` parts
+    of about equal weight; inner nodes are called by their first and last value.
     """
     found: list[Line] = []
 
@@ -289,7 +282,7 @@ def balanced_lines(counts: Iterable[tuple[str, int]], fan_out: int) -> tuple[Lin
 
     if fan_out < 2:
         raise PolicyError("balanced:N needs N of at least 2.")
-    cut(sorted(counts), (STAR,))
+    cut(sorted(counts, key=lambda pair: (pair[0] if order is None else order(pair[0]), pair[0])), (STAR,))
     return tuple(found)
 
 

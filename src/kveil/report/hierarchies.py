@@ -18,6 +18,7 @@ from rich.tree import Tree as Drawing
 
 from kveil.errors import DataError, PolicyError, count, did_you_mean, listing
 from kveil.files import read_table
+from kveil.policy.attributes import STAR, Attribute, Ranges
 from kveil.policy.hierarchy import (
     Lines,
     balanced_lines,
@@ -27,7 +28,7 @@ from kveil.policy.hierarchy import (
     fixed_lines,
     read_hierarchy_file,
 )
-from kveil.policy.model import STAR, Attribute, Policy, Ranges
+from kveil.policy.model import Policy
 from kveil.policy.wording import policy_error
 
 

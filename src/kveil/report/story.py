@@ -12,9 +12,10 @@ import polars as pl
 
 from kveil.errors import count
 from kveil.files import Source
+from kveil.policy.attributes import STAR, Ranges
 from kveil.policy.constraints import largest_k
 from kveil.policy.hierarchy import climber, fixed_lines
-from kveil.policy.model import STAR, Policy, Ranges
+from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
 from kveil.verify.rows import release_rows, released_texts
 

@@ -106,6 +106,8 @@ def show_guesses(out: Console, content: dict[str, Any], target: str) -> None:
     doubtful = sum(entry["doubtful"] for entry in content["columns"])
     beside = f" with {count(len(content['files']), 'hierarchy file')}" if content["files"] else ""
     out.print(f"[bold]{escape(target)}[/]{beside}: k {content['k']}, {count(doubtful, 'guess', 'guesses')} to check.")
+    if content["copy"]:
+        out.print(f"{escape(content['copy'])} beside it is the table with its names, readable by you alone.")
     out.print(f"Read it, then run: kveil anonymize {escape(target)}")
 
 

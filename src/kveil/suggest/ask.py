@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from kveil.policy.model import Role
+from kveil.policy.attributes import Role
 from kveil.suggest.roles import Guess, as_role
 
 LETTERS: dict[str, Role] = {

@@ -25,9 +25,8 @@ _FORMS = {
     "month": r"\d{4}-(0[1-9]|1[0-2])",
     "year": r"(1[89]|20)\d{2}",
     "digits": r"\d+",
-    "span": r"[\[(]?\d+(\.\d+)?\s?-\s?\d+(\.\d+)?[\])]?",
     "icd10": r"[A-TV-Z]\d[0-9A-Z](\.?[0-9A-Z]{1,4})?",
-    "icd9": r"\d{3}(\.\d{1,2})?|[EV]\d{2,3}(\.\d{1,2})?",
+    "icd9": r"\d{1,3}(\.\d{1,2})?|[EV]\d{2,3}(\.\d{1,2})?",
 }
 
 
@@ -115,10 +114,9 @@ def missing_in(columns: list[pl.Series]) -> list[str]:
     """Return the texts that mean missing and occur, the most frequent first; the empty text if there are none."""
     seen: dict[str, int] = {}
     for column in columns:
-        for text in MISSING:
-            number = int((column == text).sum() or 0)
-            if number:
-                seen[text] = seen.get(text, 0) + number
+        marks = column.filter(column.str.strip_chars().is_in(MISSING))  # files with blanks after separators have " ?"
+        for text, number in marks.alias("text").value_counts(name="len").iter_rows():
+            seen[text] = seen.get(text, 0) + number
         empty = column.null_count()
         if empty:
             seen[""] = seen.get("", 0) + empty

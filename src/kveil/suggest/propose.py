@@ -12,6 +12,7 @@ from kveil.files import Source
 from kveil.policy.numbers import parse_number
 from kveil.suggest.profile import Profile, missing_in, profile
 from kveil.suggest.roles import Guess, find_individual, guess_column, hierarchy_for
+from kveil.suggest.trees import balanced
 
 Correct = Callable[[list[Guess]], list[Guess]]
 
@@ -47,11 +48,16 @@ def _columns(source: Source) -> dict[str, pl.Series | None]:
 
 
 def _looks_like_data(source: Source) -> bool:
-    """Tell whether a CSV's names look like a record: a number, a date or a missing mark among them."""
+    """Tell whether a CSV's names look like a record: a number, a date or a missing mark among them.
+
+    A first column without a name is none: other programs number the rows so.
+    """
     if source.kind != "csv":
         return False
     names = [name.strip() for name in source.frame.columns]
-    return any(parse_number(name) is not None or name in {"", "?", "NA"} for name in names)
+    if any(parse_number(name) is not None or name in {"?", "NA"} for name in names):
+        return True
+    return "" in names[1:]
 
 
 def suggest(source: Source, correct: Correct | None = None) -> Suggestion:
@@ -60,7 +66,8 @@ def suggest(source: Source, correct: Correct | None = None) -> Suggestion:
         raise DataError(f"{source.name} has no columns; give a table.")
     if _looks_like_data(source):
         raise DataError(
-            f"{source.name}: the first line looks like a record, not like names of columns; add a line of names first."
+            f"{source.name}: the first line looks like a record, not like names of columns; name "
+            "the columns with --columns, or add a line of names first."
         )
     if source.rows == 0:
         raise DataError(f"{source.name} has no records, so there is nothing to look at; give a table with some.")
@@ -75,31 +82,30 @@ def suggest(source: Source, correct: Correct | None = None) -> Suggestion:
             guesses.append(Guess(Profile(name, source.rows, [], 0), "identifier", "kveil cannot read its type as text"))
         else:
             guesses.append(guess_column(profile(name, column, frozenset(missing))))
-    individual = find_individual(guesses)
+    texts = {name: column for name, column in columns.items() if column is not None}
+    individual = find_individual(guesses, lambda name: _something_follows(name, guesses, texts))
     if individual is not None:
-        guesses = [_of_persons(guess, individual) for guess in guesses]
+        guesses = [individual if guess.name == individual.name else guess for guess in guesses]
     if correct is not None:
         guesses = correct(guesses)
     guesses = _some_quasi(guesses)
-    texts = {name: column for name, column in columns.items() if column is not None}
     guesses, follows = _following(guesses, texts)
     guesses, conflicts = _of_several_records(guesses, texts, missing)
     k, reason = _suggest_k(guesses, source.rows, texts)
-    diverse = tuple(guess.name for guess in guesses if guess.role == "sensitive" and _is_diverse(guess.profile))
-    return Suggestion(source, missing, guesses, conflicts, k, reason, diverse[:3], follows)
+    able = [guess for guess in guesses if guess.role == "sensitive" and _is_diverse(guess.profile)]
+    able.sort(key=lambda guess: guess.doubtful)  # stable: what is surely sensitive first, else the table's order
+    return Suggestion(source, missing, guesses, conflicts, k, reason, tuple(g.name for g in able[:3]), follows)
 
 
-def _of_persons(guess: Guess, individual: str) -> Guess:
-    if guess.name == individual:
-        per = guess.profile.known / max(guess.profile.distinct, 1)
-        return replace(
-            guess,
-            role="individual",
-            reason=f"it says whose record it is: {guess.profile.distinct:,} of them with {per:.1f} records each",
-            way=None,
-            doubtful=False,
-        )
-    return guess
+def _something_follows(left: str, guesses: list[Guess], texts: dict[str, pl.Series]) -> bool:
+    """Tell whether some column with several values, but fewer, is always the same where this one is."""
+    frame = pl.DataFrame(texts)
+    most = frame[left].n_unique()
+    return any(
+        frame.select(left, guess.name).n_unique() == most
+        for guess in guesses
+        if guess.name != left and guess.name in texts and 1 < guess.profile.distinct <= most / 2
+    )
 
 
 def _some_quasi(guesses: list[Guess]) -> list[Guess]:
@@ -141,7 +147,23 @@ def _following(guesses: list[Guess], texts: dict[str, pl.Series]) -> tuple[list[
                     way = hierarchy_for(right.profile)
                     reason = f"it follows from {left.name}, and would give back what is hidden there"
                     changed[right.name] = replace(right, role="quasi-identifier", reason=reason, way=way)
-    return [changed[guess.name] for guess in guesses], tuple(found)
+    return [_in_order(changed[guess.name], changed, found, frame) for guess in guesses], tuple(found)
+
+
+def _in_order(guess: Guess, guesses: dict[str, Guess], found: list[tuple[str, str]], frame: pl.DataFrame) -> Guess:
+    """Put values that have a number each, in another column, into the order of these numbers where nothing is known."""
+    if guess.way is None or not guess.way.doubtful or guess.way.lines is None or guess.profile.numbers is not None:
+        return guess
+    for left, right in found:
+        other = guesses[right].profile
+        if left == guess.name and other.numbers is not None and other.distinct == guess.profile.distinct:
+            pairs = frame.select(left, right).unique().drop_nulls()
+            numbers = {text: parse_number(number) for text, number in pairs.iter_rows()}
+            order = {text: number for text, number in numbers.items() if number is not None}
+            if all(text in order for text in guess.profile.texts):
+                way = replace(balanced(guess.profile, order, f"by {right}"), doubtful=False)
+                return replace(guess, way=way)
+    return guess
 
 
 def _of_several_records(

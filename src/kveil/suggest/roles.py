@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from kveil.errors import count
-from kveil.policy.model import Role
+from kveil.policy.attributes import Role
 from kveil.suggest.profile import Profile
-from kveil.suggest.trees import Way, countries, dates, first_of, icd, mask, numbers, spans, states
+from kveil.suggest.spans import spans
+from kveil.suggest.trees import Way, codes, countries, dates, first_of, icd, mask, numbers, prefixes, states
 
 # Words of a column's name; a name is cut at other characters and where small letters meet capitals.
 PERSONS = {
@@ -19,6 +21,7 @@ NUMBERING = {
     "id", "ids", "nbr", "no", "num", "number", "key", "uuid", "guid", "index", "idx", "serial", "ref",
     "identifier", "rowid", "record", "nr",
 }  # fmt: skip
+COUNTING = {"number", "num", "no", "nr", "index", "count", "total"}  # in front of what is counted
 NAMING = {
     "name", "surname", "firstname", "lastname", "fullname", "forename", "givenname", "middlename", "nickname",
     "email", "mail", "phone", "telephone", "tel", "mobile", "fax", "ssn", "passport", "iban", "mrn", "url",
@@ -32,7 +35,7 @@ NOT_A_PERSON = {
 }  # fmt: skip
 AGES = {"age", "ages", "alter", "yob"}
 BIRTHS = {"birth", "birthdate", "birthday", "dob", "born", "birthyear", "dateofbirth"}
-SEXES = {"sex", "gender", "geschlecht"}
+SEXES = {"sex", "gender", "geschlecht", "female", "male"}
 PLACES = {
     "zip", "zipcode", "postcode", "postal", "plz", "postalcode", "city", "town", "village", "municipality",
     "county", "state", "province", "region", "country", "district", "location", "residence", "nation",
@@ -47,7 +50,8 @@ KNOWN = {
     "speciality", "admission", "discharge", "visit", "arrival", "physician", "doctor", "teacher", "grade",
     "position", "title", "rank", "hire", "date", "pclass", "embarked", "cabin", "siblings", "parents", "sibsp",
     "parch", "smoker", "housing", "payer", "insurance", "body", "species", "breed", "club", "team", "year",
-    "tenure", "industry", "military", "bmi", "eye", "hair",
+    "tenure", "industry", "military", "bmi", "eye", "hair", "ethn", "educ", "edu", "occ", "kids", "child", "black",
+    "white", "hispanic", "asian", "religious", "smoke", "experience", "exper", "seniority",
 }  # fmt: skip
 SECRETS = {
     "diagnosis", "diagnoses", "diag", "disease", "illness", "icd", "icd9", "icd10", "condition", "symptom",
@@ -55,8 +59,18 @@ SECRETS = {
     "event", "hiv", "result", "salary", "income", "wage", "wages", "pay", "earnings", "credit", "debt", "loan",
     "balance", "score", "politics", "political", "party", "orientation", "criminal", "offense", "offence", "crime",
     "verdict", "outcome", "readmitted", "glucose", "cholesterol", "pregnant", "disability", "cause", "death",
-    "survived", "default", "charges", "expenses", "cost", "amount", "payment", "spending", "fare", "test",
+    "survived", "default", "charges", "expenses", "cost", "amount", "payment", "spending", "fare", "test", "capital",
+    "wealth", "assets", "savings", "profit", "tax", "pension", "mortgage", "benefit", "benefits", "health", "union",
+    "vote", "voted", "ideology", "affair", "affairs", "alive", "dead", "died", "mortality",
 }  # fmt: skip
+STUDIED = {"class", "target", "label"}  # what people who learn from tables call the column they predict
+# What is not counted: where its values are whole numbers, they stand for something.
+CODED = {
+    "code", "codes", "type", "category", "group", "kind", "status", "race", "ethnicity", "ethnic", "ethn", "marital",
+    "occupation", "occ", "job", "profession", "workclass", "relationship", "religion", "language", "department", "ward",
+    "specialty", "speciality", "industry", "state", "province", "region", "country", "county", "district", "city",
+    "nationality", "citizenship", "payer", "insurance", "site", "source", "disposition",
+} | NUMBERING - COUNTING  # fmt: skip
 
 LONG_TEXT = 40  # characters
 
@@ -100,8 +114,7 @@ def _names_people(words: list[str]) -> str | None:
 
 def _numbers_things(words: list[str]) -> bool:
     """Tell whether a name is that of a number somebody was given; ``number of visits`` and ``num_visits`` count."""
-    counting = {"number", "num", "no", "nr", "index"}
-    return bool(_hit(words[1:] if words and words[0] in counting and len(words) > 1 else words, NUMBERING))
+    return bool(_hit(words[1:] if words and words[0] in COUNTING and len(words) > 1 else words, NUMBERING))
 
 
 def _form_that_names(profile: Profile) -> str | None:
@@ -132,6 +145,8 @@ def hierarchy_for(profile: Profile) -> Way:
         return first_of(profile, mask)
     if _hit(words, AGES):
         return first_of(profile, lambda p: numbers(p, age=True), spans)
+    if profile.whole and _hit(words, CODED):
+        return first_of(profile, states, codes)
     trees = [dates, spans]
     if set(words) & {"country", "nation", "nationality", "citizenship", "native"}:
         trees += [countries]
@@ -139,7 +154,7 @@ def hierarchy_for(profile: Profile) -> Way:
         trees += [states, countries]
     else:
         trees += [states, countries] if profile.distinct > 12 else []
-    return first_of(profile, *trees, _numbers_if_many)
+    return first_of(profile, *trees, _numbers_if_many, prefixes)
 
 
 def _numbers_if_many(profile: Profile) -> Way | None:
@@ -166,11 +181,14 @@ def guess_column(profile: Profile) -> Guess:
     if profile.length > LONG_TEXT or (profile.words > 5 and profile.uniqueness > 0.2):
         return Guess(profile, "identifier", "free text can name anybody; it is left out", doubtful=True)
     if _hit(words, SECRETS) and not _hit(words, BIRTHS) and not _is_date(profile):
-        hierarchy = icd(profile) if _hit(words, {"diagnosis", "diagnoses", "diag", "icd", "icd9", "icd10"}) else None
+        coded = _hit(words, {"diagnosis", "diagnoses", "diag", "icd", "icd9", "icd10"}) and not set(words) & COUNTING
+        hierarchy = icd(profile) if coded else None
         return Guess(profile, "sensitive", f"{_hit(words, SECRETS)!r} in its name: what people want kept", hierarchy)
     if _hit(words, BIRTHS | AGES | SEXES | PLACES | KNOWN):
         told = _hit(words, BIRTHS | AGES | SEXES | PLACES | KNOWN)
         return _quasi(profile, f"{told!r} in its name: others can know it of a person")
+    if _hit(words, STUDIED) and profile.distinct <= FEW_NAMES:
+        return Guess(profile, "sensitive", "it may be what the table is for: released, and protected", doubtful=True)
     if _is_date(profile):
         return _quasi(profile, "dates: others can know when something happened")
     return _by_values(profile, unique)
@@ -222,11 +240,15 @@ def _counts_through(profile: Profile) -> bool:
 # ---------------------------------------------------------------------------------------------- several columns
 
 
-def find_individual(guesses: list[Guess]) -> str | None:
-    """Return the column that says whose record it is, where people have several; else None.
+Follows = Callable[[str], bool]
+
+
+def find_individual(guesses: list[Guess], followed: Follows) -> Guess | None:
+    """Return the column that says whose record it is, where people have several, as such a guess; else None.
 
     Its name numbers or names persons, and its values repeat: at least one record in fifty is not its person's
-    first.
+    first. Where the name is only that of a number, something must also follow from it (``followed``), as somebody's
+    sex does.
     """
     best: tuple[bool, int, str] | None = None
     for guess in guesses:
@@ -236,11 +258,16 @@ def find_individual(guesses: list[Guess]) -> str | None:
         repeats = profile.distinct < 0.98 * profile.known and profile.distinct > max(20, 0.02 * profile.known)
         if profile.missing or not (person or numbered) or not repeats or not profile.distinct >= 2:
             continue
-        if not person and guess.role != "identifier":
+        if not person and guess.role != "identifier" and not (set(words) <= NUMBERING and followed(guess.name)):
             continue
         rank = (person, profile.distinct, guess.name)
         best = max(best, rank) if best is not None else rank
-    return best[2] if best is not None else None
+    if best is None:
+        return None
+    found = next(guess for guess in guesses if guess.name == best[2])
+    per = found.profile.known / max(found.profile.distinct, 1)
+    reason = f"it says whose record it is: {found.profile.distinct:,} of them with {per:.1f} records each"
+    return replace(found, role="individual", reason=reason, way=None, doubtful=not best[0])
 
 
 def as_role(guess: Guess, role: Role) -> Guess:

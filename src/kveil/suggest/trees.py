@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
 from typing import Any
 
 from kveil.errors import PolicyError, count
+from kveil.policy.attributes import STAR, Attribute
 from kveil.policy.hierarchy import Line, balanced_lines, build_lines, check_lines
-from kveil.policy.model import STAR, Attribute
 from kveil.policy.numbers import show_number
 from kveil.suggest.profile import Profile
 
@@ -45,15 +44,19 @@ def _plain(text: str) -> str:
     return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
-def _tree(lines: Sequence[Line]) -> tuple[Line, ...] | None:
+def tree_of(lines: Sequence[Line]) -> tuple[Line, ...] | None:
+    """Return lines if they are a tree, else None."""
     try:
         return check_lines(lines, "")
     except PolicyError:
         return None
 
 
-def _by_table(profile: Profile, table: str, levels: tuple[str, str], least: float) -> tuple[Line, ...] | None:
-    """Return a tree from a known table by names or codes, None where too few of the values are in it."""
+def _by_table(profile: Profile, table: str, levels: tuple[str, str], least: float, reason: str) -> Way | None:
+    """Return a tree from a known table by names or codes, None where too few of the values are in it.
+
+    Values that are not in it become `*` at once, which the steward is told.
+    """
     rows = _known(table)
     for key in ("name", "code"):
         place = {_plain(row[key]): row for row in rows if row[key]}
@@ -73,20 +76,24 @@ def _by_table(profile: Profile, table: str, levels: tuple[str, str], least: floa
             row = place.get(_plain(text))
             way = (marked[row[levels[0]]], marked[row[levels[1]]]) if row else ()
             lines.append((text, *way, STAR))
-        return _tree(lines)
+        tree = tree_of(lines)
+        strange = profile.distinct - len(known)
+        if strange:
+            reason += f"; {count(strange, 'value')} of {profile.distinct} not known there, directly under `*`"
+        return Way(reason, lines=tree, doubtful=strange > 0) if tree else None
     return None
 
 
 def countries(profile: Profile) -> Way | None:
     """Return the tree of countries, parts of continents and continents."""
-    lines = _by_table(profile, "countries", ("part", "continent"), 0.8)
-    return Way("countries under their parts of the world and continents", lines=lines) if lines else None
+    told = "countries under their parts of the world and continents"
+    return _by_table(profile, "countries", ("part", "continent"), 0.8, told)
 
 
 def states(profile: Profile) -> Way | None:
     """Return the tree of the United States by division and region."""
-    lines = _by_table(profile, "states", ("division", "region"), 0.9)
-    return Way("states under the census's divisions and regions", lines=lines) if lines else None
+    told = "states under the census's divisions and regions"
+    return _by_table(profile, "states", ("division", "region"), 0.9, told)
 
 
 def icd(profile: Profile) -> Way | None:
@@ -96,18 +103,30 @@ def icd(profile: Profile) -> Way | None:
         return None
     system = "9" if nine >= ten else "10"
     chapters = [row for row in _known("icd") if row["system"] == system]
+    categories = {text: _icd_category(text, system) for text in profile.texts}
+    divided = {category for text, category in categories.items() if text.upper() != category}
     lines: list[Line] = []
-    for text in sorted(profile.texts):
-        category = text.split(".")[0][: 3 if system == "10" else 4].upper()
-        if system == "9" and category[:1].isdigit():
-            category = category[:3]
+    strange = 0
+    for text, category in sorted(categories.items()):
         chapter = next((r["chapter"] for r in chapters if r["from"] <= category[:3] <= r["to"]), None)
-        way: Line = (text,)
-        if f"{category}.*" != text and "." in text:
-            way += (f"{category}.*",)
-        lines.append((*way, chapter, STAR) if chapter else (*way, STAR))
-    tree = _tree(lines)
-    return Way(f"looks like ICD-{system} codes: code, category, chapter", lines=tree) if tree else None
+        strange += chapter is None
+        if chapter is None:
+            lines.append((text, STAR))
+        else:
+            lines.append((text, *([f"{category}.*"] if category in divided else []), chapter, STAR))
+    tree = tree_of(lines)
+    told = f"looks like ICD-{system} codes: code, category, chapter"
+    if strange:
+        told += f"; {count(strange, 'value')} of {profile.distinct} in no chapter, directly under `*`"
+    return Way(told, lines=tree, doubtful=strange > 0) if tree else None
+
+
+def _icd_category(text: str, system: str) -> str:
+    """Return a code's category: what stands before the point, of ICD-9 with the zeros that programs cut off."""
+    before = text.split(".")[0].upper()
+    if system == "10":
+        return before[:3]
+    return before[:3].zfill(3) if before[:1].isdigit() else before[: 4 if before.startswith("E") else 3]
 
 
 def dates(profile: Profile) -> Way | None:
@@ -116,7 +135,7 @@ def dates(profile: Profile) -> Way | None:
         return Way("ISO dates: month, year, decade", {"dates": ["month", "year", "decade"]})
     if profile.share("month") == 1:
         lines = [(text, text[:4], f"{text[:3]}*", STAR) for text in sorted(profile.texts)]
-        return Way("months: year, decade", lines=_tree(lines))
+        return Way("months: year, decade", lines=tree_of(lines))
     if profile.share("day_first") == 1:
         parts = {text: [int(part) for part in re.split(r"[./-]", text)] for text in profile.texts}
         first, second = max(p[0] for p in parts.values()), max(p[1] for p in parts.values())
@@ -127,7 +146,7 @@ def dates(profile: Profile) -> Way | None:
             steps = (f"{year}-{part[month]:02d}",) if month is not None else ()
             lines.append((text, *steps, year, f"{year[:3]}*", STAR))
         unsure = "" if month is not None else ", day and month cannot be told apart"
-        return Way(f"dates: {'month, ' if month is not None else ''}year, decade{unsure}", lines=_tree(lines))
+        return Way(f"dates: {'month, ' if month is not None else ''}year, decade{unsure}", lines=tree_of(lines))
     return None
 
 
@@ -207,41 +226,38 @@ def _lopsided(profile: Profile, width: Decimal) -> bool:
     return sum(fullest) > 0.5 * profile.known and len(fullest) > 2 and profile.distinct > 30
 
 
-def spans(profile: Profile) -> Way | None:
-    """Return categories that are ranges of numbers, such as ``60-70``, joined two by two."""
-    if profile.distinct < 3 or profile.share("span") < 1:
+def codes(profile: Profile) -> Way | None:
+    """Return runs of whole numbers that stand for something, in their order; few need no steps."""
+    if profile.distinct <= FEW or profile.numbers is None:
         return None
-    bounds = {text: tuple(Decimal(n) for n in re.findall(r"\d+(?:\.\d+)?", text)) for text in profile.texts}
-    ordered = sorted(profile.texts, key=lambda text: bounds[text])
-    if any(low > high for low, high in bounds.values()) or any(
-        bounds[a][1] > bounds[b][0] + 1 for a, b in pairwise(ordered)
-    ):
-        return None
-    opening = ordered[0][0] if ordered[0][0] in "[(" else ""
-    closing = ordered[0][-1] if ordered[0][-1] in "])" else ""
-    ways: dict[str, list[str]] = {text: [text] for text in ordered}
-    size = 2
-    while size < len(ordered):
-        for start in range(0, len(ordered), size):
-            run = ordered[start : start + size]
-            low, high = show_number(bounds[run[0]][0]), show_number(bounds[run[-1]][1])
-            label = f"{opening}{low}-{high}{closing}" if len(run) > 1 else run[0]
-            for text in run:
-                if ways[text][-1] != label:
-                    ways[text].append(label)
-        size *= 2
-    lines = _tree([(*way, STAR) for way in ways.values()])
-    return Way("ranges of numbers, joined two by two", lines=lines) if lines else None
+    return balanced(profile, {text: Decimal(text) for text in profile.texts}, "numbers that stand for something")
 
 
-def balanced(profile: Profile) -> Way:
-    """Return runs of values in the order of their texts, about equally frequent: a last resort."""
-    lines = _tree(list(balanced_lines(profile.counts, 5)))
+def prefixes(profile: Profile) -> Way | None:
+    """Return values under what they begin with, such as ``Surgery-General`` under ``Surgery*``."""
+    if profile.distinct <= FEW or profile.numbers is not None:
+        return None
+    begins = {text: found[0] for text in profile.texts if (found := re.match(r"[^\W\d_]{3,}(?=[-/:_])", text))}
+    # A value that is nothing but the beginning of others belongs to them.
+    heads = set(begins.values())
+    begins |= {text: text for text in profile.texts if text in heads}
+    together = {head: [text for text in begins if begins[text] == head] for head in heads}
+    shared = {text for texts in together.values() if len(texts) > 1 for text in texts}
+    if len(shared) < 0.4 * profile.distinct or len(together) < 2:
+        return None
+    lines = [(text, f"{begins[text]}*", STAR) if text in shared else (text, STAR) for text in sorted(profile.texts)]
+    tree = tree_of(lines)
+    return Way("values under the word they begin with", lines=tree, doubtful=True) if tree else None
+
+
+def balanced(profile: Profile, order: Mapping[str, Decimal] | None = None, told: str = "no known tree") -> Way:
+    """Return runs of values in an order, by default that of their texts, about equally frequent: a last resort."""
+    lines = tree_of(list(balanced_lines(profile.counts, 5, None if order is None else order.__getitem__)))
     if lines is None or max(map(len, lines)) < 3:
         return Way(f"{count(profile.distinct, 'value')}, no steps in between")
     return Way(
-        "no known tree: values in the order of their texts, cut into runs that are about equally frequent; "
-        "a tree by meaning would be better",
+        f"{told}: values in the order of {'their texts' if order is None else 'their numbers'}, cut into runs that are "
+        "about equally frequent; a tree by meaning would be better",
         lines=lines,
         doubtful=True,
     )

@@ -11,7 +11,8 @@ import polars as pl
 
 from kveil.errors import DataError, count
 from kveil.files import Source
-from kveil.policy.model import STAR, Policy
+from kveil.policy.attributes import STAR
+from kveil.policy.model import Policy
 from kveil.table.tree import Ints
 
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from kveil.errors import DataError, count
 from kveil.files import Source, as_texts, joined_items
-from kveil.policy.model import STAR, Policy
+from kveil.policy.attributes import STAR
+from kveil.policy.model import Policy
 from kveil.table.encode import Table
 from kveil.table.persons import ITEM_SEPARATOR, item_sets, sets_of
 from kveil.table.solution import Shown, Solution

@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from kveil.policy.attributes import STAR, Attribute, Intervals, Ranges
 from kveil.policy.hierarchy import IntervalScale, Line, is_real, marked_nodes
-from kveil.policy.model import STAR, Attribute, Intervals, Ranges
 from kveil.policy.numbers import EXACT, multiple_below, parse_number, parse_span, show_span
 
 Ints = NDArray[np.int32]

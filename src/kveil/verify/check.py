@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from kveil.errors import DataError, Refused, count, listing
 from kveil.files import Source
+from kveil.policy.attributes import STAR
 from kveil.policy.constraints import Component, components, largest_k
-from kveil.policy.model import STAR, Policy
+from kveil.policy.model import Policy
 from kveil.verify.guarantees import can_check, check_dependency, check_model
 from kveil.verify.refine import refined_groups, refinement_warnings
 from kveil.verify.rows import INDIVIDUAL, Rows, release_rows, rule_texts

@@ -11,8 +11,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kveil.errors import count
+from kveil.policy.attributes import STAR
 from kveil.policy.hierarchy import Line, climber, fixed_lines
-from kveil.policy.model import STAR, KKmAnonymity, KLDiversity, Policy, sensitive_of
+from kveil.policy.model import Policy
+from kveil.policy.privacy import KKmAnonymity, KLDiversity, sensitive_of
 from kveil.verify.rows import ITEM, ROW, Rows
 
 Longs = NDArray[np.int64]

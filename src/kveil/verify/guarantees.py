@@ -14,23 +14,21 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kveil.errors import count
+from kveil.policy.attributes import STAR, Hierarchy, Intervals
 from kveil.policy.dependencies import Dependency
 from kveil.policy.hierarchy import IntervalScale, Line, climber, fixed_lines, is_real
-from kveil.policy.model import (
-    STAR,
+from kveil.policy.model import Policy
+from kveil.policy.numbers import parse_number
+from kveil.policy.privacy import (
     AlphaK,
-    Hierarchy,
-    Intervals,
     KAnonymity,
     KKmAnonymity,
     KLDiversity,
     LDiversity,
-    Policy,
     PrivacyModel,
     PSensitive,
     TCloseness,
 )
-from kveil.policy.numbers import parse_number
 from kveil.verify.fingerprints import check_kkm, check_kl
 from kveil.verify.rows import ITEM, ROW, Rows
 

@@ -9,10 +9,12 @@ import polars as pl
 
 from kveil.errors import count
 from kveil.files import Source
+from kveil.policy.attributes import STAR, Ranges
 from kveil.policy.dependencies import Dependency
 from kveil.policy.hierarchy import climber, fixed_lines
-from kveil.policy.model import STAR, KAnonymity, Policy, Ranges
+from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
+from kveil.policy.privacy import KAnonymity
 from kveil.verify.rows import Rows, released_texts
 
 MOST_PAIRS = 3_000_000  # of a shown left side and a value below it; beyond, nothing is counted

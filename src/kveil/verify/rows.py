@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from kveil.errors import DataError, count, listing
 from kveil.files import Source
-from kveil.policy.model import STAR, Policy
+from kveil.policy.attributes import STAR
+from kveil.policy.model import Policy
 
 ROW = "\0row"
 ITEM = "\0item"

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from kveil.errors import count, listing
 from kveil.files import Source
+from kveil.policy.attributes import STAR, Attribute, Intervals, MaxWidth, Ranges
 from kveil.policy.constraints import Component
 from kveil.policy.hierarchy import Line, climber, fixed_lines, label_test, marked_nodes
-from kveil.policy.model import STAR, Attribute, Intervals, MaxWidth, Policy, Ranges
+from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number, parse_span
 from kveil.verify.fingerprints import Coverage, cover
 from kveil.verify.rows import ITEM, ROW, Rows, original_rows, released_texts

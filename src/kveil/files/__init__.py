@@ -1,0 +1,24 @@
+"""2 READ AND WRITE: CSV, Parquet and Arrow in; the same out, atomically, leaking nothing.
+
+Texts stay texts: nothing in a CSV is ever read as a number. Messages of libraries are never passed on, since
+they quote the data.
+"""
+
+from __future__ import annotations
+
+from kveil.files.reading import Source, check_columns, kind_of, read_table
+from kveil.files.texts import as_texts, fresh, text_of
+from kveil.files.writing import Outputs, joined_items, write_table
+
+__all__ = [
+    "Outputs",
+    "Source",
+    "as_texts",
+    "check_columns",
+    "fresh",
+    "joined_items",
+    "kind_of",
+    "read_table",
+    "text_of",
+    "write_table",
+]

@@ -1,0 +1,82 @@
+"""Files without a line of names: read with names given by hand, so that a copy with names can be written."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from kveil.errors import DataError, FileError, count, listing
+from kveil.files.reading import SEPARATORS, Source, kind_of
+
+LOOK = 50  # records that the separator is found from
+
+
+def read_headless(path: Path, names: Sequence[str], skip: int = 0) -> Source:
+    """Return a CSV whose columns have the given names; the first ``skip`` lines are left out.
+
+    Blanks around values are left out, and so are blank lines: files without names are often written with both.
+    """
+    _check_names(names)
+    if kind_of(path) != "csv":
+        raise FileError(f"{path.name}: only a CSV can lack names of columns; leave --columns out.")
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise FileError(f"{path.name}: the file cannot be read ({error.strerror}); check the path.") from None
+    except UnicodeDecodeError:
+        raise FileError(f"{path.name} is not UTF-8; save the file as UTF-8 and try again.") from None
+    separator = _find_separator(text, len(names), skip)
+    rows = _rows(text, separator, names, skip, path.name)
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+    return Source(path.name, frame, "csv", separator)
+
+
+def _check_names(names: Sequence[str]) -> None:
+    if not names or not all(names):
+        raise DataError("--columns must name every column; give all names, separated by commas.")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise DataError(f"--columns names {listing([repr(name) for name in twice])} more than once; rename them.")
+
+
+def _reader(text: str, separator: str) -> Any:
+    csv.field_size_limit(2**31 - 1)
+    return csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
+
+
+def _find_separator(text: str, width: int, skip: int) -> str:
+    """Return the separator that cuts most of the first records into as many fields as there are names."""
+
+    def whole(separator: str) -> int:
+        try:
+            return sum(len(row) == width for row in islice(_reader(text, separator), skip, skip + LOOK))
+        except csv.Error:
+            return 0
+
+    return max(SEPARATORS, key=whole)
+
+
+def _rows(text: str, separator: str, names: Sequence[str], skip: int, name: str) -> list[list[str]]:
+    reader = _reader(text, separator)
+    rows: list[list[str]] = []
+    try:
+        for number, row in enumerate(reader):
+            if number < skip or not any(field.strip() for field in row):
+                continue
+            if len(row) != len(names):
+                raise FileError(
+                    f"{name}: line {reader.line_num} has {count(len(row), 'field')}, and --columns names "
+                    f"{len(names)}; name every column, and leave lines that are no records out with --skip."
+                )
+            rows.append([field.strip() for field in row])
+    except csv.Error:
+        raise FileError(
+            f"{name}: line {reader.line_num} cannot be read as CSV; check its quotes and line ends."
+        ) from None
+    return rows

@@ -1,0 +1,85 @@
+"""Columns of any type as texts, and copies of columns that carry nothing hidden."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from kveil.errors import DataError
+
+
+def text_of(value: Any) -> str | None:
+    """Return one value as text: whole floats as ``3``, dates as ISO, booleans as ``true``/``false``."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (float, np.floating)):
+        if math.isnan(value):
+            return None
+        if math.isinf(value):
+            return str(value)
+        return str(int(value)) if value == int(value) else str(value)
+    if isinstance(value, Decimal):
+        return format(value.to_integral_value() if value == value.to_integral_value() else value.normalize(), "f")
+    if isinstance(value, datetime.datetime):
+        if value != value:  # NaT
+            return None
+        # Frames without a type for dates hold midnights; value by value, so that rows left out change nothing.
+        midnight = value.time() == datetime.time() and not getattr(value, "nanosecond", 0)
+        return value.date().isoformat() if midnight else value.isoformat()
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if type(value).__name__ in {"NAType", "NaTType"}:
+        return None
+    raise TypeError(type(value).__name__)
+
+
+# Their shortest texts are found in their own precision: 0.1 is 0.10000000149011612 only once it is widened.
+_NARROW: dict[str, Callable[[float], Any]] = {"Float32": np.float32, "Float16": np.float16}
+
+
+def as_texts(column: pl.Series) -> pl.Series:
+    """Return a typed column as texts, by its distinct values where the type needs a rule of ours."""
+    kind = column.dtype
+    if kind == pl.String:
+        return column
+    if kind == pl.Null or kind.is_integer() or kind in (pl.Boolean, pl.Categorical, pl.Enum):
+        return column.cast(pl.String)
+    if kind.is_float() or kind.is_decimal() or (kind.is_temporal() and kind != pl.Duration):
+        distinct = column.unique()
+        narrow = _NARROW.get(str(kind))
+        values = [narrow(v) if narrow and v is not None else v for v in distinct]
+        texts = pl.Series([text_of(value) for value in values], dtype=pl.String)
+        table = pl.DataFrame({"value": distinct, "text": texts})
+        joined = column.to_frame("value").join(table, on="value", how="left", nulls_equal=True, maintain_order="left")
+        return joined["text"].alias(column.name)
+    raise DataError(f"the column {column.name!r} is of type {kind}, which kveil cannot read as text; convert it first.")
+
+
+def fresh(column: pl.Series) -> pl.Series:
+    """Return a column that carries nothing but its own values.
+
+    Texts that polars gathers still point into the memory of all they were gathered from, and Arrow files and
+    pickles take that memory along; categories name every value the column once had.
+    """
+    if column.dtype == pl.Categorical:
+        return column.cast(pl.String).cast(pl.Categorical)
+    if column.dtype == pl.Enum:
+        used = set(column.unique().cast(pl.String).drop_nulls())
+        kept = [text for text in column.dtype.categories if text in used]  # type: ignore[attr-defined]
+        return column.cast(pl.String).cast(pl.Enum(kept))
+    if column.dtype in (pl.String, pl.List):
+        copied = io.BytesIO()
+        column.to_frame().write_ipc(copied, compat_level=pl.CompatLevel.oldest())
+        return pl.read_ipc(copied.getvalue()).to_series()
+    return column

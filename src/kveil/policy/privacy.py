@@ -1,0 +1,99 @@
+"""The privacy models a policy may ask for, as frozen classes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, WithJsonSchema, model_validator
+
+from kveil.policy.fields import Count, Names, Number, PolicyPart, Share, Text, told
+
+
+class _Model(PolicyPart):
+    attributes: Names | None = None
+
+
+class KAnonymity(_Model):
+    """Every group has at least k members."""
+
+    model: Literal["k-anonymity"] = "k-anonymity"
+    k: Count
+
+
+class LDiversity(_Model):
+    """Every group has l well-represented sensitive values."""
+
+    model: Literal["l-diversity"] = "l-diversity"
+    sensitive: Text
+    l: Annotated[Number, Field(ge=1), WithJsonSchema({"type": "number", "minimum": 1})]  # noqa: E741
+    variant: Literal["distinct", "entropy", "recursive", "frequency"] = "distinct"
+    c: Annotated[Number, Field(gt=0), WithJsonSchema({"type": "number", "exclusiveMinimum": 0})] | None = None
+
+    @model_validator(mode="after")
+    def _c_where_recursive(self) -> Self:
+        if self.variant == "recursive" and self.c is None:
+            raise told("asks for variant recursive, which needs a number `c` as well")
+        if self.variant != "recursive" and self.c is not None:
+            raise told(f"has `c`, which only variant recursive uses, not {self.variant}")
+        if self.variant in {"distinct", "recursive"} and self.l != int(self.l):
+            raise told(f"has l: {self.l}; variant {self.variant} needs a whole number")
+        return self
+
+
+class PSensitive(_Model):
+    """Every group has at least p different sensitive values."""
+
+    model: Literal["p-sensitive"] = "p-sensitive"
+    sensitive: Text
+    p: Count
+
+
+class AlphaK(_Model):
+    """Every group has at least k members and no sensitive value above the share alpha."""
+
+    model: Literal["alpha-k"] = "alpha-k"
+    sensitive: Text
+    alpha: Annotated[Number, Field(gt=0, le=1), WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": 1})]
+    k: Count
+
+
+class TCloseness(_Model):
+    """Every group's distribution of sensitive values is within t of the whole table's."""
+
+    model: Literal["t-closeness"] = "t-closeness"
+    sensitive: Text
+    t: Share
+    distance: Literal["equal", "ordered", "hierarchical"] = "equal"
+
+
+class KLDiversity(_Model):
+    """Fingerprints are shared by k individuals, and no fingerprint exceeds 1/l of its class."""
+
+    model: Literal["kl-diversity"] = "kl-diversity"
+    sensitive: Text | Names
+    k: Count
+    l: Annotated[Number, Field(ge=1), WithJsonSchema({"type": "number", "minimum": 1})]  # noqa: E741
+
+
+class KKmAnonymity(_Model):
+    """Classes of k individuals in which every combination of m items is shared by k."""
+
+    model: Literal["k-km-anonymity"] = "k-km-anonymity"
+    sensitive: Text | Names
+    k: Count
+    m: Count
+
+
+PrivacyModel = Annotated[
+    KAnonymity | LDiversity | PSensitive | AlphaK | TCloseness | KLDiversity | KKmAnonymity,
+    Field(discriminator="model"),
+]
+
+
+def sensitive_of(model: PrivacyModel) -> tuple[str, ...]:
+    """Return the sensitive attributes a model speaks of."""
+    named = getattr(model, "sensitive", ())
+    return (named,) if isinstance(named, str) else tuple(named)
+
+
+GENERALIZING = ("kl-diversity", "k-km-anonymity")  # models for which sensitive items are generalized
