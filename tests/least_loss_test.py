@@ -190,8 +190,8 @@ THREADS = """
 import sys
 import polars as pl
 import kveil
-from kveil.algorithms import refine
-refine.BLOCK = 150
+from kveil.algorithms import grouped
+grouped.BLOCK = 150
 print(kveil.anonymize(pl.read_csv(sys.argv[1], infer_schema=False), kveil.Policy.load(sys.argv[2])).data.write_csv())
 """
 
