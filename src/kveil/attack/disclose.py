@@ -141,7 +141,7 @@ def disclosure(world: World, sensitive: str, names: tuple[str, ...], share: int 
         {"attack": "homogeneity"} | base | {"before": rate_of(before[0]), "after": rate_of(after[0])},
         {"attack": "best guess"} | base | {"before": rate_of(before[1]), "after": rate_of(after[1])},
     ]
-    if not world.persons:
+    if not world.persons and was["item"].n_unique() > 2:  # of two, ruling out the wrong one leaves nothing to guess
         found.append(
             {"attack": "background knowledge"} | base | {"before": rate_of(before[2]), "after": rate_of(after[2])}
         )

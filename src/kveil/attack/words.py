@@ -21,9 +21,6 @@ TITLES = {
 }
 
 
-_ITEMS = {None: "everything", 1: "only the rarest value"}
-
-
 def percent(share: float) -> str:
     """Return a share for people: ``3.1 %``, never 0 or 100 where it is not."""
     if 0 < share < 0.0001:
@@ -60,6 +57,13 @@ def _worst(before: dict[str, Any], after: dict[str, Any], noun: str, everyone: i
     return f" The best chance was {_odds(before['worst'])} and is {_odds(after['worst'])}."
 
 
+def known_items(number: int | None) -> str:
+    """Return in words how much somebody knows of what a person has."""
+    if number is None:
+        return "everything"
+    return "only the rarest value" if number == 1 else f"only the {number} rarest values"
+
+
 def knowing(names: Sequence[str], everything: Sequence[str]) -> str:
     """Return what an attacker knows, in words; all quasi-identifiers are not listed one by one."""
     if len(names) > 4 and len(names) == len(everything):
@@ -73,6 +77,8 @@ def sentence(entry: dict[str, Any], noun: str, everyone: int) -> str:
     if kind == "attacker's file":
         return _file(entry)
     known = entry["knowing"]
+    if not after["targets"]:
+        return f"No released row shows anything of {known or entry['sensitive']}: there is nothing to start from."
     was, now, sure = percent(before["rate"]), percent(after["rate"]), between(after)
     cases = f"in {now} of cases ({sure}); in the original it was {was}."
     people = f"for {now} of {noun}s ({sure}); in the original for {was}."
@@ -100,7 +106,7 @@ def sentence(entry: dict[str, Any], noun: str, everyone: int) -> str:
             else "Every released person shows one value an attribute, so no rows can be put together; "
         ) + f"somebody who knows {known} finds the right person {cases}"
     elif kind == "fingerprint":
-        items = _ITEMS.get(entry["items"], f"only the {entry['items']} rarest values")
+        items = known_items(entry["items"])
         told = f"Somebody who knows {items} that a person has of {entry['sensitive']} finds the person {cases}"
         told += _worst(before, after, noun, everyone)
     else:

@@ -71,8 +71,8 @@ def bars(rows: Sequence[tuple[str, int]], title: str, colour: str, most: int, to
     return draw(spec, told)
 
 
-def sizes(rows: Sequence[tuple[str, int]], told: str) -> str:
-    """Return how many records are in groups of which size."""
+def sizes(rows: Sequence[tuple[str, int]], noun: str, told: str) -> str:
+    """Return how many records, or people, are in groups of which size."""
     spec = {
         "width": 520,
         "height": 200,
@@ -85,7 +85,7 @@ def sizes(rows: Sequence[tuple[str, int]], told: str) -> str:
                 "sort": None,
                 "axis": {"title": "size of the group", "labelAngle": 0, "labelOverlap": True},
             },
-            "y": {"field": "records", "type": "quantitative", "axis": {"title": "records", "tickCount": 5}},
+            "y": {"field": "records", "type": "quantitative", "axis": {"title": noun, "tickCount": 5}},
         },
     }
     return draw(spec, told)
@@ -107,7 +107,7 @@ def attacks(rows: Sequence[tuple[str, float, float]], told: str) -> str:
                 "field": "attack",
                 "type": "nominal",
                 "sort": None,
-                "axis": {"title": None, "labelLimit": 320, "minExtent": 372, "ticks": False},
+                "axis": {"title": None, "labelLimit": 365, "minExtent": 372, "ticks": False},
             },
             "x": {
                 "field": "rate",

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from kveil.attack.words import TITLES, percent
+from kveil.attack.words import TITLES, known_items, percent
 from kveil.policy.model import Policy
 from kveil.report import figures
 from kveil.version import __version__
 
+SPACE = "\u00a0"  # a number and its sign stay on one line
+
 
 def _percent(share: float) -> str:
-    return f"{share * 100:.1f} %" if share else "0 %"
+    if 0 < share < 0.0005:
+        return f"under 0.1{SPACE}%"
+    return f"{share * 100:.1f}".removesuffix(".0") + f"{SPACE}%"
+
+
+def _rate(share: float) -> str:
+    return percent(share).replace(" %", f"{SPACE}%")
 
 
 def _number(value: Any) -> str:
@@ -33,12 +42,25 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"percent": _percent, "rate": percent, "number": _number}
+    found.filters |= {"percent": _percent, "rate": _rate, "number": _number, "code": _code, "items": known_items}
     return found
 
 
 def _svg(picture: str) -> Markup:
     return Markup(picture)  # made by vl-convert, which escapes texts
+
+
+def _line(entry: dict[str, Any]) -> str:
+    """Return what stands beside an attack in the picture, different for each."""
+    what = f" of {entry['sensitive']}" if "sensitive" in entry else ""
+    if entry["attack"] == "fingerprint":
+        return f"{TITLES[entry['attack']]}: {known_items(entry['items'])}{what}"
+    return f"{TITLES[entry['attack']]}{what} ({entry['knowing']})"
+
+
+def _code(text: str) -> Markup:
+    """Return a sentence with what stands in backticks as code."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def report_page(story: dict[str, Any], policy: Policy, command: str | None = None) -> str:
@@ -57,12 +79,12 @@ def report_page(story: dict[str, Any], policy: Policy, command: str | None = Non
         told = (
             f"{groups['groups']:,} groups, the smallest of {groups['smallest']:,}, the largest of {groups['largest']:,}"
         )
-        pictures["groups"] = _svg(figures.sizes(groups["rows"], told))
+        pictures["groups"] = _svg(figures.sizes(groups["rows"], story["noun"], told))
     played = story["attacks"]["attacks"] if story["attacks"] else []
     drawn = [
-        (f"{TITLES[e['attack']]} ({e['knowing'] or e.get('sensitive', '')})", e["before"]["rate"], e["after"]["rate"])
+        (_line(e), e["before"]["rate"], e["after"]["rate"])
         for e in played
-        if e["attack"] in {"prosecutor", "best guess", "homogeneity", "fingerprint"} and e["before"] and e["after"]
+        if e["attack"] in {"prosecutor", "best guess", "homogeneity", "fingerprint"} and e["after"]["targets"]
     ]
     if drawn:
         told = "; ".join(f"{name}: {percent(before)} before, {percent(after)} after" for name, before, after in drawn)

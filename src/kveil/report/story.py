@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ MOST_BARS = 14
 MOST_NODES = 45
 MODELS = {
     "k-anonymity": "whoever knows {over} of somebody finds at least {k} {noun} that look alike",
-    "l-diversity": "among those that look alike in {over}, {sensitive} has at least {l} well-represented values",
+    "l-diversity": "among those that look alike in {over}, {sensitive} has at least {l} {kind} values",
     "p-sensitive": "among those that look alike in {over}, {sensitive} has at least {p} values",
     "alpha-k": "at least {k} look alike in {over}, and no value of {sensitive} is more than {alpha} of them",
     "t-closeness": "those that look alike in {over} have {sensitive} spread as everywhere, up to a distance of {t}",
@@ -46,7 +47,9 @@ def in_words(guarantee: Mapping[str, Any], noun: str) -> str:
     over = ", ".join(guarantee["attributes"])
     sensitive = guarantee.get("sensitive", "")
     named = sensitive if isinstance(sensitive, str) else ", ".join(sensitive)
-    return MODELS[guarantee["model"]].format_map({**guarantee, "over": over, "sensitive": named, "noun": noun})
+    kind = "different" if guarantee.get("variant", "distinct") == "distinct" else "well-represented"
+    words = {**guarantee, "over": over, "sensitive": named, "noun": noun, "kind": kind}
+    return MODELS[guarantee["model"]].format_map(words)
 
 
 def _natural(label: str) -> tuple[int, float, str]:
@@ -184,7 +187,7 @@ def _hierarchy_words(policy: Policy, name: str) -> str:
     if spec is None:
         return "value → *"
     if spec.form == "file":
-        return f"file {spec.path}"
+        return f"file {Path(spec.path).name}"  # where it lies is nobody's business
     if spec.form == "intervals":
         return "intervals " + ", ".join(f"{width:g}" for width in map(float, spec.widths))
     if spec.form == "mask":
