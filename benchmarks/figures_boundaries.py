@@ -156,7 +156,8 @@ def experiments(rows: int, ks: Sequence[int]) -> list[Run]:
     return found
 
 
-def _table(head: Sequence[str], lines: Iterable[Sequence[Any]]) -> list[str]:
+def table_of(head: Sequence[str], lines: Iterable[Sequence[Any]]) -> list[str]:
+    """Return a table for a page: texts to the left in the first column, numbers to the right."""
     marks = ["---", *["---:"] * (len(head) - 1)]
     return ["| " + " | ".join(map(str, line)) + " |" for line in (head, marks, *lines)]
 
@@ -171,7 +172,7 @@ def tables(runs: list[Run]) -> dict[str, list[str]]:
         return f"{ours:,} ({paper[name][k - 2]:,})"
 
     return {
-        "loss": _table(
+        "loss": table_of(
             ["k", "IL free", "IL, country", "IL, country and age", "s free", "s, country", "s, country and age"],
             [
                 [
@@ -182,11 +183,11 @@ def tables(runs: list[Run]) -> dict[str, list[str]]:
                 for k in ks
             ],
         ),
-        "violations": _table(
+        "violations": table_of(
             ["k", "violations, country (paper)", "violations, country and age (paper)"],
             [[k, *(pair(n, k, by["none", k].violations[n], PAPER_VIOLATIONS) for n in BOUNDARIES)] for k in ks],
         ),
-        "suppressed": _table(
+        "suppressed": table_of(
             ["k", "suppressed, country (paper)", "suppressed, country and age (paper)", "violations of greedy-cka"],
             [
                 [
@@ -214,7 +215,7 @@ def comparison(ks: Sequence[int]) -> list[str]:
             line += [f"{losses.ncp * 100:.2f} %", f"{losses.il_per_cell * 100:.2f} %"]
         lines.append(line)
     head = ["algorithm", *(f"{what}, k = {k}" for k in ks for what in ("NCP", "IL a cell"))]
-    return _table(head, lines)
+    return table_of(head, lines)
 
 
 def draw(runs: list[Run]) -> None:
@@ -255,9 +256,9 @@ def draw(runs: list[Run]) -> None:
     chart.save(str(PICTURES / "boundaries-violations.svg"))
 
 
-def fill(page: Path, name: str, lines: Iterable[str]) -> None:
+def fill(page: Path, name: str, lines: Iterable[str], by: str = "figures-boundaries") -> None:
     """Write new text between the two comments of a name."""
-    start, end = f"<!-- figures-boundaries: {name} -->", f"<!-- end of {name} -->"
+    start, end = f"<!-- {by}: {name} -->", f"<!-- end of {name} -->"
     before, found, rest = page.read_text(encoding="utf-8").partition(start)
     _, closed, after = rest.partition(end)
     if not found or not closed:

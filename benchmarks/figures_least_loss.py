@@ -1,23 +1,30 @@
-"""Loss against time on Adult with ARX's trees: the search, its bound, and what others reach.
+"""What refining gains: Adult with ARX's trees and its bound, boundaries, people, and loss against time as a picture.
 
-`python benchmarks/figures_least_loss.py [--rows N]` writes docs/pictures/least-loss.svg. ARX's points are its local
-recoding as measured once on the same file and trees (ARX is no part of this repository); all others are run here.
+`python benchmarks/figures_least_loss.py [--only NAME …] [--rows N]` writes docs/pictures/least-loss.svg and the tables
+of docs/least-loss-research.md, between their marker comments. With --rows it only prints, from the first rows.
+ARX's points are its local recoding as measured once on the same file and trees (ARX is no part of this repository); all
+others are run here. The bound stops by the clock: run it on a quiet machine.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import json
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from figures_boundaries import BOUNDARIES, fill, policy_over, sample, table_of
+from figures_people import diabetes_policy, diabetes_table
 from kveil.algorithms.bound import lower_bound
 from kveil.algorithms.registry import find
 from kveil.engines.local import run
@@ -27,6 +34,7 @@ from kveil.policy.load import parse_policy
 from kveil.table.encode import Table, encode
 
 ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "least-loss-research.md"
 ADULT = ROOT.parent / "shared" / "data" / "adult"
 QUASI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation")
 UCI = (
@@ -68,19 +76,35 @@ def bound_of(table: Table) -> float:
     return lower_bound(table, lambda stage: None).at_least
 
 
+@lru_cache
+def adult_bound(k: int, file: str = "adult_arx.csv", rows: int | None = None) -> float:
+    """Return the bound of a table of Adult, once."""
+    return bound_of(adult_table(k, file, rows))
+
+
 TIMED = """
-import sys, time
+import json, sys, time
 sys.path.insert(0, sys.argv[1])
 from figures_least_loss import synthetic_table, find, run
-table = synthetic_table(int(sys.argv[2]))
+table = synthetic_table(int(sys.argv[2]), int(sys.argv[3]))
 run(find("least-loss"), table, {"refine": "0.01"})
 started = time.perf_counter()
-run(find("least-loss"), table, {"refine": "0.5"})
-print(time.perf_counter() - started)
+solution = run(find("least-loss"), table, {"refine": sys.argv[4]})
+print(json.dumps([time.perf_counter() - started, solution.details["refine"]["tries"]]))
 """
 
 
-def synthetic_table(rows: int) -> Table:
+def timed(threads: int, rows: int, k: int, effort: str) -> tuple[float, int]:
+    """Return the seconds and the tries of a run on so many threads, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", TIMED, str(Path(__file__).parent), str(rows), str(k), effort],
+        env=os.environ | {"NUMBA_NUM_THREADS": str(threads)}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    seconds, tries = json.loads(done.stdout)
+    return seconds, tries
+
+
+def synthetic_table(rows: int, k: int = 10) -> Table:
     """Return made-up rows of five attributes."""
     random = np.random.default_rng(0)
     sizes = (100, 60, 40, 20, 4)
@@ -91,20 +115,73 @@ def synthetic_table(rows: int) -> Table:
     )
     return encode(
         from_frame(frame),
-        parse_policy(f"kveil: 1\nattributes:{lines}\nprivacy: [{{model: k-anonymity, k: 10}}]", "made-up", Path()),
+        parse_policy(f"kveil: 1\nattributes:{lines}\nprivacy: [{{model: k-anonymity, k: {k}}}]", "made-up", Path()),
     )
 
 
-def threads_ratio(folder: Path, rows: int = 200_000) -> float:
+def threads_ratio(rows: int = 200_000, effort: str = "0.5") -> float:
     """Return how many times faster two threads are than one."""
-    found = []
-    for threads in ("1", "2"):
-        done = subprocess.run(
-            [sys.executable, "-c", TIMED, str(Path(__file__).parent), str(rows)],
-            env=os.environ | {"NUMBA_NUM_THREADS": threads}, capture_output=True, text=True, check=True, cwd=folder,
-        )  # fmt: skip
-        found.append(float(done.stdout))
-    return found[0] / found[1]
+    return timed(1, rows, 10, effort)[0] / timed(2, rows, 10, effort)[0]
+
+
+def adult(rows: int | None) -> list[str]:
+    """Return the loss of both efforts beside the bound, on Adult and on the split that nobody tunes on."""
+    lines = []
+    for name, file in (("Adult", "adult_arx.csv"), ("its test split", "adult_test.txt")):
+        for k in (2, 5, 10, 50):
+            table = adult_table(k, file, rows)
+            normal, best = (losses_of(table, effort)[0] for effort in ("normal", "best"))
+            least = adult_bound(k, file, rows)
+            arx = f"{100 * ARX[k][1]:.2f}" if k in ARX and file.endswith(".csv") else ""
+            shares = [f"{100 * value:.2f}" for value in (normal, best, least)]
+            lines.append([f"{name}, k = {k}", arx, *shares, f"{100 * (best / least - 1):.1f} %" if least else ""])
+            print(lines[-1], flush=True)
+    return table_of(["NCP, %", "ARX, given", "normal", "best", "bound", "best above the bound"], lines)
+
+
+def boundaries(rows: int | None) -> list[str]:
+    """Return IL and NCP beside greedy-cka's, each under a policy that asks for it, on the policies of its figures."""
+    frame = from_frame(sample(rows or 10_000))
+    lines = []
+    for name, marked in BOUNDARIES.items():
+        for k in (2, 5, 10):
+            found: list[str] = []
+            gone = set()
+            for loss in ("il", "ncp"):
+                table = encode(frame, policy_over(k, marked).model_copy(update={"loss": loss}))
+                for algorithm in ("greedy-cka", "least-loss"):
+                    solution = run(find(algorithm), table, {})
+                    losses = measure(table, solution)
+                    gone.add(int(solution.suppressed_anywhere.sum()))
+                    found.append(f"{losses.il:,.0f}" if loss == "il" else f"{100 * losses.ncp:.2f} %")
+            lines.append([f"{name}, k = {k}", " or ".join(map(str, sorted(gone))), *found])
+    head = [
+        "boundaries on",
+        "suppressed by both",
+        "IL, greedy-cka",
+        "IL, least-loss",
+        "NCP, greedy-cka",
+        "NCP, least-loss",
+    ]
+    return table_of(head, lines)
+
+
+def people(rows: int | None) -> list[str]:
+    """Return the loss of quasi-identifiers of diabetes130 at the fingerprints of 1m-generalization."""
+    frame = diabetes_table() if rows is None else diabetes_table()[:rows]
+    lines = []
+    for tree in ("icd9_even", "icd9_chapters"):
+        plain = parse_policy(diabetes_policy(tree), "diabetes130", Path())
+        table = encode(from_frame(frame), plain)
+        for name, options in (
+            ("1m-generalization", {}), ("1m-generalization", {"refine": "normal"}), ("least-loss", {}),
+            ("least-loss", {"refine": "best"}),
+        ):  # fmt: skip
+            losses = measure(table, run(find(name), table, options))
+            assert losses.sa_ncp is not None
+            more = "".join(f", refine: {effort}" for effort in options.values())
+            lines.append([f"{tree}: {name}{more}", f"{100 * losses.ncp:.2f} %", f"{100 * losses.sa_ncp:.2f} %"])
+    return table_of(["tree of items: algorithm", "NCP of quasi-identifiers", "NCP of items"], lines)
 
 
 def points(k: int, rows: int | None, seconds: tuple[int, ...]) -> list[dict[str, Any]]:
@@ -121,21 +198,15 @@ def points(k: int, rows: int | None, seconds: tuple[int, ...]) -> list[dict[str,
         started = time.perf_counter()
         solution = run(find(name), table, {})
         found.append({"method": name, "seconds": time.perf_counter() - started, "NCP": measure(table, solution).ncp})
-    least = bound_of(table)
+    least = adult_bound(k, rows=rows)
     found += [{"method": "bound", "seconds": limit, "NCP": least} for limit in (seconds[0], seconds[-1])]
     if rows is None and k in ARX:
         found.append({"method": "ARX, given", "seconds": ARX[k][0], "NCP": ARX[k][1]})
     return [{**point, "panel": f"k = {k}"} for point in found]
 
 
-def main() -> None:
-    """Draw the picture."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--rows", type=int, help="only the first rows, to try the script")
-    parser.add_argument("--seconds", type=int, nargs="*", default=list(SECONDS))
-    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "pictures" / "least-loss.svg")
-    chosen = parser.parse_args()
-    values = [point for k in (5, 10) for point in points(k, chosen.rows, tuple(chosen.seconds))]
+def draw(values: list[dict[str, Any]], output: Path) -> None:
+    """Draw loss against time, one panel a k."""
     altair = importlib.import_module("altair")
     base = altair.Chart(altair.Data(values=values)).encode(
         x=altair.X("seconds:Q", scale=altair.Scale(type="log"), title="seconds"),
@@ -143,8 +214,29 @@ def main() -> None:
         color=altair.Color("method:N", legend=altair.Legend(orient="top", title=None)),
     )
     chart = altair.layer(base.mark_line(), base.mark_point(filled=True, size=60)).properties(width=320, height=260)
-    chart.facet(altair.Facet("panel:N", title=None), columns=2).save(str(chosen.output))
-    print(f"{chosen.output} is written.")
+    chart.facet(altair.Facet("panel:N", title=None), columns=2).save(str(output))
+    print(f"{output} is written.")
+
+
+TABLES: dict[str, Callable[[int | None], list[str]]] = {"adult": adult, "boundaries": boundaries, "people": people}
+
+
+def main() -> None:
+    """Write the tables and draw the picture."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--only", nargs="*", choices=[*TABLES, "picture"], default=[*TABLES, "picture"])
+    parser.add_argument("--rows", type=int, help="only the first rows, to try the script; writes no table")
+    parser.add_argument("--seconds", type=int, nargs="*", default=list(SECONDS))
+    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "pictures" / "least-loss.svg")
+    chosen = parser.parse_args()
+    for name in chosen.only:
+        if name == "picture":
+            draw([p for k in (5, 10) for p in points(k, chosen.rows, tuple(chosen.seconds))], chosen.output)
+            continue
+        lines = TABLES[name](chosen.rows)
+        print("\n".join([*lines, ""]), flush=True)
+        if chosen.rows is None:
+            fill(PAGE, name, lines, "figures-least-loss")
 
 
 if __name__ == "__main__":

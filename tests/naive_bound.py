@@ -6,7 +6,7 @@ Costs are fractions of a row's whole loss, by NCP with equal weights. Trees are 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 Way = tuple[str, ...]  # leaf first, root last
@@ -62,12 +62,18 @@ def lowest(trees: Sequence[PlainTree], rows: Sequence[Row]) -> Node:
 
 
 def optimum(trees: Sequence[PlainTree], rows: Sequence[Row], k: int) -> Fraction:
-    """Return the least summed cost of rows in groups of k or more, over all ways to group them.
+    """Return the least summed cost of rows in groups of k or more, over all ways to group them."""
+    found = least_grouping(len(rows), k, lambda group: cost(trees, lowest(trees, [rows[i] for i in group])))
+    assert found is not None
+    return found
+
+
+def least_grouping(number: int, k: int, cost_of: Callable[[Sequence[int]], Fraction | None]) -> Fraction | None:
+    """Return the least sum of what groups of k or more cost each of their rows; a cost of None forbids a group.
 
     By dynamic programming over sets of rows: the first row that is left goes with some others. Groups of 2k or more are
     never needed.
     """
-    number = len(rows)
     least: dict[int, Fraction] = {0: Fraction(0)}
 
     def solve(left: int) -> Fraction | None:
@@ -82,14 +88,66 @@ def optimum(trees: Sequence[PlainTree], rows: Sequence[Row], k: int) -> Fraction
                 for i in group:
                     rest &= ~(1 << i)
                 below = solve(rest)
-                if below is not None:
-                    own = cost(trees, lowest(trees, [rows[i] for i in group])) * size
-                    if best is None or own + below < best:
-                        best = own + below
+                own = None if below is None else cost_of(group)
+                if below is not None and own is not None and (best is None or own * size + below < best):
+                    best = own * size + below
         if best is not None:
             least[left] = best
         return best
 
-    found = solve((1 << number) - 1)
-    assert found is not None
+    return solve((1 << number) - 1)
+
+
+# ---------------------------------------------------------------------------------------------- numbers
+
+
+def windows(
+    numbers: Sequence[int], within: int, widths: Sequence[Fraction], parts: int
+) -> list[tuple[Fraction, frozenset[int]]]:
+    """Return sets of numbers with what a group inside costs at least, as `bound._span_levels` describes them.
+
+    ``widths`` are those between classes, as shares of the spread.
+    """
+    values = sorted(set(numbers))
+    found = [(Fraction(1), frozenset(values)), *((Fraction(0), frozenset({n})) for n in values)]
+    if len(values) < 2:
+        return found
+    wide = values[-1] - values[0]
+    gap = min(b - a for a, b in itertools.pairwise(values))
+    for c, (most, above) in enumerate(itertools.pairwise(widths)):
+        step = most * wide / parts
+        for begin in range(-parts, int(wide / step) + 1):
+            start = values[0] + begin * step
+            own = frozenset(n for n in values if c == 0 or start <= n < start + (parts + 1) * step)
+            if own:
+                found.append((max(above * wide, Fraction(gap)) / within, own))
     return found
+
+
+def lagrange_spans(
+    tree: PlainTree,
+    rows: Sequence[tuple[str, int]],
+    spans: Sequence[tuple[Fraction, frozenset[int]]],
+    k: int,
+    price: dict[Row, Fraction],
+) -> tuple[Fraction, Fraction]:
+    """Return the sum over all pairs of a node and a window, and over those that no cheaper one covers alone.
+
+    The bound's own value lies between: it leaves out some that others cover.
+    """
+    covers_of: dict[frozenset[int], Fraction] = {}
+    for label, leaves in tree.leaves.items():
+        for least, values in spans:
+            members = frozenset(i for i, row in enumerate(rows) if row[0] in leaves and row[1] in values)
+            own = (tree.cost(label) + least) / 2
+            covers_of[members] = min(covers_of.get(members, own), own)
+    every = alone = sum((price[row] for row in rows), Fraction(0))  # type: ignore[index]
+    for members, own in covers_of.items():
+        gains = sorted((price[rows[i]] - own for i in members), reverse=True)  # type: ignore[index]
+        if len(gains) < k:
+            continue
+        best = max(sum(gains[:k], Fraction(0)) + sum((g for g in gains[k:] if g > 0), Fraction(0)), Fraction(0))
+        every -= best
+        if not any(members < others and less <= own for others, less in covers_of.items()):
+            alone -= best
+    return every, alone

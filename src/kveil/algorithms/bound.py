@@ -8,7 +8,8 @@ chosen node gets k rows or more. For any prices a(r) no higher than the loss of 
 is a lower bound: Lagrange's relaxation of "each row goes somewhere". Only closed nodes count (the lowest over what they
 cover). Prices start at the cheapest node over a row that covers k (the simple bound) and rise by subgradient steps.
 Suppressing a row pays its price, so any suppression limit is covered. Several constraints: bounds of constraints over
-disjoint attributes add up; a constraint over fewer attributes is implied. See docs/least-loss-research.md.
+disjoint attributes add up; a constraint over fewer attributes is implied. Spans of numbers stand in classes of their
+widths. See docs/least-loss-research.md.
 """
 
 from __future__ import annotations
@@ -16,19 +17,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
+from itertools import pairwise
+from math import ceil, floor, prod
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kveil.algorithms.codes import weights_of
 from kveil.kernels.bound import Lattice, Longs, cheapest, collect, excess, kept_excess
 from kveil.kernels.groups import group_rows
+from kveil.policy.attributes import MaxWidth
 from kveil.policy.constraints import implied
 from kveil.policy.privacy import PrivacyModel
 from kveil.table.encode import Table
-from kveil.table.tree import Ints, Tree
+from kveil.table.tree import Ints, Scale, Tree
 
 Progress = Callable[[str], None]
 
@@ -47,6 +50,27 @@ class Bound:
     at_least: float
     simple: float
     parts: tuple[dict[str, Any], ...]  # the constraints it is made of
+
+
+class Fineness(NamedTuple):
+    """How finely widths of spans are told apart: classes for every halving, and how many halvings."""
+
+    parts: int
+    halvings: int
+
+    @property
+    def levels(self) -> int:
+        """The levels of an attribute."""
+        return 3 + (self.parts * self.halvings - 1) * (self.parts + 1)
+
+    def bounds(self, wide: Fraction) -> list[Fraction]:
+        """Return the widths between classes, the widest first, 0 last."""
+        number = self.parts * self.halvings
+        return [wide * Fraction(round(2 ** (20 - c / self.parts)), 1 << 20) for c in range(number)] + [Fraction(0)]
+
+
+FINENESS = (Fineness(4, 5), Fineness(3, 5), Fineness(2, 5), Fineness(1, 5), Fineness(1, 3), Fineness(1, 1))
+SPAN_WORK = 100_000_000  # of the most work, up to which spans are told apart more finely
 
 
 def least_size(model: PrivacyModel) -> int:
@@ -76,46 +100,108 @@ def node_costs(table: Table, position: int) -> Longs:
     return np.asarray(np.floor(np.asarray(loss) * float(share) * SCALE), dtype=np.int64)
 
 
-def lattice_of(table: Table, positions: list[int]) -> tuple[Lattice, int]:
+@dataclass
+class _Levels:
+    """What may cover every tuple in one attribute, level by level, dearest first, and what that costs at least."""
+
+    nodes: list[Ints]
+    costs: list[Longs]
+    star: int  # what a suppressed cell costs
+
+
+def _tree_levels(table: Table, position: int, low: Ints, high: Ints) -> _Levels:
+    tree = table.trees[position]
+    assert isinstance(tree, Tree)
+    price = node_costs(table, position)
+    base = tree.leaf_nodes[low] if table.low is table.high else tree.lca(low, high)
+    limit = tree.depth[tree.limit_of[low]]
+    found = _Levels([], [], int(price[0]))
+    for depth in range(int(tree.depth[base].max(initial=0)) + 1):
+        node = base.copy()
+        while (deep := tree.depth[node] > depth).any():
+            node[deep] = tree.parent[node[deep]]
+        node[(tree.depth[base] < depth) | (limit > depth)] = -1
+        found.nodes.append(node)
+        found.costs.append(np.where(node >= 0, price[np.maximum(node, 0)], 0))
+    return found
+
+
+def _span_levels(table: Table, position: int, low: Ints, high: Ints, fine: Fineness) -> _Levels:
+    """Return windows over numbers, in classes by how far apart the numbers of a group are.
+
+    A group of a class is no wider than t, and wider than the next class's t, which is what it costs at least. With
+    ``parts`` p, a class's t is 2^(1/p) times the next one's, and windows of width t + t/p begin at every multiple of
+    t/p: one of them holds the group, and a number is in p + 1 of them, each a level. The first level is `*`, the last
+    one is for groups of one number, which cost nothing.
+    """
+    scale = table.trees[position]
+    assert isinstance(scale, Scale)
+    share = weights_of(table)[position] * SCALE
+    boundary = table.policy.attributes[table.names[position]].boundary
+    widest = Fraction(boundary.max_width) if isinstance(boundary, MaxWidth) else None
+    numbers = [Fraction(number) for number in scale.numbers]
+    whole = floor(share)
+    star = np.full(len(low), -1 if widest is not None else 0, dtype=np.int32)
+    found = _Levels([star], [np.full(len(low), whole)], whole)
+    known = high < len(numbers)
+    gaps = [after - before for before, after in pairwise(numbers)]
+    bounds = fine.bounds(numbers[-1] - numbers[0]) if gaps else []
+    for number, (most, above) in enumerate(pairwise(bounds)):
+        if widest is not None and above >= widest:
+            continue
+        cost = np.full(len(low), min(floor(share * max(above, min(gaps)) / Fraction(scale.width)), whole))
+        if number == 0:  # the widest class has one window
+            found.nodes.append(np.where(known, 0, -1).astype(np.int32))
+            found.costs.append(cost)
+            continue
+        slot = np.array([(n - numbers[0]) * fine.parts // most for n in numbers] + [0], dtype=np.int32)
+        from_, to = slot[np.minimum(low, len(numbers))], slot[np.minimum(high, len(numbers))]
+        for first in range(fine.parts + 1):
+            window = (from_ - first) // (fine.parts + 1)
+            inside = known & ((to - first) // (fine.parts + 1) == window)
+            found.nodes.append(np.where(inside, window + 1, -1).astype(np.int32))
+            found.costs.append(cost)
+    found.nodes.append(np.where(low == high, low, -1).astype(np.int32))
+    found.costs.append(np.zeros(len(low), dtype=np.int64))
+    return found
+
+
+def lattice_of(table: Table, positions: list[int], fine: Fineness) -> tuple[Lattice, int]:
     """Return the distinct tuples over some attributes with all that may cover them, and what a star costs at least."""
     low, high = table.low[positions], table.high[positions]
-    same = table.low is table.high
-    member, first = group_rows(low if same else np.concatenate([low, high]))
+    member, first = group_rows(low if table.low is table.high else np.concatenate([low, high]))
     weight = np.bincount(member, minlength=len(first)).astype(np.int64)
-    above: list[Ints] = []
-    cost: list[Longs] = []
-    at = [0]
-    whole = 0
-    for a, position in enumerate(positions):
-        tree = table.trees[position]
-        assert isinstance(tree, Tree)
-        price = node_costs(table, position)
-        whole += int(price[0])
-        leaves = low[a, first]
-        base = tree.leaf_nodes[leaves] if same else tree.lca(leaves, high[a, first])
-        limit = tree.depth[tree.limit_of[leaves]]
-        for depth in range(int(tree.depth[base].max(initial=0)) + 1):
-            node = base.copy()
-            while (deep := tree.depth[node] > depth).any():
-                node[deep] = tree.parent[node[deep]]
-            node[(tree.depth[base] < depth) | (limit > depth)] = -1
-            above.append(node)
-            cost.append(np.where(node >= 0, price[np.maximum(node, 0)], 0))
-        at.append(len(above))
-    return Lattice(np.array(at), np.array(above, dtype=np.int32), np.array(cost, dtype=np.int64), weight), whole
+    found = [
+        _tree_levels(table, position, low[a, first], high[a, first])
+        if isinstance(table.trees[position], Tree)
+        else _span_levels(table, position, low[a, first], high[a, first], fine)
+        for a, position in enumerate(positions)
+    ]
+    at = np.cumsum([0, *(len(levels.nodes) for levels in found)])
+    above = np.array([node for levels in found for node in levels.nodes], dtype=np.int32)
+    cost = np.array([own for levels in found for own in levels.costs], dtype=np.int64)
+    return Lattice(at, above, cost, weight, 2 * fine.parts + 1), sum(levels.star for levels in found)
 
 
-def _fit(table: Table, positions: list[int]) -> list[int]:
-    """Return the attributes that a sum over the lattice can afford: `ranges` are left out, then the deepest trees."""
-    kept = [p for p in positions if isinstance(table.trees[p], Tree)]
-    while len(kept) > 1:
-        tuples = len(group_rows(table.low[kept])[1])
-        depths = [len(np.unique(table.trees[p].depth)) for p in kept]  # type: ignore[union-attr]
-        if tuples * float(np.prod(depths)) <= MOST_WORK:
-            break
-        share = weights_of(table)
-        kept.remove(min(kept, key=lambda p: (share[p] / depths[kept.index(p)], -p)))
-    return kept
+def _fit(table: Table, positions: list[int]) -> tuple[list[int], Fineness]:
+    """Return the attributes that a sum over the lattice can afford, and how finely spans are told apart.
+
+    Spans as finely as a small part of the work allows, then without attributes that weigh least for their levels.
+    """
+    kept = list(positions)
+    share = weights_of(table)
+    while True:
+        tuples = len(group_rows(np.concatenate([table.low[kept], table.high[kept]]))[1])
+        spans = sum(not isinstance(table.trees[p], Tree) for p in kept)
+        deep = {p: len(np.unique(t.depth)) for p in kept if isinstance(t := table.trees[p], Tree)}
+        work = tuples * prod(deep.values())
+        for fine in FINENESS:
+            if work * fine.levels**spans <= (MOST_WORK if fine == FINENESS[-1] else SPAN_WORK):
+                return kept, fine
+        if len(kept) == 1:
+            return kept, FINENESS[-1]
+        levels = {p: deep.get(p, FINENESS[-1].levels) for p in kept}
+        kept.remove(min(kept, key=lambda p: (share[p] / levels[p], -p)))
 
 
 def prices(
@@ -176,10 +262,10 @@ def _bound_of(
     table: Table, positions: list[int], k: int, seconds: float, tell: Callable[[int, int], None]
 ) -> tuple[int, int, list[int]]:
     """Return a bound on the rows' summed cost over some attributes, the simple one, and the attributes used."""
-    kept = _fit(table, positions)
+    kept, fine = _fit(table, positions)
     if not kept or k < 2 or not table.records:
         return 0, 0, kept
-    lattice, whole = lattice_of(table, kept)
+    lattice, whole = lattice_of(table, kept, fine)
     first = cheapest(lattice, k, whole)
     simple = int((lattice.weight * first).sum())
     _, best = prices(lattice, k, whole, seconds, tell, first)
@@ -227,10 +313,10 @@ def lower_bound(table: Table, progress: Progress, seconds: float = SECONDS) -> B
 
 
 def _simple(table: Table, positions: list[int], k: int) -> int:
-    kept = _fit(table, positions)
+    kept, fine = _fit(table, positions)
     if not kept or k < 2 or not table.records:
         return 0
-    lattice, whole = lattice_of(table, kept)
+    lattice, whole = lattice_of(table, kept, fine)
     return int((lattice.weight * cheapest(lattice, k, whole)).sum())
 
 

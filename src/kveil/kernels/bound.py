@@ -16,13 +16,15 @@ class Lattice(NamedTuple):
     """Distinct tuples and all that may cover them: node ``above[at[a] + d, t]`` of attribute a at depth d.
 
     -1 where a tuple has no node at that depth, or may not show it. ``cost`` is what the node costs a row, ``weight``
-    how many rows have the tuple. Attribute a has the depths from ``at[a]`` to ``at[a + 1]``.
+    how many rows have the tuple. Attribute a has the depths from ``at[a]`` to ``at[a + 1]``. A node over whose tuples
+    another one lies at most ``ahead`` depths below is left out.
     """
 
     at: Longs
     above: Ints
     cost: Longs
     weight: Longs
+    ahead: int
 
 
 class Nodes(NamedTuple):
@@ -72,9 +74,7 @@ def kept_excess(nodes: Nodes, weight: Longs, price: Longs, k: int, used: Longs) 
 def bound_nothing() -> None:
     """Sum over one tuple, which compiles the loops for the types they are called with."""
     one = np.ones(1, dtype=np.int64)
-    lattice = Lattice(
-        np.array([0, 1]), np.zeros((1, 1), dtype=np.int32), np.zeros((1, 1), dtype=np.int64), np.ones(1, dtype=np.int64)
-    )
+    lattice = Lattice(np.array([0, 1]), np.zeros((1, 1), dtype=np.int32), np.zeros((1, 1), dtype=np.int64), one, 1)
     used = np.zeros(1, dtype=np.int64)
     cheapest(lattice, 1, 1)
     excess(lattice, one, 1, used)

@@ -81,16 +81,18 @@ def group(lattice: Lattice, rows: Longs, tuples: Ints, number: int, words: Words
 
 @inner
 def is_closed(lattice: Lattice, rows: Longs, members: Ints, begin: int, end: int) -> bool:
-    """Tell whether a node is the lowest over its tuples: in no attribute do all of them lie under one child."""
+    """Tell whether a node is the lowest over its tuples: in no attribute do all of them lie under one below it.
+
+    A tree's node has its children one level on, a window the others of its class and of the next within ``ahead``.
+    """
     for a in range(len(rows)):
-        if rows[a] + 1 >= lattice.at[a + 1]:
-            continue
-        child = lattice.above[rows[a] + 1, members[begin]]
-        same = child >= 0
-        for i in range(begin, end):
-            same &= lattice.above[rows[a] + 1, members[i]] == child
-        if same:
-            return False
+        for level in range(rows[a] + 1, min(rows[a] + 1 + lattice.ahead, lattice.at[a + 1])):
+            below = lattice.above[level, members[begin]]
+            i = begin if below >= 0 else end + 1
+            while i < end and lattice.above[level, members[i]] == below:
+                i += 1
+            if i == end:
+                return False
     return True
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from kveil.kernels.cover_loops import cost_of, inner, join
 from kveil.kernels.mondrian import Ints, Longs
 from kveil.kernels.neighbours import Children, Codes
-from kveil.kernels.neighbours_loops import cost_of, inner, join
 
 
 @inner

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from kveil.kernels.cover_loops import draw
 from kveil.kernels.mondrian import Ints
 from kveil.kernels.neighbours import Models
-from kveil.kernels.neighbours_loops import draw
 from kveil.kernels.overlaps import (
     ACTIVE,
     AFTER,
