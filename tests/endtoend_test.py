@@ -23,7 +23,7 @@ from kveil.files import read_table
 from support import run
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
-SOME = 300  # records, of a file that has more
+SOME = 400  # records, of a file that has more
 ADULT = (
     "age,workclass,fnlwgt,education,education-num,marital-status,occupation,relationship,race,sex,capital-gain,"
     "capital-loss,hours-per-week,native-country,class"

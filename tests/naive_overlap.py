@@ -35,27 +35,26 @@ def tiny_rows(chance: Random, number: int) -> list[Row]:
 
 def holds(shown: tuple[Row, ...]) -> bool:
     for over, k in CONSTRAINTS:
-        taking_part = [row for row in shown if set(row) != {"*"}]
-        sizes = Counter(tuple(row[a] for a in over) for row in taking_part)
+        sizes = Counter(tuple(row[a] for a in over) for row in shown)
         if any(size < k for size in sizes.values()):
             return False
     return True
 
 
 def options_of(rows: list[Row], kind: Row) -> list[Row]:
-    """Return what a row may show: every projection must cover enough rows, unless all of it is stars."""
+    """Return what a row may show: every projection must cover enough rows, and not all of it may be stars."""
     found = []
     for way in itertools.product(*(tree.way[value] for tree, value in zip(TREES, kind, strict=True))):
         enough = all(
             sum(all(way[a] in TREES[a].way[row[a]] for a in over) for row in rows) >= k for over, k in CONSTRAINTS
         )
-        if enough or set(way) == {"*"}:
+        if enough and set(way) != {"*"}:
             found.append(way)
     return found
 
 
 def optimum(rows: list[Row]) -> float:
-    """Return the least mean NCP of any release; a row of stars costs everything, as if it were suppressed.
+    """Return the least mean NCP of any release that suppresses nobody, 1 where there is none.
 
     Equal rows show the same vectors in any order, so their choices are taken as sets.
     """
@@ -68,8 +67,10 @@ def optimum(rows: list[Row]) -> float:
         }
         together = itertools.combinations_with_replacement(cost, rows.count(kind))
         priced.append(sorted((sum(cost[way] for way in ways), ways) for ways in together))
-    least = [own[0][0] for own in priced]
     best = float(len(rows))
+    if not all(priced):
+        return best / len(rows)
+    least = [own[0][0] for own in priced]
 
     def solve(number: int, spent: float, shown: tuple[Row, ...]) -> None:
         nonlocal best

@@ -106,6 +106,18 @@ def test_suppressed_records_come_back_under_overlapping_constraints(show: str) -
     holds(frame, table, refined)
 
 
+@pytest.mark.parametrize("show", ["drop", "star"])
+def test_suppressed_records_come_back_into_several_components(show: str) -> None:
+    frame = people(90)
+    privacy = "[{model: k-anonymity, attributes: [age], k: 7}, {model: k-anonymity, attributes: [city, sex], k: 9}]"
+    table = encode(from_frame(frame), policy_of(privacy, f"suppression: {{limit: 0.5, show: {show}}}", "datafly"))
+    plain = run(find("datafly"), table, {})
+    refined = run(find("datafly"), table, {"refine": "normal"})
+    assert refined.suppressed_anywhere.sum() < plain.suppressed_anywhere.sum()
+    assert refined.details["refine"]["brought_back"] > 0
+    holds(frame, table, refined)
+
+
 def test_bound_optimum_refined() -> None:
     policy = parse_policy(naive_overlap.POLICY, "policy.yaml", Path())
     solved = optimal = 0

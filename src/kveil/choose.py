@@ -174,7 +174,7 @@ def attempt(table: Table, progress: Progress, seconds: float | None = AUTO_SECON
     limit = seconds if len(algorithms) > 1 else None
     for trial in trials(table, algorithms, dict.fromkeys(names, options), progress, limit, needs_one=True):
         if trial.solution is None or trial.losses is None:
-            failure = failure or trial.failure
+            failure = _nearer(failure, trial.failure)
             late = {"timed_out": True} if trial.timed_out else {}
             tried.append({"algorithm": trial.algorithm.name, "solved": False, "reason": trial.reason} | late)
             continue
@@ -190,6 +190,15 @@ def attempt(table: Table, progress: Progress, seconds: float | None = AUTO_SECON
             table, best, progress, None if seconds is None else max(seconds - (perf_counter() - started), 10)
         )
     return best
+
+
+def _nearer(failure: Unmeetable | None, other: Unmeetable | None) -> Unmeetable | None:
+    """Return the failure that would have to suppress fewer, the first of equals; what tells no number comes last."""
+    if failure is None or other is None:
+        return failure or other
+    if other.lost is not None and (failure.lost is None or other.lost < failure.lost):
+        return other
+    return failure
 
 
 def _refined(table: Table, best: Attempt, progress: Progress, seconds: float | None) -> Attempt:

@@ -41,9 +41,16 @@ class FileError(DataError):
 
 
 class Unmeetable(KveilError):
-    """A policy that this table cannot meet within the suppression limit."""
+    """A policy that this table cannot meet within the suppression limit.
+
+    ``lost`` is how many records, or individuals, would have to be suppressed, where that is known.
+    """
 
     exit_code = 1
+
+    def __init__(self, message: str, lost: int | None = None) -> None:
+        super().__init__(message)
+        self.lost = lost
 
 
 class NotVerified(KveilError):

@@ -15,7 +15,7 @@ import numpy as np
 
 from kveil.algorithms.classfly_left_over import take_in
 from kveil.algorithms.classfly_parts import Aside, Filter, Part, only
-from kveil.errors import Unmeetable, count
+from kveil.algorithms.unmet import beyond_limit
 from kveil.kernels.groups import add_up, group_rows
 from kveil.measures import measure
 from kveil.models.counts import Pairs, Weights
@@ -144,7 +144,7 @@ def _solve(table: Table, options: ClassflyOptions, kind: Filter, name: str) -> S
         if best is None or (joined is not None and _loss(table, joined) <= _loss(table, best)):
             best = joined
     if best is None:
-        raise _unmeetable(table, name, lost, allowed)
+        raise beyond_limit(table, name, lost, allowed)
     return best
 
 
@@ -183,14 +183,6 @@ def _stand(judge: Judge, state: Tuples, parts: list[Part], asides: list[Aside]) 
         state.nodes[part.positions] = aside.nodes[:, part.member]
         dead[c] = aside.left[part.member]
     return judge.standing(state, dead)
-
-
-def _unmeetable(table: Table, name: str, lost: int, allowed: int) -> Unmeetable:
-    noun = "record" if table.persons is None else "individual"
-    return Unmeetable(
-        f"{name} cannot meet the policy: {count(lost, noun)} of {table.records:,} would be left over and the limit "
-        f"allows {allowed:,}; raise suppression.limit, ask for less, or move boundaries up."
-    )
 
 
 def classfly(table: Table, options: ClassflyOptions, rng: np.random.Generator) -> Solution:

@@ -44,7 +44,7 @@ def datafly(table: Table, options: DataflyOptions, rng: np.random.Generator) -> 
         # Where what violates cannot move, what its dropping breaks elsewhere still may.
         moves = {a: step for a, step in steps_of.items() if a in violating} or steps_of
         if not moves:
-            raise _unmeetable(table, int(state.weights[judge.standing(state).lost].sum()), allowed)
+            raise _unmeetable(table, allowed)
         chosen = max(moves, key=lambda a: len(shown[a]))
         state.nodes[chosen] = moves[chosen][state.nodes[chosen]]
         shown[chosen] = np.flatnonzero(np.bincount(moves[chosen][shown[chosen]])).astype(np.int32)
@@ -52,10 +52,10 @@ def datafly(table: Table, options: DataflyOptions, rng: np.random.Generator) -> 
     return judge.solution(state, standing, {"steps": dict(zip(table.names, steps, strict=True))})
 
 
-def _unmeetable(table: Table, lost: int, allowed: int) -> Unmeetable:
+def _unmeetable(table: Table, allowed: int) -> Unmeetable:
     noun = "record" if table.persons is None else "individual"
     return Unmeetable(
-        f"datafly cannot meet the policy: with every value as general as it may be, {count(lost, noun)} of "
-        f"{table.records:,} would still have to be suppressed and the limit allows {allowed:,}; raise "
+        f"datafly cannot meet the policy: at every step, up to values as general as they may be, more of the "
+        f"{count(table.records, noun)} would have to be suppressed than the {allowed:,} that the limit allows; raise "
         "suppression.limit, ask for less, or move boundaries up."
     )

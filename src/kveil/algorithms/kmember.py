@@ -294,5 +294,6 @@ def unmeetable(table: Table, name: str, out: int, starred: int, allowed: int) ->
         parts.append(f"{count(starred, noun)} of {table.records:,} would show nothing but `*`")
     return Unmeetable(
         f"{name} cannot meet the policy: {' and '.join(parts)}, and the limit allows {allowed:,}; raise "
-        "suppression.limit, ask for less, or move boundaries up."
+        "suppression.limit, ask for less, or move boundaries up.",
+        out + starred,
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.algorithms.association import rules_of
-from kveil.errors import Unmeetable, count
+from kveil.algorithms.unmet import beyond_limit
 from kveil.kernels.groups import group_rows
 from kveil.kernels.kmsd import Nodes, repair
 from kveil.models.counts import Weights
@@ -195,11 +195,7 @@ class _Build:
         standing = self.judge.standing(self.state, self.out[None, :])
         lost = int(self.state.weights[standing.lost].sum())
         if lost > allowed:
-            noun = "record" if table.persons is None else "individual"
-            raise Unmeetable(
-                f"{name} cannot meet the policy: {count(lost, noun)} of {table.records:,} would have to be suppressed "
-                f"and the limit allows {allowed:,}; raise suppression.limit, ask for less, or move boundaries up."
-            )
+            raise beyond_limit(table, name, lost, allowed)
         details = {
             "started_with": [table.names[a] for a in started],
             "order": [table.names[a] for a in self.done],

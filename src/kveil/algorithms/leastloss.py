@@ -44,7 +44,7 @@ def least_loss(table: Table, options: LeastLossOptions, rng: np.random.Generator
             try:
                 found = algorithm.solve(table, algorithm.options.model_validate(chosen), rng)
             except Unmeetable as error:
-                failure = failure or Unmeetable(str(error).replace(algorithm.name, "least-loss", 1))
+                failure = failure or Unmeetable(str(error).replace(algorithm.name, "least-loss", 1), error.lost)
                 continue
             loss = measure(table, found).of(policy.loss)
             if best is None or loss < least:

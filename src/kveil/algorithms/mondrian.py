@@ -13,7 +13,7 @@ import numpy as np
 
 from kveil.algorithms.boundaries import is_bounded
 from kveil.algorithms.divided import Divided, Parts
-from kveil.errors import Unmeetable, count
+from kveil.algorithms.unmet import beyond_limit
 from kveil.models.counts import AtLeastK, Groups, Pairs, Weights
 from kveil.models.distributions import AlphaShare, Close, DistinctValues
 from kveil.models.standing import group_model, sensitive_pairs
@@ -55,7 +55,7 @@ def solve_divided(table: Table, kind: type[Divided], by_gain: bool, name: str) -
         found, hidden = split_kept(table, kept, by_gain, kind)
         lost = int((found.suppressed_anywhere | hidden).sum())
         if lost > allowed:
-            raise _unmeetable(table, name, lost, allowed)
+            raise beyond_limit(table, name, lost, allowed)
         starred |= hidden
         if not hidden.any() or not table.whole_rows:
             break
@@ -165,7 +165,7 @@ def _trim(table: Table, allowed: int) -> Ints:
             return nothing
         value = int(np.argmax(counts))
         if (name, value) not in waiting:
-            order = canonical_order(table)
+            order = table.canonical
             waiting[name, value] = order[table.sensitive[name].code[order] == value].tolist()
         row = waiting[name, value].pop()
         while out[row]:
@@ -184,17 +184,3 @@ def _as_one(table: Table, tally: dict[str, Weights], rows: int) -> Groups:
         codes = np.flatnonzero(counts).astype(np.int32)
         pairs[name] = Pairs(np.zeros(len(codes), dtype=np.int32), codes, counts[codes], table.sensitive[name].known)
     return Groups(np.zeros(1, dtype=np.int32), 1, np.array([rows], dtype=np.int64), pairs)
-
-
-def canonical_order(table: Table) -> Ints:
-    """Return the rows by their leaf numbers in policy order, then by sensitive values."""
-    keys = [s.code for s in reversed(list(table.sensitive.values())) if len(s.code) == table.records]
-    return np.asarray(np.lexsort((*keys, *reversed(list(table.leaves)))), dtype=np.int32)
-
-
-def _unmeetable(table: Table, name: str, lost: int, allowed: int) -> Unmeetable:
-    noun = "record" if table.persons is None else "individual"
-    return Unmeetable(
-        f"{name} cannot meet the policy: {count(lost, noun)} of {table.records:,} would have to be suppressed and "
-        f"the limit allows {allowed:,}; raise suppression.limit, ask for less, or move boundaries up."
-    )

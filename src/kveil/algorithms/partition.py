@@ -157,18 +157,20 @@ def whole_costs(ncp: Floats, items: int) -> Longs:
 
 
 def canonical_people(table: Table) -> Ints:
-    """Return people by their leaf numbers in policy order, then by their sets of sensitive values."""
+    """Return people by their leaf numbers in policy order, their sets of sensitive values, and what else is shown."""
     rank = np.zeros(table.records, dtype=np.int64)
     _rank_by_leaves(rank, table)
     _rank_by_items(rank, table)
+    _rank_by_others(rank, table)
     return np.argsort(rank, kind="stable").astype(np.int32)
 
 
 def canonical_fingerprints(table: Table) -> Ints:
-    """Return people by their sets of sensitive values, those with equal ones by their leaf numbers."""
+    """Return people by their sets of sensitive values, those with equal ones by leaf numbers and what else is shown."""
     rank = np.zeros(table.records, dtype=np.int64)
     _rank_by_items(rank, table)
     _rank_by_leaves(rank, table)
+    _rank_by_others(rank, table)
     return np.argsort(rank, kind="stable").astype(np.int32)
 
 
@@ -176,8 +178,17 @@ def canonical_fingerprints(table: Table) -> Ints:
 
 
 def _rank_by_leaves(rank: Longs, table: Table) -> None:
+    _rank_by_keys(rank, [*table.leaves] if table.low is table.high else [*table.leaves, *table.low, *table.high])
+
+
+def _rank_by_others(rank: Longs, table: Table) -> None:
+    if table.ties is not None and len(_tied(rank)):
+        _rank_by_keys(rank, table.ties())
+
+
+def _rank_by_keys(rank: Longs, whole: list[Ints]) -> None:
     tied = _tied(rank)
-    keys = [column[tied] for column in table.leaves]
+    keys = [column[tied] for column in whole]
     order = np.lexsort((*reversed(keys), rank[tied]))
     changes = np.zeros(len(tied), dtype=bool)
     for column in keys:

@@ -17,7 +17,8 @@ from kveil.algorithms.classfly import ClassflyOptions, classfly_complete
 from kveil.algorithms.divided import limit_groups
 from kveil.algorithms.mondrian import split_kept
 from kveil.algorithms.partition import bucketings, canonical_fingerprints, canonical_people, generalize_items
-from kveil.errors import Unmeetable, count
+from kveil.algorithms.unmet import beyond_limit
+from kveil.errors import Unmeetable
 from kveil.kernels.groups import group_rows
 from kveil.measures import measure
 from kveil.models.counts import AtLeastK, Pairs
@@ -88,7 +89,7 @@ def _solve(table: Table, options: PeopleOptions, name: str) -> Solution:
         kept = kept & ~who
         lost = int((~kept).sum())
         if lost > allowed:
-            raise _unmeetable(table, name, lost, allowed)
+            raise beyond_limit(table, name, lost, allowed)
         reasons[reason] = np.append(
             reasons.get(reason, np.zeros(0, dtype=np.int32)), np.flatnonzero(who).astype(np.int32)
         )
@@ -98,7 +99,7 @@ def _solve(table: Table, options: PeopleOptions, name: str) -> Solution:
     while True:
         if not _shared(table, items, kept):
             if int(kept.sum()) < fewest:
-                raise _unmeetable(table, name, table.records, allowed)
+                raise beyond_limit(table, name, table.records, allowed)
             items = generalize_items(table, by_items[kept[by_items]], options.take_out == "last")
         view = as_shown(table, items)
         found, _ = split_kept(view, kept, options.choose == "gain")
@@ -216,10 +217,3 @@ def _trim(members: Ints, code: Ints, limit: Fraction) -> Ints:
     for value in np.flatnonzero(gone).tolist():
         out[np.flatnonzero(place.reshape(-1) == value)[-int(gone[value]) :]] = True
     return members.compress(out)
-
-
-def _unmeetable(table: Table, name: str, lost: int, allowed: int) -> Unmeetable:
-    return Unmeetable(
-        f"{name} cannot meet the policy: {count(lost, 'individual')} of {table.records:,} would have to be suppressed "
-        f"and the limit allows {allowed:,}; raise suppression.limit, ask for less, or move boundaries up."
-    )

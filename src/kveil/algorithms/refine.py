@@ -20,6 +20,7 @@ import numpy as np
 
 from kveil.algorithms.association import Rule
 from kveil.algorithms.codes import Costs, TooLarge, base_codes, whole_numbers
+from kveil.algorithms.comeback import come_back
 from kveil.algorithms.descent import Overlap, may_come_in, smallest
 from kveil.algorithms.followers import followers_of
 from kveil.algorithms.grouped import Grouped
@@ -30,7 +31,7 @@ from kveil.models.fingerprints import as_shown
 from kveil.models.standing import group_model
 from kveil.policy.constraints import implied
 from kveil.table.encode import Table
-from kveil.table.solution import Solution
+from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Bools, Ints, Tree
 
 Progress = Callable[[str], None]
@@ -192,9 +193,25 @@ def _refine(
     order = table.canonical.astype(np.int32)
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
+    given = solution
+    if len(table.components) > 1 and table.whole_rows and not solution.items:
+
+        def let_in(number: int, rows: Ints) -> tuple[Ints, list[Shown]]:
+            part = Part(table, number, given, order)
+            if not part.grouped:
+                overlap = Overlap(part, costs, watch, given, rows if may_come_in(part) else rows[:0])
+                if overlap.valid():
+                    overlap.descend()
+                return overlap.came_in(), overlap.shown(given)
+            grouped = Grouped(part, costs, watch, given, followers_of(table, part.positions, rules))
+            grouped.part_rank = rank
+            came = grouped.bring_back(rows) if grouped.valid(grouped.found) else rows[:0]
+            return came, grouped.shown(given)
+
+        solution = come_back(table, solution, order, let_in)
     suppressed = solution.suppressed.copy()
     shown = list(solution.shown)
-    back = np.zeros(table.records, dtype=bool)
+    back = given.suppressed_anywhere & ~solution.suppressed_anywhere
     view = as_shown(table, dict(solution.items)) if solution.items else table
     with _stoppable(watch):
         for number in range(len(table.components)):
@@ -242,4 +259,4 @@ def _refine(
     if measure(table, found).of(table.policy.loss) <= before:
         return found
     details.pop("brought_back", None)
-    return replace(solution, details={**solution.details, "refine": details})
+    return replace(given, details={**given.details, "refine": details})

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from kveil.algorithms.kmember import Found, Space, clusters_of, dissolve_stars
 from kveil.algorithms.partition import grow, joined_sets
-from kveil.errors import Unmeetable, count
+from kveil.algorithms.unmet import beyond_limit
 from kveil.kernels.combinations import ClusterItems, climb, merge_nearest
 from kveil.kernels.partition import Forest, Longs, group_sets
 from kveil.models.fingerprints import nothing_shown, run_starts
@@ -75,11 +75,7 @@ def _leave_out(table: Table, kept: Bools, who: Bools, reason: str, reasons: dict
     kept = kept & ~who
     lost = int((~kept).sum())
     if lost > allowed:
-        raise Unmeetable(
-            f"rmerger cannot meet the policy: {count(lost, 'individual')} of {table.records:,} would have to be "
-            f"suppressed and the limit allows {allowed:,}; raise suppression.limit, ask for less, or move boundaries "
-            "up."
-        )
+        raise beyond_limit(table, "rmerger", lost, allowed)
     reasons[reason] = np.append(reasons.get(reason, np.zeros(0, dtype=np.int32)), np.flatnonzero(who)).astype(np.int32)
     return kept
 
@@ -94,7 +90,7 @@ def _clusters(space: Space, kept: Bools, k: int, delta: Decimal) -> tuple[Found,
     if small.any():
         none = np.zeros(0, dtype=np.int32)
         return Found(none, none, none, none.astype(np.int64), none), small
-    found = _showing_something(space, clusters_of(space, group, kept, k, None)[0], k)
+    found = _in_order(_showing_something(space, clusters_of(space, group, kept, k, None)[0], k), table)
     weights = sum(table.policy.attributes[name].weight for name in table.names)
     most = int(delta * weights * space.whole.scale * int(kept.sum()))
     low, high = np.ascontiguousarray(found.low.T), np.ascontiguousarray(found.high.T)
@@ -105,6 +101,16 @@ def _clusters(space: Space, kept: Bools, k: int, delta: Decimal) -> tuple[Found,
     size = np.bincount(number, weights=found.size, minlength=len(used)).astype(np.int64)
     low, high = np.ascontiguousarray(low[used].T), np.ascontiguousarray(high[used].T)
     return Found(label, low, high, size, found.group[used]), small
+
+
+def _in_order(found: Found, table: Table) -> Found:
+    """Return clusters numbered by their first members in canonical order: merging breaks ties by their numbers."""
+    members = table.canonical[found.label[table.canonical] >= 0]
+    clusters, first = np.unique(found.label[members], return_index=True)
+    order = clusters[np.argsort(first)]
+    number = np.full(len(found.size) + 1, -1, dtype=np.int32)
+    number[order] = np.arange(len(order))
+    return Found(number[found.label], found.low[:, order], found.high[:, order], found.size[order], found.group[order])
 
 
 def _one_cluster(kept: Bools, k: int) -> tuple[Found, Bools]:

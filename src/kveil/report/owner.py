@@ -48,9 +48,9 @@ class Owner:
         try:
             content = json.loads(path.read_bytes())
             return cls(
-                np.array(content["rows"], dtype=np.int64) - 1,
+                _numbers(content["rows"], np.int64),
                 int(content["input"]["rows"]),
-                {reason: np.array(rows, dtype=np.int32) - 1 for reason, rows in content["suppressed"].items()},
+                {reason: _numbers(rows, np.int32) for reason, rows in content["suppressed"].items()},
                 content["input"]["sha256"],
                 content["release"]["sha256"],
             )
@@ -58,8 +58,15 @@ class Owner:
             raise DataError(
                 f"{path.name}: the owner's file cannot be read ({error.strerror}); check --owner."
             ) from None
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError):
             raise DataError(f"{path.name} is no owner's file of kveil; give the one --owner wrote.") from None
+
+
+def _numbers(rows: list[Any], kind: type) -> NDArray[Any]:
+    """Return row numbers of the file, which count from 1, as they count from 0."""
+    if not all(type(row) is int for row in rows):
+        raise TypeError("row numbers are whole numbers")
+    return np.array(rows, dtype=kind) - 1
 
 
 def align(owner: Owner | None, keeps_order: bool, released: int, original: int) -> Rows:

@@ -145,7 +145,8 @@ def _judge(
     if isinstance(model, LDiversity):
         limit = Fraction(str(model.l))
         most = _per_group(known, pl.col(COUNT).max(), number, 0)
-        least_l = float((sizes / np.maximum(most, 1)).min()) if some else None
+        told = most > 0  # a group of nothing but missing values cannot be too uniform
+        least_l = float((sizes[told] / most[told]).min()) if told.any() else None
         return most * limit.numerator > sizes * limit.denominator, least_l, {}
     if isinstance(model, AlphaK):
         alpha = Fraction(str(model.alpha))

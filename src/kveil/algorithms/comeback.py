@@ -1,0 +1,42 @@
+"""Suppressed rows come back into several components at once, where a row that is gone from one is gone from all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from kveil.table.encode import Table
+from kveil.table.solution import Shown, Solution
+from kveil.table.tree import Ints
+
+# Lets rows into a component of a solution: returns who came in, and what its attributes then show.
+LetIn = Callable[[int, Ints], tuple[Ints, list[Shown]]]
+ROUNDS = 6
+
+
+def come_back(table: Table, solution: Solution, order: Ints, let_in: LetIn) -> Solution:
+    """Return a solution with fewer suppressed rows, the same one where none can come back.
+
+    Every component lets in whom it can. Who did not get into all of them is left out, and the others try again from
+    the start, since they may have come in together with those; until all of them get in everywhere.
+    """
+    coming = order[solution.suppressed_anywhere[order]]
+    for _ in range(ROUNDS):
+        if not len(coming):
+            return solution
+        shown = list(solution.shown)
+        inside = np.full(table.records, len(table.components))
+        for number, component in enumerate(table.components):
+            came, columns = let_in(number, coming)
+            inside[came] -= 1
+            for position, column in zip(table.positions(component.attributes), columns, strict=True):
+                shown[position] = column
+        everywhere = coming[inside[coming] == 0]
+        if len(everywhere) == len(coming):
+            suppressed = solution.suppressed.copy()
+            suppressed[:, coming] = False
+            return replace(solution, shown=tuple(shown), suppressed=suppressed, alike=None)
+        coming = everywhere
+    return solution
