@@ -120,3 +120,19 @@ def test_circles_leave_one_side_free() -> None:
     table = encode(from_frame(rows_of(Random(0), 40)), kveil.Policy(**spec))
     found = followers_of(table, range(4), rules_of(table, False))
     assert [(f.left, f.right) for f in found] == [(0, 1), (1, 2)]
+
+
+def test_what_no_start_honours_together_is_refused() -> None:
+    policy = {
+        "kveil": 1,
+        "attributes": {
+            "p": {"role": "individual"},
+            "age": {"role": QUASI, "hierarchy": {"ranges": {"within": [0, 99]}}, "boundary": {"max_width": 10}},
+            "item": {"role": "sensitive", "hierarchy": {"tree": {"*": ["x", "y"]}}},
+        },
+        "privacy": [{"model": "kl-diversity", "sensitive": "item", "k": 2, "l": 1}],
+        "algorithm": "least-loss",
+    }
+    frame = pl.DataFrame({"p": ["1", "2"], "age": ["20", "21"], "item": ["x", "x"]})
+    with pytest.raises(kveil.Refused, match="honour"):
+        kveil.anonymize(frame, kveil.Policy(**policy))

@@ -180,7 +180,8 @@ def lattice_of(table: Table, positions: list[int], fine: Fineness) -> tuple[Latt
     at = np.cumsum([0, *(len(levels.nodes) for levels in found)])
     above = np.array([node for levels in found for node in levels.nodes], dtype=np.int32)
     cost = np.array([own for levels in found for own in levels.costs], dtype=np.int64)
-    return Lattice(at, above, cost, weight, 2 * fine.parts + 1), sum(levels.star for levels in found)
+    spans = any(isinstance(table.trees[position], Scale) for position in positions)
+    return Lattice(at, above, cost, weight, 2 * fine.parts + 1 if spans else 1), sum(levels.star for levels in found)
 
 
 def _fit(table: Table, positions: list[int]) -> tuple[list[int], Fineness]:
