@@ -83,3 +83,30 @@ def test_models_that_only_an_algorithm_can_judge_make_nothing_impossible(tmp_pat
     found = run("check", policy, "--json")
     assert found.code == 0
     assert (found.json["boundaries"]["never_kept"], found.json["boundaries"]["falling"]) == (0, 3)
+
+
+def test_policies_about_fingerprints_are_checked_too(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("id,sex,ill\n1,f,flu\n1,f,gout\n2,f,flu\n3,m,gout\n4,m,flu\n")
+    attributes = {
+        "id": {"role": "individual"},
+        "sex": {"role": QUASI},
+        "ill": {"role": "sensitive", "hierarchy": {"tree": {"*": ["flu", "gout"]}}},
+    }
+    privacy = [{"model": "kl-diversity", "sensitive": "ill", "k": 2, "l": 2}]
+    policy = write_policy(tmp_path, attributes, data={"path": "data.csv"}, privacy=privacy)
+    found = run("check", policy, "--json")
+    assert (found.code, found.err) == (0, "")
+    assert found.json["boundaries"]["never_kept"] == 0
+
+
+def test_rows_that_may_show_stars_in_one_component_can_be_kept(tmp_path: Path) -> None:
+    # Missing is outside the boundary: its only node above is `*`, and a row of stars takes no part in k over b.
+    (tmp_path / "data.csv").write_text("a,b\nx,b1\nx,b2\ny,\ny,b1\n")
+    attributes = {
+        "a": {"role": QUASI},
+        "b": {"role": QUASI, "hierarchy": {"tree": {"*": {"B": ["b1", "b2"]}}}, "boundary": ["B"]},
+    }
+    privacy = [{"model": "k-anonymity", "attributes": [name], "k": 2} for name in "ab"]
+    policy = write_policy(tmp_path, attributes, data={"path": "data.csv"}, privacy=privacy)
+    assert run("check", policy, "--quiet").code == 0
+    assert run("anonymize", policy, "--output", tmp_path / "out.csv", "--quiet").code == 0

@@ -534,3 +534,42 @@ def test_a_person_without_items_shows_what_means_missing(tmp_path: Path) -> None
     assert (tmp_path / "r.csv").read_text(encoding="utf-8") == "age,illness\n*,NA\n*,NA\n*,flu\n"
     files = ("--release", tmp_path / "r.csv", "--original", tmp_path / "data.csv", "--owner", tmp_path / "o.json")
     assert support.run("verify", policy, *files).code == 0
+
+
+@pytest.mark.parametrize("shape", ["sets", "long"])
+@pytest.mark.parametrize("kind", ["polars", "pandas", "pyarrow"])
+def test_sensitive_values_keep_their_type(shape: str, kind: str) -> None:
+    frame = pl.DataFrame({"id": [1, 1, 2, 3, 4], "age": [30, 30, 31, 52, 53], "cost": [1.5, 2.0, 3.0, 4.0, 4.0]})
+    spec = {
+        "attributes": {
+            "id": {"role": "individual"},
+            "age": {"role": QUASI, "hierarchy": {"intervals": {"from": 0, "to": 99, "widths": [10]}}},
+            "cost": {"role": "sensitive"},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "release": {"shape": shape},
+        "algorithm": "mondrian",
+    }
+    policy = kveil.Policy(**spec)
+    given = {"polars": frame, "pandas": frame.to_pandas(), "pyarrow": frame.to_arrow()}[kind]
+    result = kveil.anonymize(given, policy)
+    released = (
+        result.data
+        if kind == "polars"
+        else pl.from_pandas(result.data)
+        if kind == "pandas"
+        else pl.from_arrow(result.data)
+    )
+    assert released["cost"].dtype == (pl.Float64 if shape == "long" else pl.List(pl.Float64))
+    assert kveil.verify(result.data, policy, original=given, owner=result.owner)
+
+
+def test_people_who_show_stars_are_in_a_group() -> None:
+    frame = pl.DataFrame({"id": ["1", "2", "3"], "sex": ["f", "m", "m"], "ill": ["flu", "gout", "flu"]})
+    spec = {
+        "attributes": {"id": {"role": "individual"}, "sex": {"role": QUASI}, "ill": {"role": "sensitive"}},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "algorithm": "mondrian",
+    }
+    loss = kveil.anonymize(frame, kveil.Policy(**spec)).receipt["loss"]
+    assert (loss["discernibility"], loss["average_group"]) == (9, 1.5)

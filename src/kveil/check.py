@@ -164,19 +164,39 @@ def _limits(table: Table, component: Component) -> Mam:
 def _never_kept(table: Table, certain: bool = True) -> Bools:
     """Return the rows that fail some model even with every value at its limit; where ``certain``, of k, l and p."""
     distinct = table.distinct
-    pairs = sensitive_pairs(table)
+    pairs = sensitive_pairs(_without_fingerprints(table))
     everyone = np.ones(len(distinct.weights), dtype=bool)
-    outside = ~everyone
+    outside, spared = ~everyone, ~everyone
     together: list[Requirement] = []
     for component in table.components:
         required = _requirements(table, component)
         if certain:
             required = [requirement for requirement in required if requirement.model.unique_subset]
-        outside |= ~maximal_anonymous_subset(required, distinct.weights, pairs, everyone)
+        failing = ~maximal_anonymous_subset(required, distinct.weights, pairs, everyone)
+        by_stars = failing & _may_take_no_part(table, component)
+        outside |= failing & ~by_stars
+        spared |= by_stars
         together += required
-    if table.whole_rows and outside.any():
+    if table.whole_rows and outside.any() and not spared.any():
         outside = ~maximal_anonymous_subset(together, distinct.weights, pairs, ~outside)
     return np.asarray(outside[distinct.member])
+
+
+def _without_fingerprints(table: Table) -> Table:
+    """Return a table whose policy has no models of fingerprints: there are none before items are generalized."""
+    models = tuple(model for model in table.policy.privacy if model.model != "kl-diversity")
+    return _with(replace(table, policy=table.policy.model_copy(update={"privacy": models})), table)
+
+
+def _may_take_no_part(table: Table, component: Component) -> Bools:
+    """Return the tuples that may show `*` in all of a component's attributes and something elsewhere: they are kept."""
+    found = np.full(len(table.distinct.weights), len(table.components) > 1 or table.stars_take_part)
+    for position in table.positions(component.attributes):
+        tree = table.trees[position]
+        if not isinstance(tree, Tree):
+            return np.zeros_like(found)
+        found &= tree.is_star[tree.limit_of[table.distinct.low[position]]]
+    return found
 
 
 def _requirements(table: Table, component: Component) -> list[Requirement]:

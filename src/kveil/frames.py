@@ -88,12 +88,9 @@ def to_frame(source: Source, columns: dict[str, pl.Series | None], rows: np.ndar
     if wrapped.implementation.is_pyarrow():
         import pyarrow as pa
 
-        kinds = {pl.String: pa.string(), pl.List: pa.list_(pa.string()), pl.Int64: pa.int64()}
         return pa.table(
             {
-                name: _taken(native.column(position[name]), rows)
-                if column is None
-                else fresh(column).to_arrow().cast(kinds[column.dtype.base_type()])
+                name: _taken(native.column(position[name]), rows) if column is None else _arrow_column(column)
                 for name, column in columns.items()
             }
         )
@@ -101,8 +98,10 @@ def to_frame(source: Source, columns: dict[str, pl.Series | None], rows: np.ndar
 
     def pandas_column(name: str) -> Any:
         column = columns[name]
+        if column is not None and column.dtype.is_numeric() and not column.null_count():
+            return pd.Series(column.to_numpy().copy())
         if column is not None:
-            return pd.Series(column.to_list(), dtype="int64" if column.dtype == pl.Int64 else object)
+            return pd.Series(column.to_list(), dtype=object)
         found = native.iloc[:, position[name]].iloc[rows].reset_index(drop=True)
         if isinstance(found.dtype, pd.CategoricalDtype):
             return found.cat.remove_unused_categories()
@@ -112,6 +111,19 @@ def to_frame(source: Source, columns: dict[str, pl.Series | None], rows: np.ndar
 
     labels = {name: native.columns[position[name]] if name in position else name for name in columns}
     return pd.DataFrame({labels[name]: pandas_column(name) for name in columns})
+
+
+def _arrow_column(column: pl.Series) -> Any:
+    """Return a column that was made here as PyArrow has it: plain texts and lists, not the large ones of Polars."""
+    import pyarrow as pa
+
+    found = fresh(column).to_arrow()
+    if column.dtype == pl.String:
+        return found.cast(pa.string())
+    if column.dtype == pl.List:
+        inside = found.type.value_type
+        return found.cast(pa.list_(pa.string() if column.dtype == pl.List(pl.String) else inside))
+    return found
 
 
 def _taken(column: Any, rows: np.ndarray[Any, Any]) -> Any:

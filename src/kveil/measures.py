@@ -88,8 +88,11 @@ def _precision_loss(table: Table, position: int, shown: Shown, suppressed: Bools
     return float((counts @ cost + int(suppressed.sum())) / max(len(suppressed), 1))
 
 
-def _groups(solution: Solution, starred: list[Bools]) -> tuple[Counts, int]:
-    """Return the sizes of the groups of equal released rows, and how many records are in none."""
+def _groups(solution: Solution, starred: list[Bools], stars_are_kept: bool) -> tuple[Counts, int]:
+    """Return the sizes of the groups of equal released rows, and how many records are in none.
+
+    A row of stars is in none, unless ``stars_are_kept``: a person whose items are shown is in a group all the same.
+    """
     if not solution.shown:
         outside = int(solution.suppressed_anywhere.sum())
         kept = solution.suppressed.shape[1] - outside
@@ -105,6 +108,8 @@ def _groups(solution: Solution, starred: list[Bools]) -> tuple[Counts, int]:
             codes[position][starred[position]] = code
         if all_star.any():
             all_star &= codes[position] == code
+    if stars_are_kept and all_star.any():
+        all_star &= solution.suppressed_anywhere[classes.first]
     if not all_star.any():
         group, first = group_rows(codes)
         return add_up(group, classes.sizes, len(first)), 0
@@ -159,7 +164,7 @@ def measure(table: Table, solution: Solution) -> Losses:
         values = (getattr(attributes[name], field) for name in table.names)
         return float(sum(w * value for w, value in zip(weights, values, strict=True)) / total)
 
-    sizes, outside = _groups(solution, starred)
+    sizes, outside = _groups(solution, starred, table.stars_take_part)
     squares = int((sizes**2).sum())
     return Losses(
         precision=mean("precision"),

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from kveil.errors import DataError, NotVerified, Unmeetable, count, listing
+from kveil.errors import DataError, NotVerified, PolicyError, Unmeetable, count, did_you_mean, listing
 from kveil.files import Outputs, Source, check_columns, kind_of, read_table, write_table
 from kveil.frames import from_frame, to_frame
 from kveil.kernels import compiled_before
 from kveil.measures import Losses, measure
 from kveil.policy.constraints import largest_k
-from kveil.policy.model import AlgorithmChoice, Policy
+from kveil.policy.model import ALGORITHM_NAMES, AlgorithmChoice, Policy
 from kveil.report.owner import Owner, align
 from kveil.report.receipt import make_receipt
 from kveil.report.warn import release_warnings
@@ -248,6 +248,9 @@ def with_algorithm(policy: Policy, name: str | None) -> Policy:
     """Return the policy with another algorithm, if one is named; options of the policy's own stay with it."""
     if name is None or name == policy.algorithm.name:
         return policy
+    if name not in ALGORITHM_NAMES:
+        hint = did_you_mean(name, ALGORITHM_NAMES)
+        raise PolicyError(f"{name!r} is no algorithm of kveil; there are {listing(ALGORITHM_NAMES, 20)}{hint or '.'}")
     return policy.model_copy(update={"algorithm": AlgorithmChoice(name=name)})
 
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from kveil.algorithms.efforts import RefineOptions
 from kveil.algorithms.registry import MULTIVALUED, Algorithm
-from kveil.errors import Unmeetable
+from kveil.errors import PolicyError, Unmeetable, did_you_mean, listing
 from kveil.measures import Losses, measure
 from kveil.policy.wording import policy_error
 from kveil.table.encode import Table
@@ -33,6 +33,17 @@ def _silent(stage: str) -> None:
     """Say nothing."""
 
 
+def _check_names(algorithm: Algorithm, own: dict[str, Any]) -> None:
+    """Raise PolicyError for an option that neither the algorithm has nor every algorithm takes."""
+    names = [*algorithm.options.model_fields, *RefineOptions.model_fields]
+    for key in own:
+        if key not in names:
+            raise PolicyError(
+                f"algorithm {algorithm.name} has no option {key!r}; allowed here: {listing(names)}"
+                f"{did_you_mean(key, names) or '.'}"
+            )
+
+
 def run(
     algorithm: Algorithm,
     table: Table,
@@ -45,6 +56,7 @@ def run(
     The policy's seed is all the randomness there is. ``seconds`` is a limit for refining beside the options'.
     """
     own = {key: value for key, value in options.items() if key not in RefineOptions.model_fields}
+    _check_names(algorithm, own)
     try:
         checked = algorithm.options.model_validate(own)
         more = RefineOptions.model_validate({key: options[key] for key in options if key not in own})

@@ -7,7 +7,7 @@ they quote the data.
 from __future__ import annotations
 
 from kveil.files.reading import Source, check_columns, kind_of, read_table
-from kveil.files.texts import as_texts, fresh, text_of
+from kveil.files.texts import as_texts, fresh, item_texts, text_of
 from kveil.files.writing import Outputs, joined_items, write_table
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "as_texts",
     "check_columns",
     "fresh",
+    "item_texts",
     "joined_items",
     "kind_of",
     "read_table",

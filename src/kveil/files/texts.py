@@ -66,6 +66,17 @@ def as_texts(column: pl.Series) -> pl.Series:
     raise DataError(f"the column {column.name!r} is of type {kind}, which kveil cannot read as text; convert it first.")
 
 
+def item_texts(column: pl.Series) -> pl.Series:
+    """Return a column of lists with their items as texts."""
+    if column.dtype == pl.List(pl.String):
+        return column
+    rows = np.arange(len(column))
+    laid = pl.DataFrame({"row": rows, "item": column}).filter(pl.col("item").list.len() > 0).explode("item")
+    lists = laid.with_columns(as_texts(laid["item"])).group_by("row", maintain_order=True).agg("item")
+    joined = pl.DataFrame({"row": rows}).join(lists, on="row", how="left", maintain_order="left")
+    return joined["item"].fill_null([]).alias(column.name)
+
+
 def fresh(column: pl.Series) -> pl.Series:
     """Return a column that carries nothing but its own values.
 

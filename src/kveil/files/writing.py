@@ -17,7 +17,7 @@ import polars as pl
 
 from kveil.errors import FileError
 from kveil.files.reading import kind_of
-from kveil.files.texts import as_texts, fresh
+from kveil.files.texts import as_texts, fresh, item_texts
 
 
 @dataclass
@@ -176,7 +176,7 @@ def write_table(frame: pl.DataFrame, file: IO[bytes], target: Path, separator: s
 
 def joined_items(column: pl.Series) -> pl.Series:
     """Return sets of items as texts, null where a set is empty: nothing is known, which is no empty item."""
-    frame = column.to_frame("set")
+    frame = item_texts(column).to_frame("set")
     items = pl.when(pl.col("set").list.len() > 0).then(pl.col("set").list.join("|"))
     return frame.select(items.alias(column.name)).to_series()
 

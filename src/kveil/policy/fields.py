@@ -50,7 +50,7 @@ class PolicyPart(BaseModel, metaclass=_Checked):
                 hint = did_you_mean(unknown[0], shown)
                 allowed = f"allowed here: {listing(shown, 20)}{hint}" if shown else "it takes none"
                 told = f"has no key {unknown[0]!r}; {allowed}"
-                raise PydanticCustomError("told", "{told}", {"told": told})
+                raise PydanticCustomError("told", "{told}", {"told": told, "key": unknown[0]})
         return value
 
 

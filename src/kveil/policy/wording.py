@@ -101,6 +101,7 @@ def policy_error(
     first = error.errors(include_url=False)[0]
     path = key_path(first["loc"])
     reason = _reason(first)
-    start = ": ".join(part for part in (where, (line_of(path) if line_of else "")) if part)
+    at = (*path, *([first["ctx"]["key"]] if "key" in first.get("ctx", {}) else []))  # an unknown key has its own line
+    start = ": ".join(part for part in (where, (line_of(at) if line_of else "")) if part)
     subject = show_path(path) or "the policy"
     return PolicyError(f"{start + ': ' if start else ''}{subject} {reason}.".replace("?.", "?"))

@@ -38,7 +38,7 @@ def release_warnings(frame: pl.DataFrame, policy: Policy, labels: Mapping[str, l
             texts = as_texts(column)
             formulas += int((texts.str.contains(_FORMULA) & ~texts.str.contains(_NUMBER)).sum())
     if formulas:
-        found.append(
-            f"{count(formulas, 'cell')} of the release start with =, +, - or @: a spreadsheet may run them as formulas."
-        )
+        verb = "starts" if formulas == 1 else "start"
+        told = f"{count(formulas, 'cell')} of the release {verb} with =, +, - or @"
+        found.append(f"{told}: a spreadsheet may run them as formulas.")
     return found

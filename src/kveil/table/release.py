@@ -89,11 +89,24 @@ def _sets(source: Source, table: Table, solution: Solution, kept: Rows) -> dict[
             items = _generalized_sets(table, name, solution.items[name]).gather(kept)
         else:
             items = item_sets(source, table.policy, name, sensitive.in_leaf_order(), table.persons).gather(kept)
+            if not gone[kept].any():
+                items = _typed(source, name, items)
         if gone[kept].any():
             star = pl.Series([[STAR]], dtype=pl.List(pl.String))
             items = pl.select(pl.when(pl.Series(gone[kept])).then(star).otherwise(items).alias(name))[name]
         found[name] = items
     return found
+
+
+def _typed(source: Source, name: str, items: pl.Series) -> pl.Series:
+    """Return sets of values in the type that the column has in the input."""
+    column = source.frame[name]
+    kind = column.dtype
+    if not (kind.is_numeric() or kind.is_temporal() or kind == pl.Boolean):
+        return items
+    known = pl.DataFrame({"text": source.texts(name), "value": column}).drop_nulls("text").unique("text", keep="first")
+    value = pl.element().replace_strict(known["text"], known["value"], return_dtype=kind)
+    return items.list.eval(value).alias(name)
 
 
 def _generalized_sets(table: Table, name: str, nodes: Ints) -> pl.Series:
@@ -133,7 +146,7 @@ def _long(
             laid[name] = None
         elif name in sets:
             items = column.gather(person).list.get(pl.Series(place), null_on_oob=True)
-            laid[name] = items.fill_null(policy.data.missing[0]).alias(name)
+            laid[name] = (items.fill_null(policy.data.missing[0]) if items.dtype == pl.String else items).alias(name)
         else:
             laid[name] = column.gather(person)
     return Release(laid, rows, first[person], labels)

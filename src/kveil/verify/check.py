@@ -112,7 +112,7 @@ def verify_release(
                 )
     suppression, finding = _suppression(rows, policy, comparison, all_star, starred, parts)
     findings += finding
-    warnings = _star_warnings(policy, rows, suppression["starred"])
+    warnings = _star_warnings(policy, rows, suppression["starred"], _uniform(policy, rows, parts, starred))
     if original is not None and policy.dependencies:
         refined = refined_groups(policy, rows, release, original, counted)
         warnings += refinement_warnings(refined, rows.persons)
@@ -165,12 +165,27 @@ def _suppression(
     ]
 
 
-def _star_warnings(policy: Policy, rows: Rows, starred: object) -> list[str]:
+def _uniform(policy: Policy, rows: Rows, parts: tuple[Component, ...], starred: pl.DataFrame) -> list[str]:
+    """Return the sensitive attributes in which the rows of stars of some component, as a group, break its models."""
+    found = []
+    for c, part in enumerate(parts):
+        stars = starred[str(c)]
+        for model in (policy.privacy[i] for i in part.models):
+            if rows.persons or not stars.any() or not hasattr(model, "sensitive"):
+                continue  # a starred person's items are stars themselves
+            if not check_model(model, policy, rows, stars)[0]["holds"]:
+                found.append(str(model.sensitive))
+    return list(dict.fromkeys(found))
+
+
+def _star_warnings(policy: Policy, rows: Rows, starred: object, uniform: list[str]) -> list[str]:
     """Warn of rows shown as stars: they are outside every guarantee, and few of them are as good as named."""
     if not isinstance(starred, int) or not starred:
         return []
     k = largest_k(policy)
     few = f", fewer than {k}" if starred < k else ""
+    if uniform:
+        few += f", not diverse in {listing(uniform)}"
     if rows.persons:
         return [f"{count(starred, 'individual')} shown as `*`{few}: they are outside every guarantee."]
     return [

@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kveil.errors import DataError, count, listing
-from kveil.files import Source
+from kveil.files import Source, item_texts
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 
@@ -60,7 +60,7 @@ def rule_texts(source: Source, policy: Policy, stars: bool = False) -> pl.DataFr
     for name in (name for name in policy.released if name in named):
         column = source.frame[name] if name in source.frame.columns else None
         if column is not None and column.dtype == pl.List:
-            found[name] = column.cast(pl.List(pl.String)).list.join("|")
+            found[name] = item_texts(column).list.join("|")
         else:
             found[name] = released_texts(source, policy, name, stars)
     return pl.DataFrame(found)
@@ -136,7 +136,11 @@ def release_rows(source: Source, policy: Policy) -> Rows:
     number = pl.Series(np.arange(source.rows, dtype=np.int64))
     for name in policy.with_role("sensitive"):
         column = source.frame[name]
-        sets = column if column.dtype == pl.List else _known(source.texts(name), policy, stars=True).str.split("|")
+        sets = (
+            item_texts(column)
+            if column.dtype == pl.List
+            else _known(source.texts(name), policy, stars=True).str.split("|")
+        )
         pairs = pl.DataFrame({ROW: number, ITEM: sets}).explode(ITEM, empty_as_null=True)
         items[name] = _items(pairs[ROW], _known(pairs[ITEM].cast(pl.String), policy, stars=True), source.rows)
     texts = _texts(source, policy, stars=True)
