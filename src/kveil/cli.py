@@ -442,7 +442,7 @@ def demo(
     """Run the main job on data that ships inside the package: a small made-up hospital."""
     from kveil.demo import run_demo
 
-    run_demo(console(), folder)
+    run_demo(console(), folder, lambda: stages("anonymize", quiet=False))
 
 
 @hierarchy_app.command("show", epilog="Example: kveil hierarchy show policy.yaml --attribute zip")

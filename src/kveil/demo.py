@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import polars as pl
@@ -12,10 +14,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from kveil.datasets import hospital
-from kveil.pipeline import anonymize_file
+from kveil.pipeline import Progress, anonymize_file
 from kveil.policy.model import Policy
 from kveil.report.terminal import describe, show_receipt
 from kveil.verify.guarantees import parameters
+
+Stages = Callable[[], AbstractContextManager[Progress]]
 
 
 def _rows(out: Console, title: str, frame: pl.DataFrame, rows: list[int]) -> None:
@@ -44,7 +48,7 @@ def _asked(out: Console, policy: Policy) -> None:
     )
 
 
-def run_demo(out: Console, folder: Path | None) -> None:
+def run_demo(out: Console, folder: Path | None, stages: Stages) -> None:
     """Anonymize the demo hospital's visits under a policy that uses everything, and print the whole story."""
     with tempfile.TemporaryDirectory() as temporary:
         place = Path(temporary) if folder is None else folder
@@ -56,7 +60,8 @@ def run_demo(out: Console, folder: Path | None) -> None:
         _asked(out, policy)
         out.print()
         source = hospital() / str(policy.data.path)
-        receipt = anonymize_file(policy, source, target, place / "receipt.json", place / "owner.json")
+        with stages() as progress:
+            receipt = anonymize_file(policy, source, target, place / "receipt.json", place / "owner.json", progress)
         before = pl.read_csv(source, infer_schema=False, empty_string_is_null=False)
         after = pl.read_csv(target, infer_schema=False, empty_string_is_null=False)
         _rows(out, "Before, three of its rows", before, [0, 1, 2])

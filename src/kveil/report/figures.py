@@ -107,7 +107,7 @@ def attacks(rows: Sequence[tuple[str, float, float]], told: str) -> str:
                 "field": "attack",
                 "type": "nominal",
                 "sort": None,
-                "axis": {"title": None, "labelLimit": 365, "minExtent": 372, "ticks": False},
+                "axis": {"title": None, "labelLimit": 320, "minExtent": 372, "ticks": False},
             },
             "x": {
                 "field": "rate",

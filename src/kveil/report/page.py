@@ -50,12 +50,18 @@ def _svg(picture: str) -> Markup:
     return Markup(picture)  # made by vl-convert, which escapes texts
 
 
+_LINES = {
+    "prosecutor": "Finding a row by {knowing}",
+    "homogeneity": "Reading {sensitive} by {knowing}",
+    "best guess": "Guessing {sensitive} by {knowing}",
+    "fingerprint": "Recognizing by {items} of {sensitive}",
+}
+
+
 def _line(entry: dict[str, Any]) -> str:
-    """Return what stands beside an attack in the picture, different for each."""
-    what = f" of {entry['sensitive']}" if "sensitive" in entry else ""
-    if entry["attack"] == "fingerprint":
-        return f"{TITLES[entry['attack']]}: {known_items(entry['items'])}{what}"
-    return f"{TITLES[entry['attack']]}{what} ({entry['knowing']})"
+    """Return what stands beside an attack in the picture: short, and different for each."""
+    items = known_items(entry.get("items")).removeprefix("only ")
+    return _LINES[entry["attack"]].format_map({**entry, "items": items})
 
 
 def _code(text: str) -> Markup:
@@ -84,7 +90,7 @@ def report_page(story: dict[str, Any], policy: Policy, command: str | None = Non
     drawn = [
         (_line(e), e["before"]["rate"], e["after"]["rate"])
         for e in played
-        if e["attack"] in {"prosecutor", "best guess", "homogeneity", "fingerprint"} and e["after"]["targets"]
+        if e["attack"] in _LINES and e["after"]["targets"]
     ]
     if drawn:
         told = "; ".join(f"{name}: {percent(before)} before, {percent(after)} after" for name, before, after in drawn)
