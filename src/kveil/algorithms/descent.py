@@ -208,6 +208,8 @@ class Overlap:
 
     def descend(self) -> None:
         """Propose everything, cheapest first, then in random order, until little moves."""
+        if not len(self.active()):
+            return
         proposals = self._proposals()
         for _ in range(SWEEPS):
             before = self.total

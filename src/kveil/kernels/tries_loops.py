@@ -96,10 +96,13 @@ def first_from(cells: Ints, number: int, leaf: int) -> int:
 
 @inner
 def cover(trees: Trees, a: int, node: int, other: int) -> int:
-    """Return the lowest node over two of an attribute."""
+    """Return the lowest node over two of an attribute, -1 where there is none: spans have nothing above them."""
     at = trees.at[a]
     while not covers(trees, a, node, other):
-        node = trees.ints[PARENT, at + node]
+        parent = trees.ints[PARENT, at + node]
+        if parent == node:
+            return -1
+        node = parent
     return node
 
 
@@ -136,6 +139,9 @@ def look_around(
                     value = np.int64(FAR)
                     break
                 node = cover(trees, a, state.base[row, a], node)
+                if node < 0:
+                    value = np.int64(FAR)
+                    break
             own[a] = node
             value += trees.cost[trees.at[a] + node]
             if value >= least or not may_show(state, trees, row, a, node):
