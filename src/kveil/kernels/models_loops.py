@@ -81,16 +81,20 @@ def holds(
             if entropy < needs.bound[m] - TOLERANCE:
                 return False
         elif kind == RECURSIVE:
-            counts = np.empty(different, dtype=np.int64)
-            n = 0
-            for i in range(used[s]):
-                if touched[s, i] < known:
-                    counts[n] = tally[s, touched[s, i]]
-                    n += 1
-            counts = np.sort(counts)
-            tail = 0
-            for i in range(different - int(needs.bound[m]) + 1):
-                tail += counts[i]
+            # All but the l − 1 most frequent, which are brought to the front: no array may be made in these loops.
+            tail = members_known
+            for first in range(int(needs.bound[m]) - 1):
+                most = -1
+                for i in range(first, used[s]):
+                    code = touched[s, i]
+                    if code < known and (most < 0 or tally[s, code] > tally[s, touched[s, most]]):
+                        most = i
+                if most < 0:
+                    break
+                code = touched[s, most]
+                touched[s, most] = touched[s, first]
+                touched[s, first] = code
+                tail -= tally[s, code]
             if not largest_known * needs.denominator[m] < tail * needs.numerator[m]:
                 return False
         elif kind == FREQUENCY:
