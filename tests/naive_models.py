@@ -295,7 +295,7 @@ def worst(model: Spec, groups: Sequence[Sequence[Items]], spec: Any = None) -> f
     if variant == "entropy":
         return min(math.exp(-sum(c / sum(k) * math.log(c / sum(k)) for c in k)) for k in known)
     if variant == "frequency":
-        return min(len(g) / max([1, *k]) for g, k in zip(groups, known, strict=True))
+        return min((len(g) / max(k) for g, k in zip(groups, known, strict=True) if k), default=None)
     tails = [sum(k[int(model["l"]) - 1 :]) for k in known]
     return None if 0 in tails else max(k[0] / tail for k, tail in zip(known, tails, strict=True))
 
