@@ -83,7 +83,7 @@ def read_hierarchy_file(path: Path) -> Lines:
         raw = path.read_bytes()
     except OSError as error:
         raise PolicyError(
-            f"the hierarchy file {path.name or str(path)!r} cannot be read ({error.strerror}); check its path."
+            f"the hierarchy file {path.name or str(path)} cannot be read ({error.strerror}); check its path."
         ) from None
     try:
         text = raw.decode("utf-8-sig")

@@ -1,27 +1,21 @@
-"""The command line. Nothing heavy is imported before a command needs it."""
+"""The commands, each a few lines on top of the pipeline."""
 
 from __future__ import annotations
 
-import atexit
-import gc
 import json
 import os
-import re
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kveil.errors import KveilError
 from kveil.version import __version__
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    pass
 
-    from kveil.policy.model import Policy
+from kveil.cli.options import JsonOption, OwnerOption, PolicyArgument, QuietOption, ReleaseOption, console, load, stages
 
 app = typer.Typer(
     name="kveil",
@@ -31,35 +25,6 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-hierarchy_app = typer.Typer(help="Look at, check and build hierarchy files.", no_args_is_help=True)
-app.add_typer(hierarchy_app, name="hierarchy")
-
-PolicyArgument = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file (YAML).", show_default=False)]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on standard output.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
-OwnerOption = Annotated[
-    Path | None, typer.Option("--owner", metavar="F", help="The owner's file that the release was made with.")
-]
-ReleaseOption = Annotated[Path, typer.Option("--release", metavar="F", help="The released file.", show_default=False)]
-
-
-def console(stderr: bool = False) -> Console:
-    """Return a console for people; it wraps no tables of data and marks nothing up by itself."""
-    from rich.console import Console
-
-    return Console(stderr=stderr, highlight=False, soft_wrap=True)
-
-
-@contextmanager
-def stages(command: str, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Show on a terminal what is being done and since when; say nothing in a pipe."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda stage: None
-        return
-    from kveil.report.progress import progress_bar
-
-    with progress_bar(console(stderr=True), command) as tell:
-        yield tell
 
 
 def _version(show: bool) -> None:
@@ -75,12 +40,6 @@ def root(
     ] = False,
 ) -> None:
     """Make microdata safe to publish: one policy in, one verified release out."""
-
-
-def _load(policy: Path) -> Policy:
-    from kveil.policy.model import Policy
-
-    return Policy.load(policy)
 
 
 @app.command(epilog="Example: kveil anonymize policy.yaml --output release.csv --receipt receipt.json")
@@ -122,7 +81,7 @@ def anonymize(
     if public and report is None:
         raise typer.BadParameter("--public is about the report; give --report too.")
     load_in_background()
-    loaded = with_algorithm(_load(policy), algorithm)
+    loaded = with_algorithm(load(policy), algorithm)
     source = input_path(loaded, input_)
     target = output or source.with_name(f"{source.stem}-release{source.suffix}")
     with stages("anonymize", quiet) as progress:
@@ -153,7 +112,7 @@ def verify(
     from kveil.pipeline import read, verify_sources
     from kveil.report.owner import Owner
 
-    loaded = _load(policy)
+    loaded = load(policy)
     if owner is not None and original is None:
         raise typer.BadParameter("--owner aligns a release with its original; give --original too.")
     with stages("verify", quiet) as progress:
@@ -187,7 +146,7 @@ def measure(
     from kveil.pipeline import measure_sources, read
     from kveil.report.owner import Owner
 
-    loaded = _load(policy)
+    loaded = load(policy)
     with stages("measure", quiet) as progress:
         progress("reading")
         shown, was = read(loaded, release), read(loaded, original)
@@ -270,7 +229,7 @@ def check(
     """Say before any run what the policy forces: who can never be kept, and why. Exit 1 if it cannot be met."""
     from kveil.check import check_file
 
-    loaded = _load(policy)
+    loaded = load(policy)
     with stages("check", quiet) as progress:
         content = check_file(loaded, input_, progress)
     if as_json:
@@ -305,7 +264,7 @@ def compare(
     """Run several algorithms on one policy: loss, suppression, groups and time, side by side."""
     from kveil.comparison import compare_file
 
-    loaded = _load(policy)
+    loaded = load(policy)
     names = None if algorithms is None else [name.strip() for name in algorithms.split(",") if name.strip()]
     with stages("compare", quiet) as progress:
         found = compare_file(loaded, input_, names, seconds, progress, report)
@@ -336,7 +295,7 @@ def attack(
     from kveil.pipeline import attack_sources, read
     from kveil.report.owner import Owner
 
-    loaded = _load(policy)
+    loaded = load(policy)
     with stages("attack", quiet) as progress:
         progress("reading")
         content = attack_sources(
@@ -375,7 +334,7 @@ def dependencies(
     if input_ is not None and not is_policy:
         raise typer.BadParameter("--input goes with a policy; give the table itself instead.")
     chosen = None if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
-    loaded = _load(file) if is_policy else None
+    loaded = load(file) if is_policy else None
     with stages("dependencies", quiet) as progress:
         content = describe_rules(file, loaded, input_, chosen, progress)
     if as_json:
@@ -443,149 +402,3 @@ def demo(
     from kveil.demo import run_demo
 
     run_demo(console(), folder, lambda: stages("anonymize", quiet=False))
-
-
-@hierarchy_app.command("show", epilog="Example: kveil hierarchy show policy.yaml --attribute zip")
-def hierarchy_show(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE|POLICY", help="A hierarchy file, or a policy.", show_default=False)
-    ],
-    attribute: Annotated[
-        str | None, typer.Option("--attribute", metavar="A", help="The attribute, where FILE is a policy.")
-    ] = None,
-    most: Annotated[int, typer.Option("--most", min=1, help="Children of a node to show.")] = 8,
-) -> None:
-    """Draw a hierarchy as a tree."""
-    from kveil.report.hierarchies import hierarchy_of, show_tree
-
-    show_tree(console(), hierarchy_of(file, attribute), most)
-
-
-@hierarchy_app.command("check", epilog="Example: kveil hierarchy check zip.csv --data patients.csv --column zip")
-def hierarchy_check(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A hierarchy file.", show_default=False)],
-    data: Annotated[Path | None, typer.Option("--data", metavar="F", help="A table whose values it must know.")] = None,
-    column: Annotated[str | None, typer.Option("--column", metavar="C", help="The column of the table.")] = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
-    """Check a hierarchy file, and whether it knows every value of a column. Exit 1 if it does not."""
-    from kveil.report.hierarchies import check_hierarchy
-
-    content = check_hierarchy(file, data, column)
-    if as_json:
-        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
-    elif not quiet:
-        for line in content["sentences"]:
-            typer.echo(line)
-    raise typer.Exit(0 if content["holds"] else 1)
-
-
-@hierarchy_app.command(
-    "build",
-    epilog="Example: kveil hierarchy build patients.csv --column zip --as '{mask: {keep: [4, 3]}}' -o zip.csv",
-)
-def hierarchy_build(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="A table.", show_default=False)],
-    column: Annotated[str, typer.Option("--column", metavar="C", help="The column.", show_default=False)],
-    builder: Annotated[
-        str,
-        typer.Option("--as", metavar="BUILDER", help="A builder as a policy writes it, or `balanced` or `balanced:N`."),
-    ],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="F", help="The file; by default standard output.")
-    ] = None,
-) -> None:
-    """Write a column's hierarchy as a file in ARX's form, to be edited by hand."""
-    from kveil.report.hierarchies import build_hierarchy
-
-    if output is not None and output.resolve() == data.resolve():
-        raise typer.BadParameter("--output is the table itself; name another file.")
-    text = build_hierarchy(data, column, builder)
-    if output is None:
-        typer.echo(text, nl=False)
-        return
-    from kveil.files import Outputs
-
-    with Outputs() as outputs:
-        outputs.open(output).write(text.encode())
-        outputs.commit()
-
-
-def _fail(message: str, code: int) -> NoReturn:
-    sys.stderr.write(f"kveil: {message}\n")
-    sys.stderr.flush()
-    raise SystemExit(code)
-
-
-def _misused(error: Any) -> NoReturn:
-    """Say a usage error of Typer's in one line; where there were no arguments at all, the help is out already."""
-    if type(error).__name__ == "NoArgsIsHelpError":
-        raise SystemExit(2)
-    message = " ".join(error.format_message().split())
-    message = re.sub(r"( Did you mean .*?\?)\1+", r"\1", message).rstrip(".")  # Click and Typer both suggest
-    command = error.ctx.command_path if error.ctx else "kveil"
-    _fail(f"{message}; see {command} --help.", 2)
-
-
-def _where(error: BaseException) -> str:
-    """Return the last line of kveil's own that an error passed through; its text may quote data and is not told."""
-    place = "kveil"
-    trace = error.__traceback__
-    while trace is not None:
-        file = Path(trace.tb_frame.f_code.co_filename)
-        if "kveil" in file.parts:
-            place = f"{file.name}, line {trace.tb_lineno}"
-        trace = trace.tb_next
-    return place
-
-
-def main() -> None:
-    """Run the command line; every error is one sentence on standard error, never a traceback."""
-    code = 0
-    try:
-        code = app(standalone_mode=False) or 0
-    except KveilError as error:
-        _fail(str(error), error.exit_code)
-    except MemoryError:
-        _fail("there is not enough memory for this table; take a larger machine or fewer columns.", 2)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        _fail(f"the system refused ({reason}); check the disk and where standard output leads.", 2)
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:  # polars' panics are no Exception
-        if isinstance(error, typer.BadParameter.__bases__):
-            _misused(error)
-        if sys.flags.dev_mode:
-            raise
-        kind = type(error).__name__
-        _fail(
-            f"this is a defect of kveil ({kind} in {_where(error)}); please report that. For the whole trace, "
-            "which may quote data, run python -X dev -m kveil.",
-            2,
-        )
-    if code == 130:
-        _fail("stopped before the end; run it again.", code)
-    raise SystemExit(code)
-
-
-def entry() -> None:
-    """Run the command line as a process of its own, which ends at once when all is done and written.
-
-    Taking millions of cells apart one by one, only to end, would cost a sixth of a second. So would looking for
-    circles among them again and again: hierarchies are made of many small texts and have none.
-    """
-    gc.set_threshold(1_000_000)
-    try:
-        main()
-    except SystemExit as left:
-        if left.code not in (0, None):
-            raise
-        try:
-            sys.stdout.flush()
-            sys.stderr.flush()
-        except OSError:  # the reader of a pipe has gone: end as Python ends
-            raise left from None
-        atexit._run_exitfuncs()
-        os._exit(0)

@@ -1,0 +1,98 @@
+"""The command line. Nothing heavy is imported before a command needs it."""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+import typer
+
+from kveil.cli.commands import app
+from kveil.cli.hierarchies import hierarchy_app
+from kveil.errors import KveilError
+
+app.add_typer(hierarchy_app, name="hierarchy")
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    sys.stderr.write(f"kveil: {message}\n")
+    sys.stderr.flush()
+    raise SystemExit(code)
+
+
+def _misused(error: Any) -> NoReturn:
+    """Say a usage error of Typer's in one line; where there were no arguments at all, the help is out already."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        raise SystemExit(2)
+    message = " ".join(error.format_message().split())
+    message = re.sub(r"( Did you mean .*?\?)\1+", r"\1", message).rstrip(".")  # Click and Typer both suggest
+    command = error.ctx.command_path if error.ctx else "kveil"
+    _fail(f"{message}; see {command} --help.", 2)
+
+
+def _where(error: BaseException) -> str:
+    """Return the last line of kveil's own that an error passed through; its text may quote data and is not told."""
+    place = "kveil"
+    trace = error.__traceback__
+    while trace is not None:
+        file = Path(trace.tb_frame.f_code.co_filename)
+        if "kveil" in file.parts:
+            place = f"{file.name}, line {trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
+
+
+def main() -> None:
+    """Run the command line; every error is one sentence on standard error, never a traceback."""
+    code = 0
+    try:
+        code = app(standalone_mode=False) or 0
+    except KveilError as error:
+        _fail(str(error), error.exit_code)
+    except MemoryError:
+        _fail("there is not enough memory for this table; take a larger machine or fewer columns.", 2)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        _fail(f"the system refused ({reason}); check the disk and where standard output leads.", 2)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # polars' panics are no Exception
+        if isinstance(error, typer.BadParameter.__bases__):
+            _misused(error)
+        if sys.flags.dev_mode:
+            raise
+        kind = type(error).__name__
+        _fail(
+            f"this is a defect of kveil ({kind} in {_where(error)}); please report that. For the whole trace, "
+            "which may quote data, run python -X dev -m kveil.",
+            2,
+        )
+    if code == 130:
+        _fail("stopped before the end; run it again.", code)
+    raise SystemExit(code)
+
+
+def entry() -> None:
+    """Run the command line as a process of its own, which ends at once when all is done and written.
+
+    Taking millions of cells apart one by one, only to end, would cost a sixth of a second. So would looking for
+    circles among them again and again: hierarchies are made of many small texts and have none.
+    """
+    gc.set_threshold(1_000_000)
+    try:
+        main()
+    except SystemExit as left:
+        if left.code not in (0, None):
+            raise
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except OSError:  # the reader of a pipe has gone: end as Python ends
+            raise left from None
+        atexit._run_exitfuncs()
+        os._exit(0)
