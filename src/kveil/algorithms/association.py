@@ -13,24 +13,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Protocol
 
 import numpy as np
 
+from kveil.algorithms.covering import Nodes, Spans
 from kveil.errors import Refused, Unmeetable, count
 from kveil.kernels.groups import group_rows
 from kveil.measures import measure
-from kveil.models.counts import AtLeastK, Pairs, Weights
+from kveil.models.counts import AtLeastK, Pairs
 from kveil.models.fingerprints import as_shown, fingerprint_name, nothing_shown
 from kveil.models.standing import counted_names, group_model
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.attributes import MaxWidth
 from kveil.policy.constraints import most_suppressed
 from kveil.policy.model import Policy
-from kveil.policy.numbers import EXACT, parse_span, show_span
 from kveil.table.encode import Table
-from kveil.table.solution import Shown, Solution
-from kveil.table.tree import Bools, Ints, Scale, Tree, round_outward
+from kveil.table.solution import Solution
+from kveil.table.tree import Bools, Ints, Tree
 
 Solve = Callable[[Table], Solution]
 
@@ -198,157 +197,6 @@ def _uniform(tree: Tree, leaves: Ints, kind: Ints) -> Bools:
 # ---------------------------------------------------------------------------------------------- values that climb
 
 
-class _Values(Protocol):
-    """What an attribute may show, as codes; ``star`` is the code of a suppressed cell."""
-
-    star: int
-
-    def is_star(self, codes: Ints) -> Bools:
-        """Tell which codes show `*`."""
-        ...
-
-    def join(self, codes: Ints, group: Ints, groups: int) -> Ints:
-        """Return for every group the lowest value that covers all its codes."""
-        ...
-
-    def together(self, codes: Ints, group: Ints, groups: int, weights: Weights) -> Bools:
-        """Tell which codes of a group may be joined inside their boundaries: all, or the heaviest that fit."""
-        ...
-
-    def shown(self, codes: Ints) -> Shown:
-        """Return codes as they are released."""
-        ...
-
-
-class _Nodes:
-    """The nodes of a tree; a suppressed cell has the root's code, or one of its own where the root is not `*`."""
-
-    def __init__(self, tree: Tree) -> None:
-        self.tree = tree
-        self.star = 0 if tree.is_star[0] else len(tree.labels)
-        limit: Ints = np.arange(len(tree.labels), dtype=np.int32)
-        while not tree.limit[limit].all():
-            limit = np.where(tree.limit[limit], limit, tree.parent[limit])
-        self.limit = limit
-
-    def is_star(self, codes: Ints) -> Bools:
-        return np.asarray(codes == self.star)
-
-    def join(self, codes: Ints, group: Ints, groups: int) -> Ints:
-        tree = self.tree
-        low = np.full(groups, tree.leaves, dtype=np.int32)
-        high = np.zeros(groups, dtype=np.int32)
-        depth = np.full(groups, len(tree.labels), dtype=np.int32)
-        np.minimum.at(low, group, tree.first[codes])
-        np.maximum.at(high, group, tree.last[codes])
-        np.minimum.at(depth, group, tree.depth[codes])
-        found = tree.lca(low, high)
-        while (below := tree.depth[found] > depth).any():  # in a chain of single children a higher one may be shown
-            found[below] = tree.parent[found[below]]
-        return found
-
-    def together(self, codes: Ints, group: Ints, groups: int, weights: Weights) -> Bools:
-        return _heaviest(self.limit[codes], group, groups, weights)
-
-    def shown(self, codes: Ints) -> Shown:
-        return Shown.nodes(self.tree, np.where(codes < len(self.tree.labels), codes, 0).astype(np.int32))
-
-
-class _Spans:
-    """Spans of numbers; bounds are kept as they are shown, after rounding."""
-
-    def __init__(self, scale: Scale, shown: Shown, widest: Decimal | None) -> None:
-        self.scale = scale
-        self.widest = widest
-        self.texts = list(shown.labels)
-        self.losses = shown.ncp.tolist()
-        self.number_of = {text: code for code, text in enumerate(self.texts)}
-        self.star = self._code("*", 1.0)
-
-    def _code(self, text: str, loss: float) -> int:
-        if text not in self.number_of:
-            self.number_of[text] = len(self.texts)
-            self.texts.append(text)
-            self.losses.append(loss)
-        return self.number_of[text]
-
-    def _span(self, code: int) -> tuple[Decimal, Decimal] | None:
-        text = self.texts[code]
-        return None if text == self.scale.missing_text else parse_span(text)
-
-    def is_star(self, codes: Ints) -> Bools:
-        return np.asarray(codes == self.star)
-
-    def _union(self, codes: list[int]) -> tuple[Decimal, Decimal] | None:
-        spans = [self._span(code) for code in codes]
-        known = [span for span in spans if span is not None]
-        if len(known) < len(spans):
-            return None
-        low, high = min(span[0] for span in known), max(span[1] for span in known)
-        return (low, high) if low == high else round_outward(low, high, self.scale.spec)
-
-    def join(self, codes: Ints, group: Ints, groups: int) -> Ints:
-        found = np.empty(groups, dtype=np.int32)
-        known: dict[tuple[int, ...], int] = {}
-        order = np.lexsort((codes, group))
-        ends = np.searchsorted(group[order], np.arange(groups + 1))
-        for g in range(groups):
-            mine = tuple(codes[order[ends[g] : ends[g + 1]]].tolist())
-            if mine not in known:
-                known[mine] = self._join(list(mine))
-            found[g] = known[mine]
-        return found
-
-    def _join(self, codes: list[int]) -> int:
-        if len(codes) == 1:
-            return codes[0]
-        union = self._union(codes)
-        if union is None:
-            return self.star
-        return self._code(show_span(*union), 0.0 if union[0] == union[1] else self.scale.loss(*union))
-
-    def _fits(self, codes: list[int]) -> bool:
-        if self.widest is None or len(codes) == 1:
-            return True
-        union = self._union(codes)
-        return union is not None and EXACT.subtract(union[1], union[0]) <= self.widest
-
-    def together(self, codes: Ints, group: Ints, groups: int, weights: Weights) -> Bools:
-        fine = np.ones(len(codes), dtype=bool)
-        if self.widest is None:
-            return fine
-        order = np.lexsort((codes, group))
-        ends = np.searchsorted(group[order], np.arange(groups + 1))
-        for g in range(groups):
-            mine = order[ends[g] : ends[g + 1]]
-            if self._fits(codes[mine].tolist()):
-                continue
-            fine[mine] = False
-            kept: list[int] = []
-            for at in mine[np.lexsort((codes[mine], -weights[mine]))].tolist():
-                if self._fits([*kept, int(codes[at])]):
-                    kept.append(int(codes[at]))
-                    fine[at] = True
-        return fine
-
-    def shown(self, codes: Ints) -> Shown:
-        cost = np.array(self.losses)
-        star = np.array([text == "*" for text in self.texts], dtype=bool)
-        return Shown(codes, tuple(self.texts), cost, cost, star)
-
-
-def _heaviest(kind: Ints, group: Ints, groups: int, weights: Weights) -> Bools:
-    """Tell which entries are of the kind that weighs most in their group; of equals, the lowest kind."""
-    key, first = group_rows(np.array([group, kind]))
-    if len(np.unique(group[first])) == len(first):
-        return np.ones(len(kind), dtype=bool)
-    weight = np.bincount(key, weights=weights, minlength=len(first))
-    order = np.lexsort((kind[first], -weight, group[first]))
-    best = np.full(groups, -1, dtype=np.int64)
-    best[group[first][order][::-1]] = order[::-1]  # the first of a group is written last
-    return np.asarray(best[group] == key)
-
-
 # ---------------------------------------------------------------------------------------------- the pass
 
 
@@ -414,7 +262,7 @@ class _Pass:
         self.rules = rules
         self.quasi = len(table.names)
         self.values = [
-            _Nodes(tree) if isinstance(tree, Tree) else _Spans(tree, solution.shown[a], self._widest(table.names[a]))
+            Nodes(tree) if isinstance(tree, Tree) else Spans(tree, solution.shown[a], self._widest(table.names[a]))
             for a, tree in enumerate(table.trees)
         ]
         of_component = {name: c for c, part in enumerate(table.components) for name in part.attributes}
@@ -517,7 +365,7 @@ class _Pass:
         code = cells[rows[first[chosen]]]
         weight = np.bincount(key, weights=self.weights[rows], minlength=len(first)).astype(np.int64)[chosen]
         if right >= self.quasi:
-            fits = _heaviest(code, of_chosen, len(numbers), weight)
+            fits = heaviest(code, of_chosen, len(numbers), weight)
         else:
             fits = self.values[right].together(code, of_chosen, len(numbers), weight)
         place = np.full(len(first), -1, dtype=np.int64)
