@@ -16,7 +16,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from kveil.algorithms.covering import Nodes, Spans
+from kveil.algorithms.covering import Nodes, Spans, heaviest
 from kveil.errors import Refused, Unmeetable, count
 from kveil.kernels.groups import group_rows
 from kveil.measures import measure
