@@ -452,7 +452,7 @@ def test_what_is_left_over_beyond_the_limit_is_taken_in_by_the_cheapest_group() 
     assert words(result) == "xu xu xu *v *v *v"
     assert result.receipt["details"]["left_over_taken_in"] == 1
     # All of its values would have to be stars to be with others: nothing is left to show, and the run gives up.
-    with pytest.raises(kveil.Unmeetable, match=r"1 record of 6 would be left over and the limit allows 0"):
+    with pytest.raises(kveil.Unmeetable, match=r"1 record of 6 would have to be suppressed and the limit allows 0"):
         run(small([("ab", 2)]), table("ab", "xu xu xu xu xu yv"), "classfly")
 
 
