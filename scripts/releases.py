@@ -1,0 +1,299 @@
+"""Record or compare the releases of many policies, byte for byte: what a change of the inside must not change.
+
+    python scripts/releases.py --write scripts/releases.json      record what the releases are now
+    python scripts/releases.py --compare scripts/releases.json    say which differ; exit 1 if any does
+
+It uses the public functions only. The policies are the worked examples of the papers, the demo's hospital, a few hundred
+small random tables, and, where the real data lies beside the project, Adult and diabetes130. Sets are chosen by
+`--only golden,hospital,random,adult,diabetes`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import yaml
+
+import kveil
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = ROOT.parent / "shared" / "data"
+ALGORITHMS = (
+    "datafly",
+    "mondrian",
+    "classfly",
+    "classfly+naive",
+    "classfly+complete",
+    "classfly+partial",
+    "incognito",
+    "k-msd",
+    "k-msd-ag",
+    "k-member",
+    "greedy-cka",
+    "pk-clustering",
+    "partition",
+    "1m-generalization",
+    "rmerger",
+    "least-loss",
+)
+RANDOM_TABLES = 120
+
+
+@dataclass(frozen=True)
+class Case:
+    """One release to record: its name, and how it is made."""
+
+    name: str
+    make: Callable[[], Any]
+
+
+def _policy(document: dict[str, Any], folder: Path) -> kveil.Policy:
+    """Return a policy given as a mapping, its hierarchy files relative to a folder."""
+    attributes = {name: dict(entry) for name, entry in document["attributes"].items()}
+    for entry in attributes.values():
+        if isinstance(entry.get("hierarchy"), str):
+            entry["hierarchy"] = str(folder / entry["hierarchy"])
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "policy.yaml"
+        path.write_text(yaml.safe_dump({**document, "attributes": attributes}, sort_keys=False), encoding="utf-8")
+        return kveil.Policy.load(path)
+
+
+def digest(make: Callable[[], Any]) -> str:
+    """Return the SHA-256 of a release as CSV, or the sentence of its refusal."""
+    try:
+        frame = make()
+    except kveil.KveilError as error:
+        return f"{type(error).__name__}: {error}"
+    columns = [
+        pl.col(name).list.join("|") if isinstance(kind, pl.List) else pl.col(name)
+        for name, kind in frame.schema.items()
+    ]
+    return hashlib.sha256(frame.select(columns).write_csv().encode()).hexdigest()
+
+
+def _release(frame: pl.DataFrame, document: dict[str, Any], folder: Path = ROOT) -> Callable[[], Any]:
+    return lambda: kveil.anonymize(frame, _policy(document, folder)).data
+
+
+def golden() -> Iterator[Case]:
+    """The papers' worked examples, each with every algorithm."""
+    folder = ROOT / "tests" / "golden"
+    for path in sorted(folder.glob("*/policy*.yaml")):
+        frame = pl.read_csv(path.parent / "input.csv", infer_schema=False, empty_string_is_null=False)
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+        for algorithm in (document["algorithm"], "auto", *ALGORITHMS):
+            name = f"golden/{path.parent.name}/{path.stem}/{algorithm}"
+            yield Case(name, _release(frame, {**document, "algorithm": algorithm}, path.parent))
+
+
+def hospital() -> Iterator[Case]:
+    """The demo's two policies, each with every algorithm."""
+    folder = ROOT / "src" / "kveil" / "data" / "hospital"
+    for stem, data in (("policy", "patients.csv"), ("everything", "visits.csv")):
+        frame = pl.read_csv(folder / data, infer_schema=False, empty_string_is_null=False)
+        document = yaml.safe_load((folder / f"{stem}.yaml").read_text(encoding="utf-8"))
+        for algorithm in ("auto", *ALGORITHMS):
+            yield Case(f"hospital/{stem}/{algorithm}", _release(frame, {**document, "algorithm": algorithm}, folder))
+
+
+def _random_table(draw: random.Random) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Return a small random table with a random policy that uses a few things at once."""
+    rows = draw.choice([6, 12, 30, 80])
+    people = draw.random() < 0.3
+    tree = {"*": {"A": ["a1", "a2", "a3"], "B": {"B1": ["b1", "b2"], "b3": []}, "c": []}}
+    kinds: list[tuple[dict[str, Any], Callable[[], str]]] = [
+        ({"hierarchy": {"tree": tree}}, lambda: draw.choice(["a1", "a2", "a3", "b1", "b2", "b3", "c"])),
+        ({"hierarchy": {"intervals": {"from": 0, "to": 99, "widths": [10, 20]}}}, lambda: str(draw.randrange(100))),
+        ({"hierarchy": {"mask": {"keep": [2, 1]}}}, lambda: f"{draw.randrange(1, 4)}{draw.randrange(3)}{draw.randrange(3)}"),
+        ({}, lambda: draw.choice("MFX")),
+        ({"hierarchy": {"ranges": {"within": [0, 50]}}}, lambda: str(draw.randrange(51))),
+    ]
+    width = draw.randrange(2, 5)
+    attributes: dict[str, Any] = {}
+    columns: dict[str, list[str]] = {}
+    person = [f"p{draw.randrange(max(rows // 3, 4))}" for _ in range(rows)]
+    if people:
+        attributes["pid"], columns["pid"] = {"role": "individual"}, person
+    for i in range(width):
+        kind, value = kinds[draw.randrange(5 if draw.random() < 0.3 else 4)]
+        entry = {"role": "quasi-identifier", **kind}
+        if "tree" in kind.get("hierarchy", {}) and draw.random() < 0.4:
+            entry["boundary"] = ["A", "B"]
+        missing = draw.random() < 0.2
+        own = {p: "" if missing and draw.random() < 0.1 else value() for p in person} if people else {}
+        attributes[f"q{i}"] = entry
+        columns[f"q{i}"] = (
+            [own[p] for p in person] if people else ["" if missing and draw.random() < 0.1 else value() for _ in range(rows)]
+        )
+    attributes["s"] = {"role": "sensitive", "hierarchy": {"tree": {"*": {"X": ["flu", "cold"], "Y": ["hiv", "gout", "acne"]}}}}
+    columns["s"] = [draw.choice(["flu", "cold", "hiv", "gout", "acne"]) for _ in range(rows)]
+    names = [f"q{i}" for i in range(width)]
+    privacy: list[dict[str, Any]] = [{"model": "k-anonymity", "k": draw.choice([2, 3])}]
+    if draw.random() < 0.4:
+        privacy = [
+            {"model": "k-anonymity", "k": draw.choice([2, 3, 4]), "attributes": names[:2]},
+            {"model": "k-anonymity", "k": draw.choice([2, 3]), "attributes": names[1:] if draw.random() < 0.6 else names[2:] or names},
+        ]
+    if draw.random() < 0.5:
+        privacy.append(
+            draw.choice(
+                [
+                    {"model": "l-diversity", "sensitive": "s", "l": 2},
+                    {"model": "l-diversity", "sensitive": "s", "l": 2, "variant": "entropy"},
+                    {"model": "p-sensitive", "sensitive": "s", "p": 2},
+                    {"model": "alpha-k", "sensitive": "s", "alpha": 0.6, "k": 2},
+                    {"model": "t-closeness", "sensitive": "s", "t": 0.4, "distance": draw.choice(["equal", "hierarchical"])},
+                    *([{"model": "kl-diversity", "sensitive": "s", "k": 2, "l": 2}] if people else []),
+                ]
+            )
+        )
+    document: dict[str, Any] = {
+        "kveil": 1,
+        "attributes": attributes,
+        "privacy": privacy,
+        "suppression": {"limit": draw.choice([0, 0.1, 0.3]), "show": draw.choice(["drop", "star"])},
+        "loss": draw.choice(["ncp", "il", "precision"]),
+    }
+    if not people and draw.random() < 0.2:
+        document["dependencies"] = ["q0 -> q1"]
+        first: dict[str, str] = {}
+        columns["q1"] = [first.setdefault(a, b) for a, b in zip(columns["q0"], columns["q1"], strict=True)]
+    return pl.DataFrame(columns), document
+
+
+def random_tables() -> Iterator[Case]:
+    """Small random tables and policies, each with every algorithm."""
+    for seed in range(RANDOM_TABLES):
+        frame, document = _random_table(random.Random(seed))
+        for algorithm in ("auto", *ALGORITHMS):
+            yield Case(f"random/{seed}/{algorithm}", _release(frame, {**document, "algorithm": algorithm}))
+
+
+def adult() -> Iterator[Case]:
+    """Fifteen policies on Adult with the trees of ARX."""
+    folder = SHARED / "adult"
+    if not folder.exists():
+        return
+    frame = pl.read_csv(folder / "adult_arx.csv", separator=";", infer_schema=False)
+    quasi = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"]
+    attributes: dict[str, Any] = {
+        name: {
+            "role": "quasi-identifier",
+            "hierarchy": str(folder / f"hierarchies_arx/adult_hierarchy_{name}.csv"),
+        }
+        for name in quasi
+    }
+    attributes["salary-class"] = {"role": "sensitive"}
+    few = {name: attributes[name] for name in frame.columns}
+    ten: dict[str, Any] = {"kveil": 1, "attributes": few, "privacy": [{"model": "k-anonymity", "k": 10}]}
+    some = {**ten, "suppression": {"limit": 0.05}}
+    diverse = {**some, "privacy": [*ten["privacy"], {"model": "l-diversity", "sensitive": "salary-class", "l": 2}]}
+    close = {**some, "privacy": [*ten["privacy"], {"model": "t-closeness", "sensitive": "salary-class", "t": 0.2}]}
+    share = {**some, "privacy": [{"model": "alpha-k", "sensitive": "salary-class", "alpha": 0.8, "k": 5}]}
+    many = {
+        **some,
+        "privacy": [
+            {"model": "k-anonymity", "k": 20, "attributes": ["age", "sex", "race"]},
+            {"model": "k-anonymity", "k": 10, "attributes": ["education", "occupation", "sex"]},
+            {"model": "k-anonymity", "k": 5, "attributes": ["workclass", "marital-status", "native-country"]},
+        ],
+    }
+    bounded = {
+        **some,
+        "attributes": {
+            name: {**entry, "boundary": {"level": 1}} if name in ("education", "native-country") else entry
+            for name, entry in few.items()
+        },
+    }
+    wide = {**some, "attributes": {**few, "age": {"role": "quasi-identifier", "hierarchy": {"ranges": {"within": [0, 100]}}}}}
+    for name, document, algorithms in (
+        ("k10", ten, ("datafly", "mondrian", "classfly", "k-member", "k-msd", "least-loss")),
+        ("k10 some", some, ("incognito", "classfly+partial")),
+        ("diverse", diverse, ("mondrian", "pk-clustering", "classfly+complete")),
+        ("close", close, ("mondrian", "datafly")),
+        ("share", share, ("pk-clustering",)),
+        ("many", many, ("datafly", "classfly+complete", "classfly+naive", "mondrian", "least-loss")),
+        ("bounded", bounded, ("greedy-cka", "mondrian", "k-msd-ag")),
+        ("ranges", wide, ("mondrian", "greedy-cka")),
+    ):
+        for algorithm in algorithms:
+            yield Case(f"adult/{name}/{algorithm}", _release(frame, {**document, "algorithm": algorithm}))
+
+
+def diabetes() -> Iterator[Case]:
+    """Five policies on the patients of diabetes130, several diagnoses each."""
+    folder = SHARED / "diabetes130"
+    if not folder.exists():
+        return
+    patients = pl.read_csv(folder / "patients.csv.gz", infer_schema=False)
+    codes = pl.read_csv(folder / "diagnoses.csv.gz", infer_schema=False).select(
+        "patient_nbr", pl.col("icd9").str.split(".").list.first().alias("icd9")
+    )
+    digits = pl.col("icd9").str.contains(r"^[0-9]+$")
+    codes = codes.with_columns(pl.when(digits).then(pl.col("icd9").str.pad_start(3, "0")).otherwise("icd9").alias("icd9"))
+    quasi = ["race", "gender", "age", "payer_code", "medical_specialty"]
+    frame = patients.select("patient_nbr", *quasi).join(codes, on="patient_nbr", how="inner").unique(maintain_order=True)
+    trees = folder / "hierarchies"
+    attributes: dict[str, Any] = {"patient_nbr": {"role": "individual"}}
+    for name in quasi:
+        tree = trees / f"{name}.txt"
+        attributes[name] = {"role": "quasi-identifier", **({"hierarchy": str(tree)} if tree.exists() else {})}
+    attributes["icd9"] = {"role": "sensitive", "hierarchy": str(trees / "icd9_even.txt")}
+    document: dict[str, Any] = {
+        "kveil": 1,
+        "data": {"missing": ["?"]},
+        "attributes": attributes,
+        "privacy": [{"model": "kl-diversity", "sensitive": "icd9", "k": 10, "l": 5}],
+    }
+    plain = {**document, "privacy": [{"model": "k-anonymity", "k": 10}]}
+    sets = {**document, "privacy": [{"model": "kl-diversity", "sensitive": "icd9", "k": 10, "l": 1}]}
+    for name, asked, algorithm in (
+        ("kl", document, "1m-generalization"),
+        ("kl", document, "least-loss"),
+        ("k", plain, "mondrian"),
+        ("k", plain, "datafly"),
+        ("sets", sets, "partition"),
+    ):
+        yield Case(f"diabetes/{name}/{algorithm}", _release(frame, {**asked, "algorithm": algorithm}))
+
+
+SETS = {"golden": golden, "hospital": hospital, "random": random_tables, "adult": adult, "diabetes": diabetes}
+
+
+def main() -> int:
+    """Record or compare, as the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", type=Path)
+    parser.add_argument("--compare", type=Path)
+    parser.add_argument("--only", default=",".join(SETS))
+    options = parser.parse_args()
+    seen = {}
+    for part in options.only.split(","):
+        for case in SETS[part]():
+            seen[case.name] = digest(case.make)
+            print(f"{case.name}: {seen[case.name][:100]}", file=sys.stderr, flush=True)
+    if options.write:
+        options.write.write_text(json.dumps(seen, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if not options.compare:
+        return 0
+    before = json.loads(options.compare.read_text(encoding="utf-8"))
+    other = [name for name, value in seen.items() if before.get(name) != value]
+    for name in other:
+        print(f"{name}\n  was {before.get(name)}\n  is  {seen[name]}")
+    print(f"{len(seen) - len(other)} of {len(seen)} releases are what they were")
+    return 1 if other else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
