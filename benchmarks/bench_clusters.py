@@ -34,7 +34,7 @@ def kmember(folder: Path) -> Iterator[Row]:
     import numpy as np
 
     import kveil
-    from kveil.algorithms.kmember import KMemberOptions, k_member
+    from kveil.algorithms.clustering.k_member import KMemberOptions, k_member
     from kveil.frames import from_frame
     from kveil.measures import measure
     from kveil.table.encode import encode

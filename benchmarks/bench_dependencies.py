@@ -27,7 +27,7 @@ def incognito(folder: Path) -> Iterator[Row]:
     """Measure the search for nodes that hold on Adult's eight trees, against judging every node of the lattice."""
     from itertools import product
 
-    from kveil.algorithms.incognito import Lattice
+    from kveil.algorithms.full_domain.incognito import Lattice
     from kveil.frames import from_frame
     from kveil.table.encode import encode
 

@@ -25,7 +25,7 @@ import polars as pl
 
 from figures_boundaries import BOUNDARIES, fill, policy_over, sample, table_of
 from figures_people import diabetes_policy, diabetes_table
-from kveil.algorithms.bound import lower_bound
+from kveil.algorithms.bound.bound import lower_bound
 from kveil.algorithms.registry import find
 from kveil.engines.local import run
 from kveil.frames import from_frame

@@ -26,7 +26,7 @@ import kveil
 from kveil.algorithms.registry import find
 from kveil.engines.local import run
 from kveil.frames import from_frame
-from kveil.kernels import compile_all
+from kveil.kernels.compiling import compile_all
 from kveil.measures import measure
 from kveil.table.encode import Table, encode
 

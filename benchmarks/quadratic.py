@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from kveil.algorithms.kmember import Space
+from kveil.algorithms.clustering.k_member import Space
 from kveil.table.encode import Table
 
 

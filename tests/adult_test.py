@@ -17,7 +17,7 @@ from pycanon.anonymity import k_anonymity
 import kveil
 import naive
 from kveil.algorithms.registry import ALGORITHMS, Algorithm, able, asks
-from kveil.pipeline import Result, verify
+from kveil.flow.anonymize import Result, verify
 
 ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult"
 QUASI = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]

@@ -13,7 +13,7 @@ import naive
 from kveil.attack.link import closure
 from kveil.attack.rate import wilson
 from kveil.frames import from_frame
-from kveil.pipeline import attack_sources
+from kveil.flow.anonymize import attack_sources
 from kveil.policy.dependencies import Dependency
 from strategies import Case, cases, examples, placed
 from support import ROWS, refused, run, write_policy, write_rows

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import given
 
-from kveil.check import check_file
+from kveil.flow.check import check_file
 from naive_kmember import Twin
 from strategies import Case, cases, examples, placed
 from support import QUASI, refused, run, write_policy

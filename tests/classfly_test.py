@@ -23,11 +23,11 @@ import kveil
 import naive
 import naive_classfly
 from kveil.algorithms.registry import ALGORITHMS
-from kveil.models.counts import AtLeastK, GroupModel, Pairs
+from kveil.models.groups import AtLeastK, GroupModel, Pairs
 from kveil.models.distributions import AlphaShare, DistinctValues, exact
 from kveil.models.subset import Requirement
 from kveil.models.subset import maximal_anonymous_subset as largest_subset
-from kveil.pipeline import Result, anonymize_file, with_algorithm
+from kveil.flow.anonymize import Result, anonymize_file, with_algorithm
 from strategies import DUMPER, Case, cases, examples, placed
 
 GOLDEN = Path(__file__).parent / "golden" / "classfly"

@@ -14,7 +14,7 @@ import kveil
 import naive
 from kveil.algorithms.registry import GROUP_MODELS
 from kveil.frames import from_frame
-from kveil.models import standing
+from kveil.algorithms.full_domain import judge as standing
 from kveil.policy.load import parse_policy
 from kveil.table.encode import encode
 from kveil.table.tree import Tree

@@ -17,7 +17,7 @@ import naive
 from every_algorithm_test import every_algorithm, solve
 from kveil.algorithms.registry import BOUNDARIES, DEPENDENCIES, MANY, MAX_WIDTH, RANGES, Algorithm, able
 from kveil.datasets import hospital
-from kveil.pipeline import verify
+from kveil.flow.anonymize import verify
 from kveil.policy.load import parse_policy
 from strategies import DUMPER, Case, Spec, examples, placed, rows_of
 
@@ -248,7 +248,7 @@ def test_a_right_side_that_is_released_as_is_bounds_the_left(algorithm: Algorith
 
 
 def test_a_right_side_that_no_group_can_have_is_told_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kveil.algorithms.fulldomain.Judge", None)
+    monkeypatch.setattr("kveil.algorithms.full_domain.datafly.Judge", None)
     frame = table(zip=["111", "112", "121"], sex="mmm", region=["n", "n", "s"])
     with pytest.raises(kveil.Unmeetable, match=r"zip -> region cannot be kept: region is insensitive.*1 record of 3"):
         kveil.anonymize(frame, policy_of(OUTSIDE % (2, 0)), algorithm="datafly")

@@ -39,7 +39,7 @@ from kveil.algorithms.registry import (
 )
 from kveil.engines.local import run
 from kveil.frames import from_frame
-from kveil.pipeline import Result, anonymize_file, measure_sources, read, verify, with_algorithm
+from kveil.flow.anonymize import Result, anonymize_file, measure_sources, read, verify, with_algorithm
 from kveil.policy.load import parse_policy
 from kveil.report.owner import Owner
 from kveil.table.encode import encode
@@ -274,7 +274,7 @@ RUN = """
 import json, sys
 from pathlib import Path
 import kveil
-from kveil.pipeline import anonymize_file, with_algorithm
+from kveil.flow.anonymize import anonymize_file, with_algorithm
 for folder in map(Path, sys.argv[1:]):
     for name in json.loads((folder / "algorithms.json").read_text()):
         policy = with_algorithm(kveil.Policy.load(folder / "policy.yaml"), name)

@@ -93,10 +93,10 @@ def test_a_kill_at_any_moment_leaves_all_or_nothing(tmp_path: Path) -> None:
 
 
 STOPS = {
-    "reading": "import kveil.pipeline as p; p.read_table = lambda *a, **k: STOP()",
+    "reading": "import kveil.flow.anonymize as p; p.read_table = lambda *a, **k: STOP()",
     "solving": "import kveil.choose as c; c.attempt = lambda *a, **k: STOP()",
-    "verifying": "import kveil.pipeline as p; p.verify_release = lambda *a, **k: STOP()",
-    "writing": "import kveil.pipeline as p; w = p.write_table; p.write_table = lambda *a, **k: (w(*a, **k), STOP())",
+    "verifying": "import kveil.flow.anonymize as p; p.verify_release = lambda *a, **k: STOP()",
+    "writing": "import kveil.flow.anonymize as p; w = p.write_table; p.write_table = lambda *a, **k: (w(*a, **k), STOP())",
     "naming": "import kveil.files as f; f.Outputs.commit = lambda *a: STOP()",
     "syncing": "import os; os.fsync = lambda *a: STOP()",
 }

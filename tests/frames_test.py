@@ -137,7 +137,7 @@ policy = kveil.Policy(attributes=attributes, privacy=privacy, algorithm="datafly
 frame = polars.DataFrame({{"a": ["x", "x"]}})
 result = kveil.anonymize(frame, policy)
 assert kveil.verify(result.data, policy, original=frame, owner=result.owner)
-import kveil.verify
+import kveil.verifier
 assert kveil.verify(result.data, policy)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=False)

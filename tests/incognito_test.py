@@ -13,7 +13,7 @@ from hypothesis import assume, event, given
 import kveil
 import naive
 from every_algorithm_test import close, solve
-from kveil.algorithms import incognito
+from kveil.algorithms.full_domain import incognito
 from kveil.algorithms.registry import GROUP_MODELS, find
 from kveil.frames import from_frame
 from kveil.table.encode import encode

@@ -16,7 +16,7 @@ import pytest
 import kveil
 import support
 from kveil.frames import from_frame
-from kveil.pipeline import Result, anonymize_file, measure_sources, read, verify, verify_sources
+from kveil.flow.anonymize import Result, anonymize_file, measure_sources, read, verify, verify_sources
 from kveil.report.owner import Owner
 
 Spec = dict[str, Any]

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import kveil
-from kveil.algorithms.kmember import Space, clusters_of
+from kveil.algorithms.clustering.k_member import Space, clusters_of
 from kveil.frames import from_frame
 from kveil.policy.load import parse_policy
 from kveil.table.encode import encode

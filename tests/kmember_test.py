@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import kveil
 import naive
-from kveil.kernels.cells import choose_cells
-from kveil.pipeline import Result, verify
+from kveil.kernels.limits.width_cells import choose_cells
+from kveil.flow.anonymize import Result, verify
 from kveil.policy.model import AlgorithmChoice
 from naive_kmember import Twin, best_cells
 from strategies import Case, Placed, cases, examples, placed

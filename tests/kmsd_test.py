@@ -18,7 +18,7 @@ import kveil
 import naive
 import naive_kmsd
 from dependencies_test import grown
-from kveil.kernels.kmsd import Nodes, repair
+from kveil.kernels.sequential.k_msd import Nodes, repair
 from kveil.policy.load import parse_policy
 from strategies import examples
 
@@ -192,7 +192,7 @@ def test_a_largest_anonymous_set_of_many_rows(monkeypatch: pytest.MonkeyPatch) -
     sizes = {"a": 3, "b": 4, "c": 900, "d": 5}
     frame = pl.DataFrame({name: rng.integers(0, size, 5_000).astype(str) for name, size in sizes.items()})
     whole = kveil.maximal_anonymous_attributes(frame, 40)
-    monkeypatch.setattr("kveil.algorithms.kmsd.PART", 100)
+    monkeypatch.setattr("kveil.algorithms.sequential.k_msd.PART", 100)
     assert kveil.maximal_anonymous_attributes(frame, 40) == whole == ("a", "b", "d")
     assert kveil.maximal_anonymous_attributes(frame, 40, ["c", "b"]) == ("b",)
     assert kveil.maximal_anonymous_attributes(frame, 4_000) == ()

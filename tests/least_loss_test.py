@@ -20,18 +20,18 @@ from hypothesis import strategies as st
 
 import kveil
 import naive_bound
-from kveil.algorithms import bound as bounds
-from kveil.algorithms.refine import refine
+from kveil.algorithms.bound.bound import bound as bounds
+from kveil.algorithms.least_loss.refine import refine
 from kveil.algorithms.registry import ALGORITHMS, Algorithm, asks, find
 from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.measures import measure
-from kveil.pipeline import silent
+from kveil.flow.anonymize import silent
 from kveil.policy.load import parse_policy
 from kveil.table.encode import Table, encode
-from kveil.table.release import decode
+from kveil.table.decode import decode
 from kveil.table.solution import Solution
-from kveil.verify import verify_release
+from kveil.verifier import verify_release
 from strategies import Case, cases, examples, placed
 
 TREES = {
@@ -190,7 +190,7 @@ THREADS = """
 import sys
 import polars as pl
 import kveil
-from kveil.algorithms import grouped
+from kveil.algorithms.least_loss import search_groups as grouped
 grouped.BLOCK = 150
 print(kveil.anonymize(pl.read_csv(sys.argv[1], infer_schema=False), kveil.Policy.load(sys.argv[2])).data.write_csv())
 """

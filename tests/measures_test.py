@@ -18,7 +18,7 @@ import kveil
 import naive
 from kveil.frames import from_frame
 from kveil.measures import Losses
-from kveil.pipeline import measure_sources
+from kveil.flow.anonymize import measure_sources
 from kveil.policy.load import parse_policy
 from kveil.report.owner import Owner
 from strategies import Case, cases, examples, placed, rows_of

@@ -20,14 +20,14 @@ from scipy.optimize import linprog
 import kveil
 import naive_models as naive
 from kveil.frames import from_frame
-from kveil.kernels import models_loops as loops
-from kveil.kernels.mondrian import Rows
-from kveil.models.counts import AtLeastK, GroupModel, Groups, Pairs
+from kveil.kernels.models import models_loops as loops
+from kveil.kernels.splitting.mondrian import Rows
+from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL
-from kveil.models.loops import needs_of, values_of
-from kveil.models.standing import group_model, sensitive_pairs
+from kveil.models.packed import needs_of, values_of
+from kveil.algorithms.full_domain.judge import group_model, sensitive_pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
-from kveil.pipeline import verify
+from kveil.flow.anonymize import verify
 from kveil.table.encode import Table, encode
 
 Spec = dict[str, Any]

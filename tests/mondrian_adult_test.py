@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import kveil
-from kveil.pipeline import Result, verify
+from kveil.flow.anonymize import Result, verify
 
 ADULT = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "adult"
 COLUMNS = [

@@ -17,7 +17,7 @@ import pytest
 
 import kveil
 import naive_models as naive
-from kveil.pipeline import Result, verify
+from kveil.flow.anonymize import Result, verify
 
 Spec = dict[str, Any]
 Rows = list[dict[str, str]]

@@ -1,4 +1,4 @@
-"""Plain evaluators for the bound and the optimum, from their definitions: no shared code with `kveil.algorithms.bound`.
+"""Plain evaluators for the bound and the optimum, from their definitions: no shared code with `kveil.algorithms.bound.bound`.
 
 Costs are fractions of a row's whole loss, by NCP with equal weights. Trees are given as the ways of leaves to the root.
 """

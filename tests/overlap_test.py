@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 
 import kveil
 import naive_overlap
-from kveil.algorithms import descent
-from kveil.algorithms.codes import whole_numbers
-from kveil.algorithms.refine import Part, Watch
+from kveil.algorithms.least_loss import search_overlaps as descent
+from kveil.algorithms.least_loss.layout import whole_numbers
+from kveil.algorithms.least_loss.refine import Part, Watch
 from kveil.algorithms.registry import asks, find
 from kveil.engines.local import run
 from kveil.frames import from_frame
-from kveil.kernels.overlaps import search
-from kveil.pipeline import silent
+from kveil.kernels.least_loss.overlaps import search
+from kveil.flow.anonymize import silent
 from kveil.policy.load import parse_policy
 from kveil.table.encode import Table, encode
 from kveil.table.solution import Solution

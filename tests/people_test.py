@@ -14,11 +14,11 @@ import pytest
 
 import kveil
 import naive_people as naive
-from kveil.algorithms.partition import grow
+from kveil.algorithms.people.item_sets import grow
 from kveil.algorithms.registry import ALGORITHMS, Algorithm, able, find
 from kveil.frames import from_frame
-from kveil.kernels.partition import Sets, group_sets, refine
-from kveil.pipeline import Result, anonymize_file, measure_sources, verify
+from kveil.kernels.items.partition import Sets, group_sets, refine
+from kveil.flow.anonymize import Result, anonymize_file, measure_sources, verify
 from kveil.policy.attributes import Attribute
 from kveil.table.tree import build_tree
 
@@ -89,7 +89,7 @@ def twin_case(random: Random) -> tuple[naive.Forest, list[frozenset[naive.Node]]
 @pytest.mark.parametrize("threads", [1, 2])
 def test_partition_is_its_slow_twin(patient: bool, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_NUM_THREADS", str(threads))
-    monkeypatch.setattr("kveil.kernels.partition.MANY", 0)
+    monkeypatch.setattr("kveil.kernels.items.partition.MANY", 0)
     random = Random(11 + patient)
     opened = widest = 0
     for _ in range(150):

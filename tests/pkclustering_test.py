@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import kveil
-from kveil.pipeline import Result, verify
+from kveil.flow.anonymize import Result, verify
 
 QUASI = "quasi-identifier"
 CITY = {"tree": {"*": {"N": ["Oslo", "Bergen"], "S": ["Rome", "Pisa"]}}}

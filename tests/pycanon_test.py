@@ -32,7 +32,7 @@ import pytest
 from pycanon import anonymity
 
 import kveil
-from kveil.pipeline import verify
+from kveil.flow.anonymize import verify
 
 QUASI = ["age", "job", "sex"]
 BLOCKS, BLOCK = 4, 52  # 208 releases

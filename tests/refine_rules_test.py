@@ -9,16 +9,16 @@ import polars as pl
 import pytest
 
 import kveil
-from kveil.algorithms.association import rules_of
-from kveil.algorithms.followers import followers_of
+from kveil.algorithms.rules.keep import rules_of
+from kveil.algorithms.rules.follow import followers_of
 from kveil.algorithms.registry import find
 from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.measures import measure
 from kveil.table.encode import Table, encode
-from kveil.table.release import decode
+from kveil.table.decode import decode
 from kveil.table.solution import Solution
-from kveil.verify import verify_release
+from kveil.verifier import verify_release
 
 QUASI = "quasi-identifier"
 WARDS = {f"{zone}{i}": zone for zone in "nsew" for i in range(4)}

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 import kveil
-from kveil.comparison import compare
+from kveil.flow.compare import compare
 from kveil.datasets import hospital
 from kveil.report.page import comparison_page
 

@@ -14,7 +14,7 @@ import pytest
 
 import kveil
 from kveil.datasets import hospital
-from kveil.report.progress import PLANS, Clock, done_at
+from kveil.cli.progress import PLANS, Clock, done_at
 from support import ROWS, columns_of, make_policy, names_in, refused, run, write_policy, write_rows
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "path", "line", "rect"}

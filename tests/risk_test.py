@@ -12,7 +12,7 @@ import kveil
 from kveil.datasets import hospital
 from kveil.files import read_table
 from kveil.frames import from_frame
-from kveil.risk import raw_risk, risk_sentences
+from kveil.attack.risk import raw_risk, risk_sentences
 from strategies import Case, cases, examples, placed
 from support import ROWS, columns_of, make_policy, run, write_policy, write_rows
 

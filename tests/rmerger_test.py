@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 
 import naive_people as naive
-from kveil.algorithms.kmember import Space
-from kveil.algorithms.rmerger import _generalize
+from kveil.algorithms.clustering.k_member import Space
+from kveil.algorithms.people.rmerger import _generalize
 from kveil.frames import from_frame
-from kveil.kernels.combinations import merge_nearest
+from kveil.kernels.items.combinations import merge_nearest
 from kveil.policy.load import parse_policy
 from kveil.table.encode import Table, encode
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from kveil.rules import describe_rules
+from kveil.discover import describe_rules
 from strategies import examples
 from support import refused, run
 

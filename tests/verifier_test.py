@@ -22,10 +22,10 @@ from hypothesis import strategies as st
 import kveil
 import naive
 from kveil.algorithms.registry import ALGORITHMS, GROUP_MODELS, able
-from kveil.pipeline import verify
+from kveil.flow.anonymize import verify
 from kveil.policy.load import parse_policy
 from kveil.report.owner import Owner
-from kveil.verify import Verdict
+from kveil.verifier import Verdict
 from strategies import SENSITIVE_VALUES, Case, Placed, cases, examples, placed, rows_of
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -9,17 +9,17 @@ Everything is imported on first use, so that the command line answers at once.
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from kveil.errors import DataError, KveilError, NotVerified, PolicyError, Refused, Unmeetable
 from kveil.version import __version__
 
 if TYPE_CHECKING:
-    from kveil.comparison import Comparison, compare
-    from kveil.pipeline import Result, anonymize, bound, verify
+    from kveil.discover import multiset_dependency
+    from kveil.flow.anonymize import Result, anonymize, bound, verify
+    from kveil.flow.compare import Comparison, compare
+    from kveil.flow.subsets import maximal_anonymous_attributes, maximal_anonymous_subset
     from kveil.policy.attributes import (
         Attribute,
         Dates,
@@ -36,23 +36,21 @@ if TYPE_CHECKING:
     from kveil.policy.model import AlgorithmChoice, Data, Individual, Policy, ReleaseForm, Suppression
     from kveil.policy.privacy import AlphaK, KAnonymity, KKmAnonymity, KLDiversity, LDiversity, PSensitive, TCloseness
     from kveil.report.owner import Owner
-    from kveil.rules import multiset_dependency
-    from kveil.subsets import maximal_anonymous_attributes, maximal_anonymous_subset
-    from kveil.verify import Verdict
+    from kveil.verifier import Verdict
 
 _HOMES = {
-    "Comparison": "kveil.comparison",
+    "Comparison": "kveil.flow.compare",
     "Dependency": "kveil.policy.dependencies",
     "Owner": "kveil.report.owner",
-    "Result": "kveil.pipeline",
-    "Verdict": "kveil.verify",
-    "anonymize": "kveil.pipeline",
-    "bound": "kveil.pipeline",
-    "compare": "kveil.comparison",
-    "maximal_anonymous_attributes": "kveil.subsets",
-    "maximal_anonymous_subset": "kveil.subsets",
-    "multiset_dependency": "kveil.rules",
-    "verify": "kveil.pipeline",
+    "Result": "kveil.flow.anonymize",
+    "Verdict": "kveil.verifier",
+    "anonymize": "kveil.flow.anonymize",
+    "bound": "kveil.flow.anonymize",
+    "compare": "kveil.flow.compare",
+    "maximal_anonymous_attributes": "kveil.flow.subsets",
+    "maximal_anonymous_subset": "kveil.flow.subsets",
+    "multiset_dependency": "kveil.discover",
+    "verify": "kveil.flow.anonymize",
     **dict.fromkeys(
         ("Attribute", "Dates", "HierarchyFile", "Intervals", "Level", "Marked", "Mask", "MaxWidth", "Ranges", "Tree"),
         "kveil.policy.attributes",
@@ -107,22 +105,6 @@ __all__ = [
     "multiset_dependency",
     "verify",
 ]
-
-
-class _Package(ModuleType):
-    """Keeps `kveil.verify` the function it is for users, whoever imports the room of that name."""
-
-    @property
-    def verify(self) -> Any:
-        """The function that checks a release."""
-        return import_module("kveil.pipeline").verify
-
-    @verify.setter
-    def verify(self, room: ModuleType) -> None:
-        """Ignore the import system, which would put the room here."""
-
-
-sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:

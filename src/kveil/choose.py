@@ -11,7 +11,7 @@ from time import perf_counter
 from types import FrameType
 from typing import Any
 
-from kveil.algorithms.efforts import NORMAL
+from kveil.algorithms.least_loss.options import NORMAL
 from kveil.algorithms.registry import Algorithm, check_honours, find, honouring, lacking
 from kveil.engines.local import Attempt, run
 from kveil.errors import PolicyError, Refused, Unmeetable, did_you_mean, listing
@@ -69,7 +69,7 @@ class Trial:
 def candidates(policy: Policy) -> list[Algorithm]:
     """Return the algorithms a policy's choice stands for; refuse what cannot honour it, before any data is read."""
     if policy.dependencies:
-        from kveil.algorithms.association import check_rules
+        from kveil.algorithms.rules.keep import check_rules
 
         check_rules(policy)
     if policy.algorithm.name == "auto":
@@ -203,7 +203,7 @@ def _nearer(failure: Unmeetable | None, other: Unmeetable | None) -> Unmeetable 
 
 def _refined(table: Table, best: Attempt, progress: Progress, seconds: float | None) -> Attempt:
     """Return the best attempt of `auto` refined, where none that refines by itself has won."""
-    from kveil.algorithms.refine import refine
+    from kveil.algorithms.least_loss.refine import refine
 
     solution = refine(table, best.solution, NORMAL, seconds, progress)
     losses = measure(table, solution)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kveil.kernels.groups import add_up, group_rows
+from kveil.kernels.grouping.groups import add_up, group_rows
 from kveil.policy.constraints import largest_k
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution

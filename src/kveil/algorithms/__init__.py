@@ -1,1 +1,1 @@
-"""7 SEARCH: one file a family, and the registry that lists them."""
+"""Search: one folder per family of algorithms, and the registry that lists them."""

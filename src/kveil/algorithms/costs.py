@@ -10,7 +10,7 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from kveil.kernels.clusters import Costs
+from kveil.kernels.clustering.greedy import Costs
 from kveil.policy.attributes import Intervals
 from kveil.table.encode import Table
 from kveil.table.tree import Floats, Ints, Scale, Tree, round_outward

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from kveil.errors import Refused, listing
-from kveil.kernels import compile_some, compiled_before
+from kveil.kernels.compiling import compile_some, compiled_before
 from kveil.policy.attributes import MaxWidth, Ranges
 from kveil.policy.constraints import implied
 from kveil.policy.fields import PolicyPart
@@ -39,169 +38,254 @@ CLASSFLY_PAPER = "Yang, Liu, Wang, Yu 2006"
 
 
 @dataclass(frozen=True)
+class Search:
+    """What a run of an algorithm needs: the search itself and the class of its options.
+
+    ``effort`` is what the search would cost on a table, for what may take very long; None for what is quick.
+    """
+
+    solve: Solve
+    options: type[PolicyPart]
+    effort: Callable[[Table], float] | None = None
+
+
+@dataclass(frozen=True)
 class Algorithm:
     """An algorithm with the parts of a policy it honours, beyond one k-anonymity constraint on trees.
 
-    Functions and options are named by their place, ``module:name``. ``needs`` are parts without which it has nothing
-    to do; `auto` runs it only where the policy asks for one of ``made_for``, if there are any: elsewhere it would do
-    what another one does.
+    ``search`` imports the algorithm when a run needs it. ``needs`` are parts without which it has nothing to do; `auto`
+    runs it only where the policy asks for one of ``made_for``, if there are any: elsewhere it would do what another
+    one does.
     """
 
     name: str
-    solve_at: str
+    search: Callable[[], Search]
     honours: frozenset[str]
-    options_at: str
     summary: str
     paper: str
     needs: frozenset[str] = frozenset()
     made_for: frozenset[str] = frozenset()
-    effort_at: str | None = None  # what auto weighs before it tries; None for what is quick
     refine: str = "off"  # the effort that follows unless the options say another
     starts: tuple[str, ...] = ()  # algorithms whose solution it goes on from: one has to honour the policy
-    loops: tuple[str, ...] = ()  # compilers of loops that take a moment to load
+    loops: tuple[str, ...] = ()  # names in `compiling.COMPILERS` of loops that take a moment to load
 
     @property
     def solve(self) -> Solve:
         """The search itself."""
-        return cast(Solve, _load(self.solve_at))
+        return self.search().solve
 
     @property
     def options(self) -> type[PolicyPart]:
         """The class of its options."""
-        return cast(type[PolicyPart], _load(self.options_at))
+        return self.search().options
 
     @property
     def effort(self) -> Callable[[Table], float] | None:
         """What the search would cost on a table, where it is not quick."""
-        return None if self.effort_at is None else cast(Callable[[Table], float], _load(self.effort_at))
+        return self.search().effort
 
     def load(self) -> None:
         """Import what a run will need, and load its loops if they have been compiled before."""
-        _load(self.solve_at)
+        self.search()
         if self.loops and compiled_before():
             compile_some(self.loops)
 
 
-def _load(place: str) -> Any:
-    """Return what stands at ``module:name`` among the algorithms; a run imports only what it uses."""
-    module, name = place.split(":")
-    return getattr(import_module(f"kveil.algorithms.{module}"), name)
+def _datafly() -> Search:
+    from kveil.algorithms.full_domain.datafly import DataflyOptions, datafly
+
+    return Search(datafly, DataflyOptions)
+
+
+def _classfly() -> Search:
+    from kveil.algorithms.classfly.classfly import ClassflyOptions, classfly
+
+    return Search(classfly, ClassflyOptions)
+
+
+def _classfly_naive() -> Search:
+    from kveil.algorithms.classfly.classfly import ClassflyOptions, classfly_naive
+
+    return Search(classfly_naive, ClassflyOptions)
+
+
+def _classfly_complete() -> Search:
+    from kveil.algorithms.classfly.classfly import ClassflyOptions, classfly_complete
+
+    return Search(classfly_complete, ClassflyOptions)
+
+
+def _classfly_partial() -> Search:
+    from kveil.algorithms.classfly.classfly import ClassflyOptions, classfly_partial
+
+    return Search(classfly_partial, ClassflyOptions)
+
+
+def _mondrian() -> Search:
+    from kveil.algorithms.splitting.mondrian import MondrianOptions, mondrian
+
+    return Search(mondrian, MondrianOptions)
+
+
+def _incognito() -> Search:
+    from kveil.algorithms.full_domain.incognito import IncognitoOptions, effort, incognito
+
+    return Search(incognito, IncognitoOptions, effort)
+
+
+def _k_member() -> Search:
+    from kveil.algorithms.clustering.k_member import KMemberOptions, k_member
+
+    return Search(k_member, KMemberOptions)
+
+
+def _greedy_cka() -> Search:
+    from kveil.algorithms.clustering.k_member import KMemberOptions, greedy_cka
+
+    return Search(greedy_cka, KMemberOptions)
+
+
+def _pk_clustering() -> Search:
+    from kveil.algorithms.clustering.pk import PkClusteringOptions, pk_clustering
+
+    return Search(pk_clustering, PkClusteringOptions)
+
+
+def _k_msd() -> Search:
+    from kveil.algorithms.sequential.k_msd import KmsdOptions, kmsd
+
+    return Search(kmsd, KmsdOptions)
+
+
+def _k_msd_ag() -> Search:
+    from kveil.algorithms.sequential.k_msd import KmsdOptions, kmsd_ag
+
+    return Search(kmsd_ag, KmsdOptions)
+
+
+def _one_to_many() -> Search:
+    from kveil.algorithms.people.one_to_many import PeopleOptions, one_to_many
+
+    return Search(one_to_many, PeopleOptions)
+
+
+def _partition() -> Search:
+    from kveil.algorithms.people.one_to_many import PeopleOptions, partition
+
+    return Search(partition, PeopleOptions)
+
+
+def _rmerger() -> Search:
+    from kveil.algorithms.people.rmerger import RmergerOptions, rmerger
+
+    return Search(rmerger, RmergerOptions)
+
+
+def _least_loss() -> Search:
+    from kveil.algorithms.least_loss.least_loss import LeastLossOptions, least_loss
+
+    return Search(least_loss, LeastLossOptions)
 
 
 ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "datafly",
-        "fulldomain:datafly",
+        _datafly,
         frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
-        "fulldomain:DataflyOptions",
         "one level for all records; generalizes the attribute with the most distinct values",
         "Sweeney 2002; many constraints as in Yang et al. 2006",
     ),
     Algorithm(
         "classfly",
-        "classfly:classfly",
+        _classfly,
         frozenset({BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
-        "classfly:ClassflyOptions",
         "sets aside the records that satisfy the constraint, generalizes only the rest",
         CLASSFLY_PAPER,
     ),
     Algorithm(
         "classfly+naive",
-        "classfly:classfly_naive",
+        _classfly_naive,
         frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
-        "classfly:ClassflyOptions",
         "classfly on the union of each component's constraints",
         CLASSFLY_PAPER,
     ),
     Algorithm(
         "classfly+complete",
-        "classfly:classfly_complete",
+        _classfly_complete,
         frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
-        "classfly:ClassflyOptions",
         "sets aside the maximal anonymous subset under all constraints of a component",
         CLASSFLY_PAPER,
     ),
     Algorithm(
         "classfly+partial",
-        "classfly:classfly_partial",
+        _classfly_partial,
         frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
-        "classfly:ClassflyOptions",
         "the same subset, found by adding constraints in order of growing k",
         CLASSFLY_PAPER,
     ),
     Algorithm(
         "mondrian",
-        "mondrian:mondrian",
+        _mondrian,
         frozenset({MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
-        "mondrian:MondrianOptions",
         "splits the table top-down, one attribute at a time, while every part satisfies every model",
         "LeFevre, DeWitt, Ramakrishnan 2006",
     ),
     Algorithm(
         "incognito",
-        "incognito:incognito",
+        _incognito,
         frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
-        "incognito:IncognitoOptions",
         "one level for all records; searches the whole lattice for the one that loses least",
         "LeFevre, DeWitt, Ramakrishnan 2005",
-        effort_at="incognito:effort",
     ),
     Algorithm(
         "k-member",
-        "kmember:k_member",
+        _k_member,
         frozenset({RANGES, INDIVIDUALS, DEPENDENCIES}),
-        "kmember:KMemberOptions",
         "grows clusters of k around far-apart records, each time by the record that adds least loss",
         "Byun, Kamra, Bertino, Li 2006",
     ),
     Algorithm(
         "greedy-cka",
-        "kmember:greedy_cka",
+        _greedy_cka,
         frozenset({BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES}),
-        "kmember:KMemberOptions",
         "k-member inside the groups that boundaries leave; suppresses only what no release could keep",
         "Miller, Campan, Truta 2008",
     ),
     Algorithm(
         "pk-clustering",
-        "pkclustering:pk_clustering",
+        _pk_clustering,
         frozenset({MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
-        "pkclustering:PkClusteringOptions",
         "clusters inside the boundaries: diversity first, then size, then the rest",
         "Truta, Campan, Meyer 2007",
     ),
     Algorithm(
         "k-msd",
-        "kmsd:kmsd",
+        _k_msd,
         frozenset({BOUNDARIES, INDIVIDUALS, DEPENDENCIES}),
-        "kmsd:KmsdOptions",
         "makes one attribute after another k-anonymous inside the groups of those before",
         KMSD_PAPER,
     ),
     Algorithm(
         "k-msd-ag",
-        "kmsd:kmsd_ag",
+        _k_msd_ag,
         frozenset({BOUNDARIES, INDIVIDUALS, DEPENDENCIES, MULTIVALUED}),
-        "kmsd:KmsdOptions",
         "the same, right sides of dependencies following their left sides",
         KMSD_PAPER,
     ),
     Algorithm(
         "1m-generalization",
-        "people:one_to_many",
+        _one_to_many,
         frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, FINGERPRINTS, DIVERSE, *COUNTED_MODELS}),
-        "people:PeopleOptions",
         "generalizes the sets of items people have by partition, then the quasi-identifiers by mondrian",
         "Gong, Luo, Yang, Ni, Li 2017",
         needs=frozenset({INDIVIDUALS}),
         made_for=frozenset({FINGERPRINTS}),
-        loops=("partition:refine_nothing", "mondrian:split_nothing"),
+        loops=("partition", "mondrian"),
     ),
     Algorithm(
         "partition",
-        "people:partition",
+        _partition,
         frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, FINGERPRINTS, *COUNTED_MODELS}),
-        "people:PeopleOptions",
         "opens the nodes of an item tree while k people share every set; quasi-identifiers as the models ask",
         "He, Naughton 2009",
         needs=frozenset({INDIVIDUALS}),
@@ -209,9 +293,8 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     ),
     Algorithm(
         "rmerger",
-        "rmerger:rmerger",
+        _rmerger,
         frozenset({MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, COMBINATIONS}),
-        "rmerger:RmergerOptions",
         "clusters people, merges near clusters, and generalizes items until k share every combination of m",
         "Poulis, Loukides, Gkoulalas-Divanis, Skiadopoulos 2013",
         needs=frozenset({INDIVIDUALS}),
@@ -219,11 +302,10 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     ),
     Algorithm(
         "least-loss",
-        "leastloss:least_loss",
+        _least_loss,
         frozenset(
             {MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, FINGERPRINTS, DIVERSE, *GROUP_MODELS}
         ),
-        "leastloss:LeastLossOptions",
         "starts top-down, then takes neighbourhoods of groups apart and keeps what loses less",
         "kveil's own, see docs/least-loss-research.md",
         refine="normal",

@@ -14,7 +14,7 @@ from kveil.attack.match import Bools, Clue, Coded, Floats, Ints, coded, group, m
 from kveil.attack.rate import rate_of
 from kveil.attack.world import World
 from kveil.files import Source
-from kveil.verify.rows import INDIVIDUAL, released_texts
+from kveil.verifier.rows import INDIVIDUAL, released_texts
 
 MOST_TARGETS = 1_000
 

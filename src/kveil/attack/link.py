@@ -19,7 +19,7 @@ from kveil.attack.world import World
 from kveil.errors import DataError, listing
 from kveil.files import Source
 from kveil.policy.dependencies import Dependency
-from kveil.verify.rows import released_texts
+from kveil.verifier.rows import released_texts
 
 WORK = 1_000_000_000  # cells an attack may look at; beyond that it takes a sample of targets
 
@@ -307,7 +307,7 @@ def _truth(world: World, original: Source, attacker: Source) -> tuple[list[str],
     shared = [name for name in naming if name in attacker.frame.columns and name in original.frame.columns]
     if not shared:
         return None
-    from kveil.verify.rows import original_rows
+    from kveil.verifier.rows import original_rows
 
     _, of_record = original_rows(original, policy)
     ours = original.frame.select(original.texts(name).alias(name) for name in shared)

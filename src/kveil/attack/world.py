@@ -13,7 +13,7 @@ from kveil.attack.match import Bools, Coded, Ints, coded, covers, labels_over
 from kveil.files import Source
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
-from kveil.verify.rows import ITEM, ROW, original_rows, release_rows, released_texts
+from kveil.verifier.rows import ITEM, ROW, original_rows, release_rows, released_texts
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 
 import typer
 
-from kveil.cli.commands import app
-from kveil.cli.hierarchies import hierarchy_app
+from kveil.cli.commands.anonymize import app
+from kveil.cli.commands.hierarchy import hierarchy_app
 from kveil.errors import KveilError
 
 app.add_typer(hierarchy_app, name="hierarchy")

@@ -37,7 +37,7 @@ def stages(command: str, quiet: bool) -> Iterator[Callable[[str], None]]:
     if quiet or not sys.stderr.isatty():
         yield lambda stage: None
         return
-    from kveil.report.progress import progress_bar
+    from kveil.cli.progress import progress_bar
 
     with progress_bar(console(stderr=True), command) as tell:
         yield tell

@@ -1,1 +1,1 @@
-"""8 WHERE IT RUNS."""
+"""Where an algorithm runs."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from kveil.algorithms.efforts import RefineOptions
+from kveil.algorithms.least_loss.options import RefineOptions
 from kveil.algorithms.registry import MULTIVALUED, Algorithm
 from kveil.errors import PolicyError, Unmeetable, did_you_mean, listing
 from kveil.measures import Losses, measure
@@ -72,11 +72,11 @@ def run(
         return refine(under, solve(under), tries, limit, progress)
 
     if tries:
-        from kveil.algorithms.refine import ASKED, refine
+        from kveil.algorithms.least_loss.refine import ASKED, refine
     if not table.policy.dependencies:
         return refined(table) if tries else solve(table)
-    from kveil.algorithms.association import keep_rules, rules_of, solve_keeping_rules, tightened
-    from kveil.algorithms.followers import followers_of
+    from kveil.algorithms.rules.follow import followers_of
+    from kveil.algorithms.rules.keep import keep_rules, rules_of, solve_keeping_rules, tightened
 
     multivalued = MULTIVALUED in algorithm.honours
     found = solve_keeping_rules(table, solve, multivalued)

@@ -1,1 +1,1 @@
-"""5 PRIVACY MODELS ON GROUPS: what the algorithms check while they search."""
+"""Privacy models on groups, as the algorithms check them while they search."""

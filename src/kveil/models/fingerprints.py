@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kveil.kernels.partition import group_sets
+from kveil.kernels.items.partition import group_sets
 from kveil.policy.attributes import STAR
 from kveil.policy.privacy import PrivacyModel, sensitive_of
 from kveil.table.encode import Table

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kveil.models.counts import Bools, GroupModel, Groups, Ints, Pairs, Weights
+from kveil.models.groups import Bools, GroupModel, Groups, Ints, Pairs, Weights
 
 
 @dataclass(frozen=True)

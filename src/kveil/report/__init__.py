@@ -1,1 +1,1 @@
-"""11 WHAT IS TOLD ABOUT A RELEASE: the receipt, which may be published, and the owner's file, which may not."""
+"""What is told about a release: the receipt, which may be published, and the owner's file, which may not."""

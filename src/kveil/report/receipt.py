@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kveil.policy.constraints import components, implied
 from kveil.policy.model import Policy
-from kveil.verify import Verdict
+from kveil.verifier import Verdict
 from kveil.version import __version__
 
 if TYPE_CHECKING:

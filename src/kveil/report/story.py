@@ -18,7 +18,7 @@ from kveil.policy.constraints import largest_k
 from kveil.policy.hierarchy import climber, fixed_lines
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
-from kveil.verify.rows import release_rows, released_texts
+from kveil.verifier.rows import release_rows, released_texts
 
 MOST_BARS = 14
 MOST_NODES = 45

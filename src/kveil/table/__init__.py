@@ -1,1 +1,1 @@
-"""3 TEXTS TO INTEGERS AND BACK: trees as arrays, records as leaf numbers, solutions as released texts."""
+"""Texts to integers and back: trees as arrays, records as leaf numbers, solutions as released texts."""

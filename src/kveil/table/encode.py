@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from kveil.errors import DataError, count
 from kveil.files import Source, check_columns
-from kveil.kernels.groups import group_rows
+from kveil.kernels.grouping.groups import group_rows
 from kveil.policy.attributes import STAR, MaxWidth, Ranges
 from kveil.policy.constraints import Component, components
 from kveil.policy.hierarchy import build_lines, fixed_lines
 from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number
 from kveil.policy.privacy import sensitive_of
-from kveil.table.coded import Coded, code_columns, stars_in
+from kveil.table.columns import Coded, code_columns, stars_in
 from kveil.table.order import ranks_of_others, ranks_of_sets, sorted_rows
 from kveil.table.persons import Persons, check_conflicts, check_constant, find_persons
 from kveil.table.sensitive import Sensitive, encode_sensitive, row_pairs, unknown_values

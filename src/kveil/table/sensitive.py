@@ -14,7 +14,7 @@ from kveil.errors import DataError, count, listing
 from kveil.policy.hierarchy import build_lines, fixed_lines
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
-from kveil.table.coded import Coded
+from kveil.table.columns import Coded
 from kveil.table.persons import Persons
 from kveil.table.tree import Bools, Floats, Ints, Tree, build_tree
 

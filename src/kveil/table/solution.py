@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kveil.kernels.groups import add_up
+from kveil.kernels.grouping.groups import add_up
 from kveil.table.encode import Table
 from kveil.table.tree import Bools, Floats, Ints, Scale, Tree
 

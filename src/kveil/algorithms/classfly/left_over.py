@@ -1,0 +1,286 @@
+"""Classfly's last step: records that are left over join records already set aside, which may widen for them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kveil.algorithms.classfly.part import Aside, Part, only
+from kveil.kernels.classfly.widening import price_groups
+from kveil.kernels.grouping.groups import add_up, group_rows
+from kveil.models.groups import Pairs, Weights
+from kveil.table.tree import Bools, Floats, Ints, Tree
+
+PLACES = 1_000  # of values for a left-over tuple that are looked at, the cheapest
+TRIES = 200  # of them, and of groups, that are tried where sensitive values have to be counted
+
+
+class _Groups:
+    """The groups of equal values among the tuples set aside, and for every constraint the values they show to it."""
+
+    def __init__(self, part: Part, aside: Aside) -> None:
+        self.part = part
+        inside = np.flatnonzero(~aside.left)
+        group, first = group_rows(aside.nodes[:, inside])
+        self.shown = aside.nodes[:, inside[first]]
+        self.sizes = add_up(group, part.weights[inside], len(first))
+        self.of = np.full(len(aside.left), -1, dtype=np.int32)  # every tuple's group, -1 where it is left over
+        self.of[inside] = group
+        self.number: list[Ints] = []  # for every constraint the number of what every group shows to it
+        self.values: list[Ints] = []  # what that is
+        self.totals: list[Weights] = []  # how many records show it
+        for constraint in part.constraints:
+            mine = self.shown[constraint.over]
+            number, first = group_rows(mine)
+            self.number.append(number)
+            self.values.append(mine[:, first])
+            self.totals.append(add_up(number, self.sizes, len(first)))
+
+    def join(self, at: int, groups: list[int], shown: Ints) -> None:
+        """Let a left-over tuple and groups show the same."""
+        same = np.flatnonzero((self.shown == shown[:, None]).all(axis=0))
+        new = int(same[0]) if len(same) else self._add(shown)
+        moving = [group for group in groups if group != new]
+        for number, total in zip(self.number, self.totals, strict=True):
+            np.subtract.at(total, number[moving], self.sizes[moving])
+            total[number[new]] += int(self.sizes[moving].sum()) + int(self.part.weights[at])
+        self.of[np.isin(self.of, moving)] = new
+        self.of[at] = new
+        self.sizes[new] += int(self.sizes[moving].sum()) + int(self.part.weights[at])
+        self.sizes[moving] = 0
+
+    def _add(self, shown: Ints) -> int:
+        self.shown = np.concatenate([self.shown, shown[:, None]], axis=1)
+        self.sizes = np.append(self.sizes, 0)
+        for j, constraint in enumerate(self.part.constraints):
+            mine = shown[constraint.over][:, None]
+            known = np.flatnonzero((self.values[j] == mine).all(axis=0))
+            if not len(known):
+                known = np.array([self.values[j].shape[1]])
+                self.values[j] = np.concatenate([self.values[j], mine], axis=1)
+                self.totals[j] = np.append(self.totals[j], 0)
+            self.number[j] = np.append(self.number[j], known.astype(np.int32))
+        return len(self.sizes) - 1
+
+    def taking_part(self) -> list[Weights]:
+        """Return how many records show each value, without rows of stars where these take no part."""
+        stars = np.flatnonzero(self.part.stars(self.shown))
+        if self.part.table.stars_take_part or not len(stars):
+            return self.totals
+        found = [total.copy() for total in self.totals]
+        for number, total in zip(self.number, found, strict=True):
+            total[number[stars]] -= self.sizes[stars]
+        return found
+
+    def hold(self, at: int, groups: list[int], shown: Ints) -> bool:
+        """Tell whether everything holds once a tuple and groups show the same."""
+        return self.part.holds(*self._with(at, groups, shown))
+
+    def spare(self, at: int, groups: list[int], shown: Ints, for_good: bool) -> bool:
+        """Tell whether everything else holds once a tuple and groups show the same, or are gone for good."""
+        nodes, weights, pairs = self._with(at, groups, shown)
+        if for_good:
+            weights[[*groups, -1]] = 0
+        return self.part.holds(nodes, weights, pairs, but_last=True)
+
+    def _with(self, at: int, groups: list[int], shown: Ints) -> tuple[Ints, Weights, dict[str, Pairs]]:
+        nodes = np.concatenate([self.shown, shown[:, None]], axis=1)
+        nodes[:, groups] = shown[:, None]
+        number = self.of.copy()
+        number[at] = len(self.sizes)
+        pairs = {name: only(own, number) for name, own in self.part.pairs.items()}
+        return nodes, np.append(self.sizes, self.part.weights[at]), pairs
+
+
+def take_in(part: Part, aside: Aside, widen: bool) -> int:
+    """Let left-over tuples join records already set aside; return how many records did.
+
+    A tuple first looks for values at which it falls, by every constraint, among records that are set aside as they
+    are; else, if these may ``widen``, for groups to generalize over it, one after another the one that costs least.
+    Tuples in canonical order, again and again while any of them is helped by the one before; of several places or
+    groups the cheapest, then the first in the order of nodes. What would break a constraint is not done.
+    O(groups · attributes) a tuple; a try where sensitive values are counted.
+    """
+    waiting = np.flatnonzero(aside.left)
+    if not len(waiting) or aside.left.all():
+        return 0
+    waiting = waiting[np.lexsort(tuple(reversed(list(part.leaf_nodes[:, waiting]))))]
+    costs = [part.cost(a) for a in range(len(part.trees))]
+    groups = _Groups(part, aside)
+    before = len(waiting) + 1
+    while 0 < len(waiting) < before:
+        before = len(waiting)
+        for at in waiting.tolist():
+            chosen: list[int] = []
+            shown = _fit(part, groups, at, costs)
+            for for_good in (False, True):
+                if shown is None and widen:
+                    chosen, shown = _gather(part, groups, at, costs, for_good)
+            if shown is not None:
+                groups.join(at, chosen, shown)
+        waiting = waiting[groups.of[waiting] < 0]
+    joined = int(part.weights[aside.left & (groups.of >= 0)].sum())
+    aside.left = groups.of < 0
+    aside.nodes[:, ~aside.left] = groups.shown[:, groups.of[~aside.left]]
+    return joined
+
+
+def _fit(part: Part, groups: _Groups, at: int, costs: list[Floats]) -> Ints | None:
+    """Return the cheapest values at which a tuple joins others by every constraint, None where there are none."""
+    on_way = [_way_up(tree, int(part.leaf_nodes[a, at])) for a, tree in enumerate(part.trees)]
+    places: list[tuple[float, tuple[int, ...]]] = [(0.0, (-1,) * len(part.trees))]
+    for constraint, values, total in zip(part.constraints, groups.values, groups.taking_part(), strict=True):
+        over = constraint.over
+        open_to = np.logical_and.reduce([on_way[a][values[i]] for i, a in enumerate(over)]) & (total > 0)
+        known = [i for i, a in enumerate(over) if places[0][1][a] >= 0]
+        by_known: dict[tuple[int, ...], list[list[int]]] = {}
+        for value in values[:, open_to].T.tolist():
+            by_known.setdefault(tuple(value[i] for i in known), []).append(value)
+        found = []
+        for _, place in places:
+            for value in by_known.get(tuple(place[over[i]] for i in known), []):
+                nodes = list(place)
+                for a, node in zip(over, value, strict=True):
+                    nodes[a] = node
+                found.append((sum(float(costs[a][node]) for a, node in enumerate(nodes) if node >= 0), tuple(nodes)))
+        places = sorted(found)[:PLACES]
+        if not places:
+            return None
+    whole = np.array([place for _, place in places], dtype=np.int32).T
+    if part.hides:
+        whole = whole[:, ~part.stars(whole)]
+    if part.more_is_safe:
+        return whole[:, 0] if whole.shape[1] else None
+    return next((shown for shown in whole.T[:TRIES] if groups.hold(at, [], shown)), None)
+
+
+def _gather(part: Part, groups: _Groups, at: int, costs: list[Floats], for_good: bool) -> tuple[list[int], Ints | None]:
+    """Return groups that can be generalized over a left-over tuple, and the values that all of them show then.
+
+    The cheapest group that those it leaves behind can spare; more of them until there are enough. Of very many only
+    the ``PLACES`` cheapest are looked at, unless none of these can be spared. A group that still shows the same to a
+    constraint leaves nobody behind by it, until another one widens what they show: ``for_good`` asks for groups
+    that can be spared even then, which finds some where the cheapest lead to a dead end.
+    """
+    shown, size = part.leaf_nodes[:, at], int(part.weights[at])
+    sizes = groups.sizes.copy()  # without the chosen, as are the totals
+    totals = [total.copy() for total in groups.totals]
+    near = np.flatnonzero(sizes)
+    chosen: list[int] = []
+    tries = TRIES
+    while True:
+        here = groups.shown[:, near] if len(near) < len(sizes) else groups.shown
+        covering, price = _offers(part, here, sizes[near], shown, size, costs)
+        possible = np.flatnonzero((price < np.inf) & (sizes[near] > 0))
+        for most in (PLACES, len(possible)):
+            looked_at = _cheapest(possible, price, most)
+            wider = np.array([both[nodes[looked_at]] for both, nodes in zip(covering, here, strict=True)])
+            spare = _spare(part, groups, near[looked_at], wider, chosen, sizes, totals, for_good)
+            if spare.any():
+                break
+        offers, wider = looked_at[spare], wider[:, spare]
+        ranked = np.lexsort((*reversed(list(groups.shown[:, near[offers]])), price[offers]))
+        offers, wider = offers[ranked], wider[:, ranked]
+        best = 0
+        if not part.counts_only:
+            trials = [(i, int(near[offer]), wider[:, i]) for i, offer in enumerate(offers[:tries].tolist())]
+            good = (i for i, group, new in trials if groups.spare(at, [*chosen, group], new, for_good))
+            best = next(good, len(offers))
+            tries -= best + 1
+        if best >= len(offers):
+            return [], None
+        group, shown = int(near[offers[best]]), wider[:, best]
+        chosen.append(group)
+        size += int(sizes[group])
+        for number, total in zip(groups.number, totals, strict=True):
+            total[number[group]] -= sizes[group]
+        sizes[group] = 0
+        near = near[looked_at]
+        if _enough(part, groups, totals, shown, size) and (part.counts_only or groups.hold(at, chosen, shown)):
+            return chosen, shown
+
+
+def _offers(
+    part: Part, nodes: Ints, sizes: Weights, shown: Ints, size: int, costs: list[Floats]
+) -> tuple[list[Ints], Floats]:
+    """Return what groups would show together with ``size`` records that show ``shown``, and what it costs.
+
+    The first by attribute for every node a group may show; the cost is infinite where it may not be.
+    """
+    covering: list[Ints] = []
+    more: list[Floats] = []
+    own: list[Floats] = []
+    for a, tree in enumerate(part.trees):
+        both = _covering(tree, int(shown[a]))
+        limit = part.limit_depth[a]
+        covering.append(both)
+        more.append(costs[a][both] - costs[a])
+        own.append((costs[a][both] - costs[a][shown[a]]) * size)
+        own[a][tree.depth[both] < np.maximum(limit, limit[shown[a]])] = np.inf
+    hides = part.hides and all(tree.is_star[0] for tree in part.trees)
+    return covering, price_groups(nodes, sizes, covering, more, own, hides)
+
+
+def _cheapest(possible: Ints, price: Floats, most: int) -> Ints:
+    """Return the cheapest of some offers, with all that cost as much as the last of them."""
+    if len(possible) <= most:
+        return possible
+    last = np.partition(price[possible], most - 1)[most - 1]
+    return np.asarray(possible[price[possible] <= last])
+
+
+def _spare(
+    part: Part,
+    groups: _Groups,
+    near: Ints,
+    wider: Ints,
+    chosen: list[int],
+    sizes: Weights,
+    totals: list[Weights],
+    for_good: bool,
+) -> Bools:
+    """Tell which groups can go and show wider values with the chosen: none too few stay behind, by every k."""
+    spare = np.ones(len(near), dtype=bool)
+    for j, (constraint, total) in enumerate(zip(part.constraints, totals, strict=True)):
+        new = wider[constraint.over]
+        number = groups.number[j][near]
+        for group in (None, *chosen):
+            old = number if group is None else groups.number[j][group]
+            rest = total[old] - np.where(number == old, sizes[near], 0)
+            enough = (rest == 0) | (rest >= constraint.k)
+            if not for_good:
+                enough |= (groups.values[j][:, old].reshape(len(new), -1) == new).all(axis=0)
+            spare &= enough
+    return spare
+
+
+def _enough(part: Part, groups: _Groups, totals: list[Weights], shown: Ints, size: int) -> bool:
+    """Tell whether so many records that show the same are enough for every k, with others that show it already."""
+    for constraint, values, total in zip(part.constraints, groups.values, totals, strict=True):
+        if size < constraint.k:
+            same = (values == shown[constraint.over][:, None]).all(axis=0)
+            if size + int(total[same].sum()) < constraint.k:
+                return False
+    return True
+
+
+def _way_up(tree: Tree, node: int) -> Bools:
+    """Tell which nodes lie on a node's way up to its limit, both included."""
+    way = np.zeros(len(tree.labels), dtype=bool)
+    way[node] = True
+    while not tree.limit[node]:
+        node = int(tree.parent[node])
+        way[node] = True
+    return way
+
+
+def _covering(tree: Tree, node: int) -> Ints:
+    """Return for every node of a tree the lowest node above it and a given one, each being above itself."""
+    way = [node]
+    while way[-1]:
+        way.append(int(tree.parent[way[-1]]))
+    nodes: Ints = np.arange(len(tree.labels), dtype=np.int32)
+    covering = np.zeros_like(nodes)
+    for above in reversed(way):
+        inside = (tree.first >= tree.first[above]) & (tree.last <= tree.last[above]) & (nodes >= above)
+        covering[inside] = above
+    return covering

@@ -1,0 +1,1 @@
+"""Clustering: k-member, GreedyCKA, and clusters that satisfy models over sensitive values."""

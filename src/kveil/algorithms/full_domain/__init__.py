@@ -1,0 +1,1 @@
+"""Full-domain generalization: one level of each hierarchy for all records (Datafly, Incognito)."""

@@ -1,0 +1,61 @@
+"""Full-domain generalization: one map from values to shown nodes for all records.
+
+Datafly: Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression" (2002), in
+the form with many constraints that seed 001 compares against.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kveil.algorithms.full_domain.judge import Judge, Tuples
+from kveil.errors import Unmeetable, count
+from kveil.policy.constraints import most_suppressed
+from kveil.policy.fields import PolicyPart
+from kveil.table.encode import Table
+from kveil.table.solution import Solution
+
+
+class DataflyOptions(PolicyPart):
+    """Datafly has no options."""
+
+
+def datafly(table: Table, options: DataflyOptions, rng: np.random.Generator) -> Solution:
+    """Generalize the attribute with the most distinct values until few enough records violate.
+
+    Cost: at most the sum of the trees' heights steps, each O(distinct tuples · attributes).
+    """
+    judge = Judge(table)
+    trees = judge.trees
+    allowed = most_suppressed(table.policy, table.records)
+    state = Tuples.at_leaves(table)
+    shown = [np.flatnonzero(np.bincount(column)).astype(np.int32) for column in state.nodes]
+    steps = [0] * len(trees)
+    while True:
+        violators = judge.hopeless(state, allowed)
+        if violators is None:
+            state.shrink()
+            standing = judge.standing(state)
+            if int(state.weights[standing.lost].sum()) <= allowed:
+                break
+            violators = {c for c, out in enumerate(standing.outside) if out.any()}
+        violating = {a for c in violators for a in judge.components[c][0]}
+        steps_of = {a: step for a, tree in enumerate(trees) if (step := tree.one_step(shown[a])) is not None}
+        # Where what violates cannot move, what its dropping breaks elsewhere still may.
+        moves = {a: step for a, step in steps_of.items() if a in violating} or steps_of
+        if not moves:
+            raise _unmeetable(table, allowed)
+        chosen = max(moves, key=lambda a: len(shown[a]))
+        state.nodes[chosen] = moves[chosen][state.nodes[chosen]]
+        shown[chosen] = np.flatnonzero(np.bincount(moves[chosen][shown[chosen]])).astype(np.int32)
+        steps[chosen] += 1
+    return judge.solution(state, standing, {"steps": dict(zip(table.names, steps, strict=True))})
+
+
+def _unmeetable(table: Table, allowed: int) -> Unmeetable:
+    noun = "record" if table.persons is None else "individual"
+    return Unmeetable(
+        f"datafly cannot meet the policy: at every step, up to values as general as they may be, more of the "
+        f"{count(table.records, noun)} would have to be suppressed than the {allowed:,} that the limit allows; raise "
+        "suppression.limit, ask for less, or move boundaries up."
+    )

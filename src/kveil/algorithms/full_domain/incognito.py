@@ -1,0 +1,402 @@
+"""Incognito: LeFevre, DeWitt, Ramakrishnan, "Incognito: efficient full-domain k-anonymity" (2005).
+
+The lattice of full-domain levels is searched over growing sets of attributes: a node is looked at only if its
+projections to smaller sets hold (subset pruning), everything above a node that holds does too (generalization), and
+what a node shows is counted from a node below it (roll-up). Where the paper goes up level by level, a way up is
+bisected here, which looks at fewer nodes that fail. Here with many constraints, boundaries, models over
+sensitive values and a suppression limit. All minimal nodes are found, and of all nodes that hold the one with the
+smallest loss is returned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import ceil, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kveil.algorithms.full_domain.judge import Judge, Standing, Tuples
+from kveil.errors import Refused, Unmeetable, count
+from kveil.kernels.grouping.groups import group_rows
+from kveil.measures import measure
+from kveil.models.distributions import AlphaShare, DistinctValues, EntropyL, RecursiveCL
+from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs, Weights
+from kveil.policy.constraints import most_suppressed
+from kveil.policy.fields import PolicyPart
+from kveil.table.encode import Table
+from kveil.table.solution import Shown, Solution
+from kveil.table.tree import Bools, Floats, Ints, Tree
+
+MOST_NODES = 2_000_000  # of the lattice
+WIDEST = 3  # attributes of the sets that are searched before all together
+Node = tuple[int, ...]
+
+
+class IncognitoOptions(PolicyPart):
+    """Incognito has no options."""
+
+
+@dataclass(frozen=True)
+class _Levels:
+    """What an attribute shows at each level that differs from the one before: level × node, and the levels' numbers."""
+
+    maps: Ints
+    numbers: list[int]
+
+
+def _levels(tree: Tree, present: Ints) -> _Levels:
+    """Return the full-domain levels of a tree of height H: level n shows nodes at depth at most H − n.
+
+    No node climbs beyond its limit. A level that shows the same as the one before is left out.
+    """
+    height = int(tree.depth[tree.leaf_nodes].max(initial=0))
+    maps: list[Ints] = [np.arange(len(tree.labels), dtype=np.int32)]
+    numbers = [0]
+    for level in range(1, height + 1):
+        node = maps[-1].copy()
+        while (moving := (tree.depth[node] > height - level) & ~tree.limit[node]).any():
+            node[moving] = tree.parent[node[moving]]
+        if not np.array_equal(node[present], maps[-1][present]):
+            maps.append(node)
+            numbers.append(level)
+    return _Levels(np.array(maps), numbers)
+
+
+def _node(place: int, of: NDArray[np.bool_]) -> Node:
+    return tuple(int(level) for level in np.unravel_index(place, of.shape))
+
+
+def _by_height(open_to: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the places of open nodes, the lowest first, then in the order of their levels."""
+    height = np.zeros(open_to.shape, dtype=np.int32)
+    for a, size in enumerate(open_to.shape):
+        height += np.arange(size, dtype=np.int32).reshape([-1 if i == a else 1 for i in range(open_to.ndim)])
+    places = np.flatnonzero(open_to)
+    return places[np.argsort(height.reshape(-1)[places], kind="stable")]
+
+
+def _way_up(node: Node, undecided: NDArray[np.bool_]) -> list[Node]:
+    """Return a way up through undecided nodes, one level of one attribute at a time, the first that can in turn."""
+    way = [node]
+    turn = 0
+    while True:
+        for step in range(len(node)):
+            a = (turn + step) % len(node)
+            higher = (*node[:a], node[a] + 1, *node[a + 1 :])
+            if higher[a] < undecided.shape[a] and undecided[higher]:
+                node, turn = higher, a + 1
+                way.append(node)
+                break
+        else:
+            return way
+
+
+@dataclass
+class _Counted:
+    """Distinct tuples over some attributes, with their weights and sensitive values."""
+
+    nodes: Ints
+    weights: Weights
+    pairs: dict[str, Pairs]
+
+    def over(self, rows: list[int]) -> _Counted:
+        """Return the projection on some of the attributes."""
+        return self.merged(np.ascontiguousarray(self.nodes[rows]))
+
+    def merged(self, nodes: Ints) -> _Counted:
+        """Return the tuples after they show ``nodes``: equal ones are counted as one."""
+        group, first = group_rows(nodes)
+        return _Counted(
+            np.ascontiguousarray(nodes[:, first]),
+            np.bincount(group, weights=self.weights, minlength=len(first)).astype(np.int64),
+            {name: pairs.moved(group) for name, pairs in self.pairs.items()},
+        )
+
+
+class Lattice:
+    """The levels of all attributes, and the test that prunes: necessary for a node to hold, and monotone.
+
+    A row that shows only `*` in the attributes at hand is never counted as lost here, though it helps others: whether
+    it takes part depends on attributes that are not at hand. With suppression, models whose maximal anonymous subset
+    is not unique are replaced by what they imply.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.judge = Judge(table)
+        self.trees = self.judge.trees
+        self.allowed = most_suppressed(table.policy, table.records)
+        state = Tuples.at_leaves(table)
+        self.start = state
+        self.base = _Counted(state.nodes, state.weights, state.pairs)
+        present = [np.flatnonzero(np.bincount(column)).astype(np.int32) for column in state.nodes]
+        self.levels = [_levels(tree, present[a]) for a, tree in enumerate(self.trees)]
+        self.sizes = [len(levels.maps) for levels in self.levels]
+        self.needs = [
+            [(positions, weaker) for positions, model in models if (weaker := self._weaker(model)) is not None]
+            for _, models in self.judge.components
+        ]
+        used = {model.sensitive for needs in self.needs for _, model in needs if model.sensitive is not None}
+        self.base.pairs = {name: pairs for name, pairs in state.pairs.items() if name in used}
+
+    def _weaker(self, model: GroupModel) -> GroupModel | None:
+        """Return what a model implies and pruning may rely on: the model itself where it is exact."""
+        if model.unique_subset or not self.allowed:
+            return model
+        if isinstance(model, AlphaShare):
+            return AtLeastK(model.k)
+        if isinstance(model, EntropyL):
+            return DistinctValues(model.sensitive, ceil(model.l - 1e-6))
+        if isinstance(model, RecursiveCL):
+            return DistinctValues(model.sensitive, model.l)
+        return None
+
+    def may_hold(self, attributes: Node, counted: _Counted) -> bool:
+        """Tell whether tuples over some attributes pass the test."""
+        star = [self.trees[a].is_star[counted.nodes[i]] for i, a in enumerate(attributes)]
+        where = {a: i for i, a in enumerate(attributes)}
+        alive = np.ones(len(counted.weights), dtype=bool)
+        lost = np.zeros(len(counted.weights), dtype=bool)
+        tests: list[list[tuple[GroupModel, Ints, int, Bools]]] = []
+        for (inside, _), needs in zip(self.judge.components, self.needs, strict=True):
+            own = [where[a] for a in inside if a in where]
+            free = np.zeros(len(alive), dtype=bool)
+            if own and not self.table.stars_take_part:
+                free = np.logical_and.reduce([star[i] for i in own])
+            tests.append([])
+            for positions, model in needs:
+                over = [where[a] for a in positions if a in where]
+                if not over:
+                    continue
+                if len(over) == len(attributes):  # the tuples are distinct
+                    group, groups = np.arange(len(alive), dtype=np.int32), len(alive)
+                else:
+                    group, first = group_rows(counted.nodes[over])
+                    groups = len(first)
+                bad = self._bad(model, group, groups, free, alive, counted)
+                if int(counted.weights[bad].sum()) > self.allowed:
+                    return False
+                lost |= bad
+                tests[-1].append((model, group, groups, free))
+        if not lost.any():
+            return True
+        if int(counted.weights[lost].sum()) > self.allowed:
+            return False
+        if sum(map(len, tests)) == 1:  # whole groups go, and nobody else depends on them
+            return True
+        gone = np.zeros(len(alive), dtype=bool)
+        for own_tests in [[test for own in tests for test in own]] if self.table.whole_rows else tests:
+            gone |= self._outside(own_tests, counted)
+        return int(counted.weights[gone].sum()) <= self.allowed
+
+    def _bad(self, model: GroupModel, group: Ints, groups: int, free: Bools, alive: Bools, counted: _Counted) -> Bools:
+        good = model.good(Groups(group, groups, np.where(alive, counted.weights, 0), counted.pairs))
+        if not model.unique_subset and free.any():  # rows that may take no part could be what spoils a group
+            if not model.local:
+                return np.zeros(len(alive), dtype=bool)
+            good = good | (np.bincount(group, weights=free, minlength=groups) > 0)
+        return np.asarray(alive & ~free & ~good[group])
+
+    def _outside(self, tests: list[tuple[GroupModel, Ints, int, Bools]], counted: _Counted) -> Bools:
+        alive = np.ones(len(counted.weights), dtype=bool)
+        while True:
+            before = int(alive.sum())
+            for model, group, groups, free in tests:
+                alive &= ~self._bad(model, group, groups, free, alive, counted)
+            if int(alive.sum()) == before:
+                return ~alive
+
+    def search(self) -> NDArray[np.bool_]:
+        """Return which nodes of the whole lattice pass the test: over one, two, three attributes, then over all.
+
+        Larger sets between cost more than they spare: there are very many, and each leaves few nodes.
+        """
+        everything = tuple(range(len(self.sizes)))
+        known: dict[Node, NDArray[np.bool_]] = {}
+        for size in range(1, min(WIDEST, len(everything) - 1) + 1):
+            for attributes in combinations(everything, size):
+                known[attributes] = self._search_over(attributes, self._open(attributes, known, size - 1))
+        return self._search_over(everything, self._open(everything, known, WIDEST))
+
+    def _open(self, attributes: Node, known: dict[Node, NDArray[np.bool_]], size: int) -> NDArray[np.bool_]:
+        """Return the nodes whose projections to sets of a size all hold."""
+        found = np.ones([self.sizes[a] for a in attributes], dtype=bool)
+        for smaller in combinations(attributes, min(size, len(attributes) - 1)):
+            if smaller:
+                found &= known[smaller].reshape([self.sizes[a] if a in smaller else 1 for a in attributes])
+        return found
+
+    def _search_over(self, attributes: Node, open_to: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Decide every open node: a way up from the lowest that is open is bisected, until none is left.
+
+        What holds decides all nodes above it, what fails all nodes below it.
+        """
+        holds = np.zeros_like(open_to)
+        undecided = open_to.copy()
+        if not open_to.any():
+            return holds
+        base = self.base.over(list(attributes)) if len(attributes) < len(self.sizes) else self.base
+        for place in _by_height(open_to).tolist():
+            if not undecided.flat[place]:
+                continue
+            way = _way_up(_node(place, undecided), undecided)
+            low, high, start = 0, len(way), base
+            while low < high:
+                middle = (low + high) // 2
+                node = way[middle]
+                counted = start.merged(
+                    np.array([self.levels[a].maps[node[i]][start.nodes[i]] for i, a in enumerate(attributes)])
+                )
+                if self.may_hold(attributes, counted):
+                    above = tuple(slice(level, None) for level in node)
+                    holds[above] = True
+                    undecided[above] = False
+                    high = middle
+                else:
+                    undecided[tuple(slice(None, level + 1) for level in node)] = False
+                    low, start = middle + 1, counted  # roll-up: what is higher on the way is counted from here
+        return holds
+
+    def minimal(self) -> tuple[list[Node], NDArray[np.bool_], dict[Node, bool]]:
+        """Search, and return the minimal nodes that hold, those that may hold, and all that were judged."""
+        open_to = self.search()
+        found, known = _minimal(self, open_to)
+        return found, open_to, known
+
+    def state(self, node: Node) -> Tuples:
+        """Return the whole table's tuples at a node."""
+        nodes = np.array([self.levels[a].maps[level][self.start.nodes[a]] for a, level in enumerate(node)])
+        fresh = replace(self.start, nodes=nodes)
+        fresh.shrink()
+        return fresh
+
+    def judged(self, node: Node) -> tuple[Tuples, Standing, bool]:
+        """Return how the whole table stands at a node, and whether that is within the limit."""
+        state = self.state(node)
+        standing = self.judge.standing(state)
+        return state, standing, int(state.weights[standing.lost].sum()) <= self.allowed
+
+    def costs(self) -> Floats:
+        """Return for every node the loss without any suppression, which no node above it can fall below."""
+        table = self.table
+        nothing = np.zeros((len(table.components), table.records), dtype=bool)
+        row = self.start.nodes[:, table.distinct.member]
+        means: list[list[float]] = []
+        highest = max(self.sizes)
+        for level in range(highest):
+            at = [min(level, size - 1) for size in self.sizes]
+            shown = tuple(Shown.nodes(tree, self.levels[a].maps[at[a]][row[a]]) for a, tree in enumerate(self.trees))
+            losses = measure(table, Solution(shown, nothing)).attributes
+            kind = table.policy.loss
+            own = [losses[name] for name in table.names]
+            means.append(
+                [
+                    loss.il_per_cell if kind == "il" else 1 - loss.precision if kind == "precision" else loss.ncp
+                    for loss in own
+                ]
+            )
+        weights = [float(table.policy.attributes[name].weight) for name in table.names]
+        if table.policy.loss == "il":
+            factors = [float(table.records)] * len(weights)
+        else:
+            factors = [weight / sum(weights) for weight in weights]
+        total = np.zeros(self.sizes)
+        for a, size in enumerate(self.sizes):
+            own_costs = np.array([means[level][a] * factors[a] for level in range(size)])
+            total = total + own_costs.reshape([-1 if i == a else 1 for i in range(len(self.sizes))])
+        return total
+
+
+def lattice_nodes(table: Table) -> int:
+    """Return how many nodes the lattice has."""
+    state = Tuples.at_leaves(table)
+    trees = [tree for tree in table.trees if isinstance(tree, Tree)]
+    return prod(
+        len(_levels(tree, np.flatnonzero(np.bincount(state.nodes[a])).astype(np.int32)).maps)
+        for a, tree in enumerate(trees)
+    )
+
+
+def effort(table: Table) -> float:
+    """Return an upper bound of the work: nodes times tuples."""
+    return float(lattice_nodes(table)) * len(table.distinct.weights)
+
+
+def incognito(table: Table, options: IncognitoOptions, rng: np.random.Generator) -> Solution:
+    """Search the whole lattice of full-domain levels; return the node that holds and loses least.
+
+    Cost: O(tuples · attributes) for every node that is looked at, of which there may be as many as nodes in the
+    lattice.
+    """
+    nodes = lattice_nodes(table)
+    if nodes > MOST_NODES:
+        raise Refused(
+            f"incognito would search {nodes:,} nodes, more than the {MOST_NODES:,} it takes on; use datafly, or give "
+            "the hierarchies fewer levels."
+        )
+    lattice = Lattice(table)
+    minimal, open_to, known = lattice.minimal()
+    best: tuple[float, Tuples, Standing, Node] | None = None
+    cost = lattice.costs()
+    places = _by_height(open_to)
+    for place in places[np.argsort(cost.flat[places], kind="stable")].tolist():
+        node = _node(place, open_to)
+        if best is not None and cost[node] >= best[0]:
+            break
+        if known.get(node) is False:
+            continue
+        state, standing, holds = lattice.judged(node)
+        if holds:
+            loss = measure(table, lattice.judge.solution(state, standing, {})).of(table.policy.loss)
+            if best is None or loss < best[0]:
+                best = (loss, state, standing, node)
+    if best is None:
+        raise _unmeetable(lattice)
+    _, state, standing, node = best
+    details = {
+        "levels": {name: lattice.levels[a].numbers[node[a]] for a, name in enumerate(table.names)},
+        "minimal": [[lattice.levels[a].numbers[level] for a, level in enumerate(own)] for own in minimal],
+    }
+    return lattice.judge.solution(state, standing, details)
+
+
+def _minimal(lattice: Lattice, open_to: NDArray[np.bool_]) -> tuple[list[Node], dict[Node, bool]]:
+    """Return the nodes that hold and have none below them that does, and everything that was judged on the way.
+
+    A node that only passes the test of pruning is left behind for those one step above it.
+    """
+    lowest = open_to.copy()
+    for a in range(open_to.ndim):
+        one_up = np.zeros_like(open_to)
+        upper = tuple(slice(1, None) if i == a else slice(None) for i in range(open_to.ndim))
+        lower = tuple(slice(None, -1) if i == a else slice(None) for i in range(open_to.ndim))
+        one_up[upper] = open_to[lower]
+        lowest &= ~one_up
+    known: dict[Node, bool] = {}
+    found: list[Node] = []
+    wave: set[Node] = set(map(tuple, np.argwhere(lowest).tolist()))
+    while wave:
+        node = min(wave, key=lambda own: (sum(own), own))
+        wave.remove(node)
+        if node in known or any(all(x <= y for x, y in zip(own, node, strict=True)) for own in found):
+            continue
+        known[node] = lattice.judged(node)[2]
+        if known[node]:
+            found.append(node)
+        else:
+            wave.update(
+                (*node[:a], level + 1, *node[a + 1 :]) for a, level in enumerate(node) if level + 1 < lattice.sizes[a]
+            )
+    return sorted(found), known
+
+
+def _unmeetable(lattice: Lattice) -> Unmeetable:
+    table = lattice.table
+    noun = "record" if table.persons is None else "individual"
+    return Unmeetable(
+        f"incognito cannot meet the policy: at every level more of the {count(table.records, noun)} would have to be "
+        f"suppressed than the {lattice.allowed:,} that the limit allows; raise suppression.limit, ask for less, or "
+        "move boundaries up."
+    )

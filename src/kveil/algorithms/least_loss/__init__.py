@@ -1,0 +1,1 @@
+"""Least loss: refine any valid solution without leaving the policy."""

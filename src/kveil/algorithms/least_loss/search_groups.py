@@ -1,0 +1,340 @@
+"""Refining one component whose models are all over all of its attributes: rows in groups (the kernel `neighbours`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kveil.algorithms.least_loss.layout import Costs, children_of, lay_out
+from kveil.algorithms.rules.follow import Follower, follow_costs, show_followers
+from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.least_loss.neighbours import (
+    GROUP,
+    SIZE,
+    Models,
+    new_state,
+    noise_table,
+    place_rows,
+    search,
+    top_down,
+)
+from kveil.kernels.splitting.mondrian import Values
+from kveil.kernels.threads import threads
+from kveil.models.distributions import Close
+from kveil.models.packed import needs_of, values_of
+from kveil.table.solution import Shown, Solution
+from kveil.table.tree import Bools, Ints, Tree
+
+if TYPE_CHECKING:
+    from kveil.algorithms.least_loss.refine import Part, Watch
+
+BLOCK = 16_384  # rows that are searched together
+ROUNDS = 4  # with blocks cut along another attribute each
+CHUNK = 500  # tries between two looks at the clock
+POOL = 300  # rows that are taken apart together
+FEWER_ABOVE = 10  # k above which a try is dearer, so that there are fewer
+MOST_PLACES = 1 << 29  # rows times groups up to which suppressed rows look at every group
+
+
+@dataclass
+class Found:
+    """The groups of a component's rows: the rows, each one's group, and what each group shows."""
+
+    rows: Ints
+    part: Ints
+    code: Ints  # group × attribute
+    cost: int
+
+
+class Grouped:
+    """The search of one component whose models are all over all of its attributes."""
+
+    def __init__(
+        self, part: Part, costs: Costs, watch: Watch, solution: Solution, followers: Sequence[Follower]
+    ) -> None:
+        self.part = part
+        self.followers = followers
+        self.watch = watch
+        self.codes = lay_out(part.table, part.positions, follow_costs(costs, followers))
+        self.noise = noise_table()
+        self.zone = part.zones()
+        self.whole = sum(costs.whole[p] for p in part.positions)
+        codes = np.array([solution.shown[p].codes[part.rows] for p in part.positions], dtype=np.int32)
+        group, _ = group_rows(codes)
+        self.found = self._settle(part.rows, group)
+
+    def base(self, rows: Ints) -> Ints:
+        """Return what rows would show alone; what follows another attribute has no say, and shows a root."""
+        base = self.part.base(rows)
+        base[:, [self.part.positions.index(follower.right) for follower in self.followers]] = 0
+        return base
+
+    def _settle(self, rows: Ints, group: Ints) -> Found:
+        """Return groups as what covers their rows, numbered by their first row, those that show the same merged."""
+        if not len(rows):
+            return Found(rows, group, np.zeros((0, len(self.part.positions)), dtype=np.int32), 0)
+        base = self.base(rows)
+        state, cost = new_state(base, self.zone[rows], group, self.codes, 0)
+        code = state.code[: int(group.max()) + 1]
+        # A group that shows the same in another zone is not the same: its rows may show less.
+        zone = np.zeros(len(code), dtype=np.int32)
+        zone[group] = self.zone[rows]
+        words = code.astype(np.int64)
+        halves = np.concatenate([(words & 0x7FFFFFFF).T, (words >> 31).T, zone[None, :]]).astype(np.int32)
+        merged, first = group_rows(halves)
+        group = merged[group]
+        _, place, group = np.unique(group, return_index=True, return_inverse=True)
+        order = np.argsort(place, kind="stable")
+        rank = np.empty(len(order), dtype=np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
+        shown = np.empty((len(first), code.shape[1]), dtype=code.dtype)
+        shown[rank] = code[first]
+        return Found(rows, rank[group.reshape(-1)], shown, cost)
+
+    def valid(self, found: Found) -> bool:
+        """Tell whether every group satisfies every model and shows something."""
+        if not len(found.rows):
+            return True
+        return bool(self.part.good(found.part, found.rows).all()) and not self._hidden(found.code).any()
+
+    def _hidden(self, code: Ints) -> Bools:
+        hidden = np.full(len(code), self.part.hides)
+        for a, position in enumerate(self.part.positions):
+            tree = self.part.table.trees[position]
+            if isinstance(tree, Tree):
+                hidden &= tree.is_star[code[:, a]]
+            else:
+                low, high = code[:, a] // max(tree.leaves, 1), code[:, a] % max(tree.leaves, 1)
+                hidden &= (high == (-1 if tree.missing is None else tree.missing)) & (low != high)
+        return hidden
+
+    # ------------------------------------------------------------------------------------------ starts
+
+    def start_over(self) -> None:
+        """Split all rows top-down, and go on from there if that costs less than the groups given."""
+        if not (self.part.plain and self.part.trees_only and len(self.found.rows)):
+            return
+        found = self._top_down(self.found.rows)
+        if found is not None and found.cost < self.found.cost and self.valid(found):
+            self.found = found
+
+    def _top_down(self, rows: Ints) -> Found | None:
+        by_zone = np.argsort(self.zone[rows], kind="stable")
+        zone = self.zone[rows[by_zone]]
+        starts = np.flatnonzero(np.concatenate([[True], zone[1:] != zone[:-1], [True]])).astype(np.int64)
+        children = children_of(self.part.table, self.part.positions)
+        split = top_down(self.base(rows[by_zone]), starts, self.codes, children, self.part.k)
+        group = np.empty(len(rows), dtype=np.int32)
+        group[by_zone] = split
+        found = self._settle(rows, group)
+        hidden = self._hidden(found.code)
+        if hidden.any():  # what would show nothing goes where it costs least
+            waiting = hidden[found.part]
+            kept, renumber = ~hidden, np.cumsum(~hidden) - 1
+            inside = Found(rows[~waiting], renumber[found.part[~waiting]].astype(np.int32), found.code[kept], 0)
+            return self._place(inside, rows[waiting], 1 << 62, all_of_them=True)
+        return found
+
+    def _place(self, found: Found, rows: Ints, most: int, all_of_them: bool = False) -> Found | None:
+        """Put rows into the groups whose cost grows least, one by one; None where one of them has no place."""
+        groups = len(found.code)
+        if not groups:
+            return None
+        sizes = np.bincount(found.part, minlength=groups)
+        group_zone = np.zeros(groups, dtype=np.int32)
+        group_zone[found.part] = self.zone[found.rows]
+        state, _ = new_state(self.base(found.rows), self.zone[found.rows], found.part, self.codes, 0)
+        longs = np.array([sizes, state.cost[:groups]], dtype=np.int64)
+        code = state.code[:groups].copy()
+        to = place_rows(self.base(rows), self.zone[rows], group_zone, code, longs, most, self.codes)
+        if all_of_them and (to < 0).any():
+            return None
+        while True:
+            inside = to >= 0
+            together = np.concatenate([found.rows, rows[inside]])
+            group = np.concatenate([found.part, to[inside]]).astype(np.int32)
+            new = self._settle_in_order(together, group)
+            if self.valid(new):
+                return new
+            if all_of_them or not inside.any():
+                return None
+            bad = ~self.part.good(group, together)
+            bad[self._hidden(code)] = True
+            drop = inside & bad[np.maximum(to, 0)]
+            to[drop if drop.any() else inside] = -1
+
+    def _settle_in_order(self, rows: Ints, group: Ints) -> Found:
+        order = np.argsort(self.part_rank[rows], kind="stable")
+        return self._settle(rows[order], group[order])
+
+    part_rank: Ints  # every row's place in canonical order
+
+    def bring_back(self, rows: Ints) -> Ints:
+        """Let suppressed rows into groups where that costs less than their suppression; return who came back.
+
+        One by one where it costs least; those left over become groups of their own where there are enough.
+        """
+        before = self.found
+        if len(rows) and len(rows) * max(len(self.found.code), 1) <= MOST_PLACES:
+            self.found = self._place(self.found, rows, self.whole) or self.found
+        inside = np.zeros(self.part.table.records, dtype=bool)
+        inside[self.found.rows] = True
+        waiting = rows[~inside[rows]]
+        sizes = np.bincount(self.zone[waiting], minlength=int(self.zone.max(initial=0)) + 1)
+        waiting = waiting[sizes[self.zone[waiting]] >= self.part.k]
+        if len(waiting) and self.part.plain and self.part.trees_only:
+            new = self._top_down(waiting)
+            if new is not None and self.valid(new):
+                together = np.concatenate([self.found.rows, new.rows])
+                group = np.concatenate([self.found.part, new.part + len(self.found.code)]).astype(np.int32)
+                self.found = self._settle_in_order(together, group)
+        if not self.valid(self.found):
+            self.found = before
+        inside[:] = False
+        inside[self.found.rows] = True
+        return np.asarray(rows[inside[rows]])
+
+    # ------------------------------------------------------------------------------------------ the search
+
+    def run(self, tries_a_row: float) -> None:
+        """Search, round by round, in blocks that are cut along another attribute each."""
+        rows = len(self.found.rows)
+        if not rows or not self.found.cost:
+            return
+        tries = tries_a_row * rows * min(1.0, FEWER_ABOVE / self.part.k)
+        blocks = max(1, round(rows / BLOCK))
+        rounds = ROUNDS if blocks > 1 else 1
+        values = self._values()
+        for number in range(rounds):
+            if self.watch.over():
+                return
+            self._round(number, blocks, round(tries / rounds / blocks), values)
+
+    def _values(self) -> Values | None:
+        if self.part.plain:
+            return None
+        rows = self.found.rows
+        names = sorted({m.sensitive for m in self.part.models if m.sensitive is not None})
+        used = {str(m.sensitive) for m in self.part.models if isinstance(m, Close) and m.distance == "hierarchical"}
+        alive = np.ones(len(rows), dtype=np.int64)
+        return values_of(self.part.table, self.part.pairs(rows), names, alive, used)
+
+    def _models(self, values: Values | None, rows: Ints) -> Models | None:
+        """Return the models for a block: the values of its rows, given by their places, and room to count in."""
+        if values is None:
+            return None
+        names = sorted({m.sensitive for m in self.part.models if m.sensitive is not None})
+        starts, codes, times = [], [], []
+        offset = 0
+        for s in range(len(names)):
+            begin, end = values.start[s, rows], values.start[s, rows + 1]
+            lengths = end - begin
+            ends = np.cumsum(lengths)
+            chosen = np.repeat(begin - (ends - lengths), lengths) + np.arange(int(lengths.sum()))
+            starts.append(offset + np.concatenate([[0], ends]))
+            codes.append(values.code[chosen])
+            times.append(values.times[chosen])
+            offset += len(chosen)
+        number, most = values.whole.shape
+        own = values._replace(
+            start=np.array(starts, dtype=np.int64).reshape(number, -1),
+            code=np.concatenate([np.zeros(0, dtype=np.int32), *codes]).astype(np.int32),
+            times=np.concatenate([np.zeros(0, dtype=np.int64), *times]).astype(np.int64),
+        )
+        nodes = values.edge.shape[1] + 1
+        return Models(
+            needs_of(self.part.models, names), own, np.zeros((number, most), dtype=np.int64),
+            np.zeros((number, most), dtype=np.int32), np.zeros(number, dtype=np.int32), np.zeros(nodes),
+            np.zeros(nodes, dtype=np.int32),
+        )  # fmt: skip
+
+    def _cut(self, number: int, blocks: int) -> list[Ints]:
+        """Return the groups of each block: sorted by zone, then by their values from one attribute on."""
+        groups = len(self.found.code)
+        if blocks == 1:
+            return [np.arange(groups, dtype=np.int32)]
+        width = self.found.code.shape[1]
+        columns = [self.found.code[:, (number + a) % width] for a in range(width)]
+        zone = np.zeros(groups, dtype=np.int32)
+        zone[self.found.part] = self.zone[self.found.rows]
+        order = np.lexsort((*reversed(columns), zone))
+        ends = np.cumsum(np.bincount(self.found.part, minlength=groups)[order])
+        block = np.minimum((ends - 1) * blocks // int(ends[-1]), blocks - 1)  # never falls along the order
+        return np.split(order.astype(np.int32), np.flatnonzero(np.diff(block)) + 1)
+
+    def _round(self, number: int, blocks: int, tries: int, values: Values | None) -> None:
+        part = self.found.part.copy()
+        offset = len(self.found.code)
+        cuts = self._cut(number, blocks)
+        block_of = np.empty(offset, dtype=np.int32)
+        for b, groups in enumerate(cuts):
+            block_of[groups] = b
+        total = self.found.cost
+        of_row = block_of[part]
+        by_block = np.argsort(of_row, kind="stable").astype(np.int32)
+        ends = np.cumsum(np.bincount(of_row, minlength=len(cuts)))
+        with ThreadPoolExecutor(min(threads(), len(cuts))) as pool:
+            waiting: dict[Future[tuple[Ints, int, int, int]], Ints] = {}
+            for b, places in enumerate(np.split(by_block, ends[:-1])):
+                seed = np.random.SeedSequence([self.part.table.policy.seed, self.part.number, number, b])
+                word = int(seed.generate_state(1, np.uint64)[0])
+                models = self._models(values, places)
+                waiting[pool.submit(self._block, places, word, models, tries)] = places
+            pending = set(waiting)
+            while pending:
+                try:
+                    done, pending = wait(pending, timeout=0.2)
+                except BaseException:
+                    self.watch.asked.set()  # the blocks end soon, and with them the pool
+                    raise
+                self.watch.tell(total)
+                for future in done:
+                    group, gained, tried, kept = future.result()
+                    part[waiting[future]] = group + offset
+                    offset += int(group.max(initial=-1)) + 1
+                    total -= gained
+                    self.watch.tries += tried
+                    self.watch.kept += kept
+        _, part = np.unique(part, return_inverse=True)
+        self.found = self._settle(self.found.rows, part.reshape(-1).astype(np.int32))
+
+    def _block(self, places: Ints, seed: int, models: Models | None, tries: int) -> tuple[Ints, int, int, int]:
+        """Search a block; return the rows' groups, what was gained, the tries, and how many of them were kept."""
+        rows = self.found.rows[places]
+        _, group = np.unique(self.found.part[places], return_inverse=True)
+        state, _ = new_state(self.base(rows), self.zone[rows], group.reshape(-1), self.codes, seed)
+        room = max(POOL, 3 * self.part.k)
+        gained = 0
+        while state.counts[3] < tries and not self.watch.over():
+            number = min(CHUNK, tries - int(state.counts[3]))
+            gained += search(state, self.codes, models, self.noise, self.part.k, self.part.hides, number, room)
+            if not (state.cost * state.groups[SIZE]).any():
+                break
+        return state.rows[GROUP].copy(), gained, int(state.counts[3]), int(state.counts[2])
+
+    # ------------------------------------------------------------------------------------------ the result
+
+    def shown(self, solution: Solution) -> list[Shown]:
+        """Return what every row shows; rows that take no part go on showing what they did."""
+        table, part = self.part.table, self.part
+        found = []
+        code = self.found.code.copy()
+        show_followers(code, part.positions, self.followers)
+        for a, position in enumerate(part.positions):
+            tree = table.trees[position]
+            codes = code[self.found.part, a]
+            if isinstance(tree, Tree):
+                nodes = solution.shown[position].codes.copy()
+                nodes[self.found.rows] = codes
+                found.append(Shown.nodes(tree, nodes))
+            else:
+                low, high = table.low[position].copy(), table.high[position].copy()
+                parked = part.out & ~part.suppressed
+                low[parked], high[parked] = 0, tree.leaves - 1
+                low[self.found.rows], high[self.found.rows] = codes // tree.leaves, codes % tree.leaves
+                found.append(Shown.spans(tree, low, high))
+        return found

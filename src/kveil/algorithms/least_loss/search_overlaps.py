@@ -1,0 +1,262 @@
+"""Several constraints with overlapping attributes: what every row shows, with the classes of each constraint counted.
+
+Descent: a proposal gives some rows a cheaper value each and is trimmed until every class of every constraint holds:
+entrants of a class that would be new and too small are refused, leavers of one that would become too small are kept.
+Search: a row is moved to something cheaper, with those that can go with it, and what that breaks is repaired at the
+least cost, by rows that come in or by rows that climb; it is kept where nothing is dearer and every class holds. Rows
+that are suppressed take part as rows that cost everything and are in no class: they can only come in.
+"""
+
+from __future__ import annotations
+
+import itertools
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kveil.kernels.least_loss.neighbours import Models, no_models
+from kveil.kernels.least_loss.overlaps import (
+    DEPTH,
+    FIRST,
+    KEPT,
+    PARENT,
+    TOTAL,
+    TRIES,
+    Rules,
+    Trees,
+    holds_everywhere,
+    new_state,
+    new_work,
+    offer,
+    search,
+)
+from kveil.models.distributions import AlphaShare, Close, DistinctValues
+from kveil.models.groups import AtLeastK, GroupModel
+from kveil.models.packed import needs_of, values_of
+from kveil.table.solution import Shown, Solution
+from kveil.table.tree import Ints, Tree
+
+if TYPE_CHECKING:
+    from kveil.algorithms.least_loss.layout import Costs
+    from kveil.algorithms.least_loss.refine import Part, Watch
+
+Longs = NDArray[np.int64]
+Proposal = tuple[float, tuple[int, ...], tuple[int, ...]]
+
+MOST_VECTORS = 1_500  # depth vectors of a set of attributes that are all proposed; more are drawn by chance
+FEWEST_VECTORS = 60
+SWEEPS = 20  # over all proposals, at most
+MOST_LOOKS = 40_000_000  # rows times proposals of a sweep
+CHUNK = 200  # tries between two looks at the clock
+FEWER_ABOVE = 10  # k above which a try is dearer, so that there are fewer
+
+
+def smallest(models: list[GroupModel]) -> int:
+    """Return how many members a group needs at least for some models."""
+    sizes = [m.k for m in models if isinstance(m, (AtLeastK, AlphaShare))]
+    return max([1, *sizes, *(m.least for m in models if isinstance(m, DistinctValues))])
+
+
+class Overlap:
+    """The search of one component whose constraints are over different attributes."""
+
+    def __init__(self, part: Part, costs: Costs, watch: Watch, solution: Solution, outside: Ints) -> None:
+        self.part = part
+        self.watch = watch
+        self.rows = np.concatenate([part.rows, outside]).astype(np.int32)
+        self.random = np.random.default_rng(np.random.SeedSequence([part.table.policy.seed, part.number]))
+        out = np.zeros(len(self.rows), dtype=np.int32)
+        out[len(part.rows) :] = 1
+        base, limit, nodes = self._lay_out(costs, solution)
+        nodes[out == 1] = limit[out == 1]
+        self.models, sets = self._models()
+        self.rules = self._rules(base, sets)
+        word = int(self.random.integers(0, 2**63))
+        self.state = new_state(base, limit, nodes, out, self.trees, self.rules, word)
+        self.work = new_work(base.shape[1], self.rules)
+
+    def _lay_out(self, costs: Costs, solution: Solution) -> tuple[Ints, Ints, Ints]:
+        """Lay the attributes' nodes end to end; return for every row the lowest, the highest and the shown ones."""
+        table = self.part.table
+        low, high = self.part.leaves(self.rows)
+        ints, cost, columns = [], [], []
+        for a, position in enumerate(self.part.positions):
+            tree = table.trees[position]
+            shown = solution.shown[position].codes[self.rows]
+            if isinstance(tree, Tree):
+                base = tree.leaf_nodes[low[a]] if low is high else tree.lca(low[a], high[a])
+                limit, other = tree.limit_of[low[a]], tree.limit_of[high[a]]
+                limit = np.where(tree.depth[other] > tree.depth[limit], other, limit)
+                ints.append(np.array([tree.first, tree.last, tree.parent, tree.depth, tree.is_star], dtype=np.int32))
+                cost.append(costs.nodes[position])
+            else:  # spans stay as they are
+                base = limit = shown
+                spans = solution.shown[position]
+                each = np.arange(len(spans.labels), dtype=np.int32)
+                ints.append(np.array([each, each, each, 0 * each, spans.is_star], dtype=np.int32))
+                cost.append(np.rint(spans.ncp * costs.whole[position]).astype(np.int64))
+            columns.append((base, limit, shown))
+        sizes = [len(own) for own in cost]
+        at = (np.cumsum(sizes) - sizes).astype(np.int64)
+        whole = sum(costs.whole[p] for p in self.part.positions)
+        self.trees = Trees(at, np.concatenate(ints, axis=1), np.concatenate(cost).astype(np.int64), whole)
+        laid = [np.array([column[i] for column in columns], dtype=np.int32).T for i in range(3)]
+        return np.ascontiguousarray(laid[0]), np.ascontiguousarray(laid[1]), np.ascontiguousarray(laid[2])
+
+    def _models(self) -> tuple[Models, list[tuple[list[int], int, int]]]:
+        """Return the models that count values, and each set of attributes with its least size and number of them."""
+        part = self.part
+        members: dict[tuple[int, ...], list[GroupModel]] = {}
+        for over, model in zip(part.over, part.models, strict=True):
+            members.setdefault(tuple(sorted(over)), []).append(model)
+        counted: list[GroupModel] = []
+        sets = []
+        for attributes, own in members.items():
+            more = [model for model in own if not isinstance(model, AtLeastK)]
+            counted += more
+            sets.append((list(attributes), smallest(own), len(more)))
+        if not counted:
+            return no_models(), sets
+        names = sorted({m.sensitive for m in counted if m.sensitive is not None})
+        used = {str(m.sensitive) for m in counted if isinstance(m, Close) and m.distance == "hierarchical"}
+        alive = np.ones(len(self.rows), dtype=np.int64)
+        values = values_of(part.table, part.pairs(self.rows), names, alive, used)
+        number, most = values.whole.shape
+        nodes = values.edge.shape[1] + 1
+        return Models(
+            needs_of(counted, names), values, np.zeros((number, most), dtype=np.int64),
+            np.zeros((number, most), dtype=np.int32), np.zeros(number, dtype=np.int32), np.zeros(nodes),
+            np.zeros(nodes, dtype=np.int32),
+        ), sets  # fmt: skip
+
+    def _rules(self, base: Ints, sets: list[tuple[list[int], int, int]]) -> Rules:
+        """Lay out the sets of attributes, each led by the one that tells most rows apart."""
+        different = [len(np.unique(base[:, a])) for a in range(base.shape[1])]
+        ordered = [sorted(own, key=lambda a: (-different[a], a)) for own, _, _ in sets]
+        cells = np.zeros((len(sets), len(base), 1 + max(len(own) for own in ordered)), dtype=np.int32)
+        for c, own in enumerate(ordered):
+            leaves = self.trees.ints[FIRST][self.trees.at[own] + base[:, own]]
+            order = np.lexsort(leaves.T[::-1])
+            cells[c, :, 0] = order
+            cells[c, :, 1 : 1 + len(own)] = leaves[order]
+        return Rules(
+            np.cumsum([0, *(len(own) for own in ordered)]).astype(np.int64),
+            np.array([a for own in ordered for a in own], dtype=np.int32),
+            np.array([k for _, k, _ in sets], dtype=np.int64),
+            np.cumsum([0, *(number for _, _, number in sets)]).astype(np.int64),
+            cells,
+        )
+
+    @property
+    def total(self) -> int:
+        """What all rows cost together."""
+        return int(self.state.counts[TOTAL])
+
+    def valid(self) -> bool:
+        """Tell whether every class of every constraint satisfies it."""
+        return holds_everywhere(self.state, self.rules, self.models)
+
+    def active(self) -> Ints:
+        """Return the rows that cost more than they would alone."""
+        return np.flatnonzero(self.state.cost > self.state.least).astype(np.int32)
+
+    # ------------------------------------------------------------------------------------------ descent
+
+    def _means(self) -> list[list[float]]:
+        """Return what rows would cost on average, for each attribute at each depth from the root down."""
+        found = []
+        for a in range(self.state.base.shape[1]):
+            at = self.trees.at[a]
+            depth, parent = self.trees.ints[DEPTH], self.trees.ints[PARENT]
+            node, limit = self.state.base[:, a].copy(), self.state.limit[:, a]
+            own = []
+            for level in range(int(depth[at + node].max(initial=0)), -1, -1):
+                while (high := (depth[at + node] > level) & (node != limit)).any():
+                    node[high] = parent[at + node[high]]
+                own.append(float(self.trees.cost[at + node].mean()))
+            found.append(own[::-1])
+        return found
+
+    def _vectors(self, levels: list[int], most: int) -> list[tuple[int, ...]]:
+        """Return vectors of depths, all of them or as many by chance."""
+        if prod(levels) <= most:
+            return list(itertools.product(*(range(own) for own in levels)))
+        drawn = np.array([self.random.integers(0, own, most) for own in levels]).T
+        return [tuple(vector) for vector in np.unique(drawn, axis=0).tolist()]
+
+    def _proposals(self) -> Ints:
+        """Return vectors of depths, the cheapest first: of all attributes, of each constraint's, and of single ones."""
+        means = self._means()
+        everything = tuple(range(len(means)))
+        start, attribute = self.rules.start, self.rules.attribute
+        own = [tuple(sorted(attribute[start[c] : start[c + 1]].tolist())) for c in range(len(self.rules.k))]
+        sets = list(dict.fromkeys([everything, *own, *((a,) for a in everything)]))
+        most = MOST_LOOKS // max(len(self.active()), 1) // len(sets)
+        most = min(MOST_VECTORS, max(most, FEWEST_VECTORS))
+        found: list[Proposal] = []
+        for over in sets:
+            for vector in self._vectors([len(means[a]) for a in over], most):
+                price = sum(means[a][depth] for a, depth in zip(over, vector, strict=True))
+                found.append((price, over, vector))
+        found.sort()
+        depths = np.full((len(found), len(means)), -1, dtype=np.int32)
+        for i, (_, over, vector) in enumerate(found):
+            depths[i, list(over)] = vector
+        return depths
+
+    def descend(self) -> None:
+        """Propose everything, cheapest first, then in random order, until little moves."""
+        if not len(self.active()):
+            return
+        proposals = self._proposals()
+        for _ in range(SWEEPS):
+            before = self.total
+            active = self.active()
+            for number, depths in enumerate(proposals):
+                if self.watch.over() or not len(active):
+                    return
+                offer(self.state, self.trees, self.rules, self.models, self.work, depths, active, self.part.hides)
+                if number % 64 == 0:
+                    active = self.active()
+                    self.watch.tell(self.total)
+            if before - self.total <= before // 1000:
+                return
+            self.random.shuffle(proposals)
+
+    # ------------------------------------------------------------------------------------------ search
+
+    def run(self, tries_a_row: float) -> None:
+        """Try to move rows that cost something, so many times a row."""
+        k = int(self.rules.k.max())
+        left = round(tries_a_row * len(self.rows) * min(1.0, FEWER_ABOVE / k))
+        while left > 0 and len(self.active()) and not self.watch.over():
+            number = min(CHUNK, left)
+            search(self.state, self.trees, self.rules, self.models, self.work, number, self.part.hides)
+            left -= number
+            self.watch.tell(self.total)
+        self.watch.tries += int(self.state.counts[TRIES])
+        self.watch.kept += int(self.state.counts[KEPT])
+
+    def shown(self, solution: Solution) -> list[Shown]:
+        """Return what every row shows; rows that take no part go on showing what they did."""
+        inside = self.state.out == 0
+        found = []
+        for a, position in enumerate(self.part.positions):
+            old = solution.shown[position]
+            codes = old.codes.copy()
+            codes[self.rows[inside]] = self.state.nodes[inside, a]
+            found.append(Shown(codes, old.labels, old.ncp, old.il, old.is_star))
+        return found
+
+    def came_in(self) -> Ints:
+        """Return the rows that were outside and are no longer."""
+        inside = self.state.out == 0
+        inside[: len(self.part.rows)] = False
+        return np.asarray(self.rows[inside])
+
+
+def may_come_in(part: Part) -> bool:
+    """Tell whether rows from outside can come in one by one: not where all are measured against the whole."""
+    return part.trees_only and not any(isinstance(model, Close) for model in part.models)

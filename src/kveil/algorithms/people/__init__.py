@@ -1,0 +1,1 @@
+"""One person, many records: 1:M-generalization, Partition, RMERGER."""

@@ -1,0 +1,219 @@
+"""One person, many records: 1:M-generalization, and Partition alone.
+
+Gong, Luo, Yang, Ni, Li, "Anonymizing 1:M microdata with high utility" (2017), seed 002: people instead of records, then
+Partition for the fingerprints, then Mondrian for the quasi-identifiers, in that order, since the other order breaks
+diversity. Partition leaves at least k people with every fingerprint; Mondrian splits while no fingerprint has more
+than 1/l of a part.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+from kveil.algorithms.classfly.classfly import ClassflyOptions, classfly_complete
+from kveil.algorithms.full_domain.judge import counted_names, group_model
+from kveil.algorithms.people.item_sets import bucketings, canonical_fingerprints, canonical_people, generalize_items
+from kveil.algorithms.splitting.mondrian import split_kept
+from kveil.algorithms.splitting.parts import limit_groups
+from kveil.algorithms.unmet import beyond_limit
+from kveil.errors import Unmeetable
+from kveil.kernels.grouping.groups import group_rows
+from kveil.measures import measure
+from kveil.models.fingerprints import as_shown, fingerprint_name, fingerprints, nothing_shown
+from kveil.models.groups import AtLeastK, Pairs
+from kveil.models.subset import Requirement, maximal_anonymous_subset
+from kveil.policy.constraints import implied, largest_k, most_suppressed
+from kveil.policy.fields import PolicyPart
+from kveil.table.encode import Table
+from kveil.table.solution import Solution
+from kveil.table.tree import Bools, Ints, Tree
+
+
+class PeopleOptions(PolicyPart):
+    """Options of 1:M-generalization and Partition.
+
+    choose: how Mondrian chooses the attribute to split, see there. take_out: when Partition takes a single child out of
+    a node instead of opening it: wherever that gains more (`gain`), or only where no node can be opened (`last`).
+    """
+
+    choose: Literal["widest", "gain"] = "widest"
+    take_out: Literal["gain", "last"] = "gain"
+
+
+def one_to_many(table: Table, options: PeopleOptions, rng: np.random.Generator) -> Solution:
+    """Generalize the fingerprints by Partition, then the quasi-identifiers by Mondrian.
+
+    People whose group of equal limits cannot be diverse are suppressed, from the largest fingerprint where leaving
+    out a few is enough; then fingerprints that have lost people are generalized again. Cost: that of Partition,
+    O(items) for every node that is opened, and of Mondrian.
+    """
+    return _best(table, options, "1m-generalization")
+
+
+def partition(table: Table, options: PeopleOptions, rng: np.random.Generator) -> Solution:
+    """Generalize the fingerprints so that k people share each; quasi-identifiers only where a model asks for it."""
+    return _best(table, options, "partition")
+
+
+def _best(table: Table, options: PeopleOptions, name: str) -> Solution:
+    """Return Mondrian's solution, or Classfly's where several constraints make that the better one."""
+    policy = table.policy
+    over = {policy.attributes_of(model) for i, model in enumerate(policy.privacy) if i not in implied(policy)}
+    if len(over) < 2 or not all(isinstance(tree, Tree) for tree in table.trees):
+        return _solve(table, options, name)
+    failure: Unmeetable | None = None
+    first: Solution | None = None
+    try:
+        first = _solve(table, options, name)
+    except Unmeetable as error:
+        failure = error
+    other = _by_classfly(table, options) if table.records >= largest_k(policy) else None
+    found = [solution for solution in (first, other) if solution is not None]
+    if not found:
+        assert failure is not None
+        raise failure
+    return min(found, key=lambda solution: measure(table, solution).of(policy.loss))
+
+
+def _solve(table: Table, options: PeopleOptions, name: str) -> Solution:
+    allowed = most_suppressed(table.policy, table.records)
+    by_items = canonical_fingerprints(table)
+    kept = np.ones(table.records, dtype=bool)
+    reasons: dict[str, Ints] = {}
+
+    def leave_out(who: Bools, reason: str) -> None:
+        nonlocal kept
+        kept = kept & ~who
+        lost = int((~kept).sum())
+        if lost > allowed:
+            raise beyond_limit(table, name, lost, allowed)
+        reasons[reason] = np.append(
+            reasons.get(reason, np.zeros(0, dtype=np.int32)), np.flatnonzero(who).astype(np.int32)
+        )
+
+    items: dict[str, Ints] = {}
+    fewest = max((bucketing.k for bucketing in bucketings(table.policy)), default=0)
+    while True:
+        if not _shared(table, items, kept):
+            if int(kept.sum()) < fewest:
+                raise beyond_limit(table, name, table.records, allowed)
+            items = generalize_items(table, by_items[kept[by_items]], options.take_out == "last")
+        view = as_shown(table, items)
+        found, _ = split_kept(view, kept, options.choose == "gain")
+        gone = found.suppressed_anywhere & kept
+        if gone.any():
+            few = _too_many_alike(view, kept, canonical_people(table))
+            if 0 < int(few.sum()) < int(gone.sum()):
+                leave_out(few, "one of too many with the same fingerprint")
+            else:
+                leave_out(gone, "too rare, or too much alike, within its boundaries")
+            continue
+        hidden = nothing_shown(table, found.shown, items) & kept
+        if not hidden.any():
+            break
+        leave_out(hidden, "nothing but * would be left to show")
+    details = {**found.details, **_fingerprints_in(view, kept)}
+    return Solution(found.shown, found.suppressed, reasons, details, items=items)
+
+
+def _by_classfly(table: Table, options: PeopleOptions) -> Solution | None:
+    """Return a solution whose quasi-identifiers are Classfly's, None where there is none within the limit.
+
+    Mondrian's parts satisfy every model by themselves, which costs much where models are over different attributes;
+    Classfly takes each for itself. Whoever has lost others of their fingerprint or class by suppression goes too.
+    """
+    allowed = most_suppressed(table.policy, table.records)
+    items = generalize_items(table, canonical_fingerprints(table), options.take_out == "last")
+    view = as_shown(table, items)
+    try:
+        found = classfly_complete(view, ClassflyOptions(), np.random.default_rng(table.policy.seed))
+    except Unmeetable:
+        return None
+    gone = found.suppressed_anywhere
+    kept = _all_hold(view, table, found, items, ~gone & ~nothing_shown(table, found.shown, items))
+    if int((~kept).sum()) > allowed:
+        return None
+    reasons = dict(found.reasons)
+    if (gone | kept).sum() < table.records:
+        reasons["too rare once others were left out"] = np.flatnonzero(~kept & ~gone).astype(np.int32)
+    suppressed = np.repeat(~kept[None, :], len(found.suppressed), axis=0)
+    details = {**found.details, "quasi_identifiers": "classfly+complete", **_fingerprints_in(view, kept)}
+    return Solution(found.shown, suppressed, reasons, details, items=items)
+
+
+def _all_hold(view: Table, table: Table, found: Solution, items: dict[str, Ints], alive: Bools) -> Bools:
+    """Return people, of those alive, among whom every model holds and every fingerprint is shared by enough."""
+    pairs = {}
+    for name in counted_names(view.policy):
+        own = view.sensitive[name]
+        pairs[name] = Pairs(own.row, own.code, np.ones(len(own.row), dtype=np.int64), own.known)
+    required = []
+    for model in view.policy.privacy:
+        over = view.positions(view.policy.attributes_of(model))
+        group, first = group_rows(np.array([found.shown[p].codes for p in over], dtype=np.int32))
+        required.append(Requirement(group_model(model, view), group, len(first)))
+    for bucketing in bucketings(view.policy):
+        code, first = fingerprints(table, bucketing.names, items)
+        required.append(Requirement(AtLeastK(bucketing.k), code, len(first)))
+    return maximal_anonymous_subset(required, np.ones(view.records, dtype=np.int64), pairs, alive)
+
+
+def _fingerprints_in(view: Table, kept: Bools) -> dict[str, int]:
+    models = [model for model in view.policy.privacy if model.model == "kl-diversity"]
+    different = [len(np.unique(view.sensitive[fingerprint_name(model)].code[kept])) for model in models]
+    return {"fingerprints": max(different, default=0)}
+
+
+def _shared(table: Table, items: dict[str, Ints], kept: Bools) -> bool:
+    """Tell whether every fingerprint is still shared by k of those who are kept."""
+    if not items:
+        return not table.policy.generalized
+    for bucketing in bucketings(table.policy):
+        code, first = fingerprints(table, bucketing.names, items)
+        shared = np.bincount(code[kept], minlength=len(first))
+        if (shared[shared > 0] < bucketing.k).any():
+            return False
+    return True
+
+
+def _too_many_alike(view: Table, kept: Bools, order: Ints) -> Bools:
+    """Return people to leave out so that no fingerprint has more than 1/l of a group of equal limits.
+
+    From the largest fingerprint, last in canonical order first; nobody of a group where that would leave none.
+    """
+    out = np.zeros(view.records, dtype=bool)
+    for component in view.components:
+        models = [view.policy.privacy[i] for i in component.models if view.policy.privacy[i].model == "kl-diversity"]
+        if not models:
+            continue
+        group = limit_groups(view, view.positions(component.attributes))[0][view.distinct.member]
+        people = order[kept[order] & ~out[order]]
+        by_group = people[np.argsort(group[people], kind="stable")]
+        for members in np.split(by_group, np.flatnonzero(np.diff(group[by_group])) + 1):
+            for model in models:
+                code = view.sensitive[fingerprint_name(model)].code
+                out[_trim(members[~out[members]], code, Fraction(str(model.l)))] = True  # type: ignore[union-attr]
+    return out
+
+
+def _trim(members: Ints, code: Ints, limit: Fraction) -> Ints:
+    """Return whom to leave out of a group, given in canonical order, so that no code has more than 1/l of it."""
+    values, place, counts = np.unique(code[members], return_inverse=True, return_counts=True)
+    left, total = counts.copy(), len(members)
+    # The first to appear in canonical order breaks ties between equally large fingerprints.
+    appears = np.full(len(values), len(members))
+    np.minimum.at(appears, place.reshape(-1), np.arange(len(members)))
+    while total and left.max() * limit.numerator > total * limit.denominator:
+        largest = np.flatnonzero(left == left.max())
+        left[largest[np.argmin(appears[largest])]] -= 1
+        total -= 1
+    if not total:
+        return members[:0]
+    gone = counts - left
+    out = np.zeros(len(members), dtype=bool)
+    for value in np.flatnonzero(gone).tolist():
+        out[np.flatnonzero(place.reshape(-1) == value)[-int(gone[value]) :]] = True
+    return members.compress(out)

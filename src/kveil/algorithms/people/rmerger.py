@@ -1,0 +1,249 @@
+"""RMERGER: Poulis, Loukides, Gkoulalas-Divanis, Skiadopoulos, "Anonymizing data with relational and transaction
+attributes" (2013), for (k,k^m)-anonymity; the baseline of seed 002.
+
+Clusters of at least k people by their quasi-identifiers, by greedy clustering; merging of the clusters that are
+nearest in them while QID-NCP stays below δ; then inside each cluster items are generalized until every combination of
+at most m that occurs is shared by k (Terrovitis, Mamoulis, Kalnis, "Privacy-preserving anonymization of set-valued
+data", 2008). Where the papers are silent, see docs/decisions.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from kveil.algorithms.clustering.k_member import Found, Space, clusters_of, dissolve_stars
+from kveil.algorithms.people.item_sets import grow, joined_sets
+from kveil.algorithms.unmet import beyond_limit
+from kveil.kernels.items.combinations import ClusterItems, climb, merge_nearest
+from kveil.kernels.items.partition import Forest, Longs, group_sets
+from kveil.models.fingerprints import nothing_shown, run_starts
+from kveil.policy.constraints import largest_k, most_suppressed
+from kveil.policy.fields import Count, PolicyPart, Share
+from kveil.table.encode import Table
+from kveil.table.solution import Solution
+from kveil.table.tree import Bools, Ints
+
+MOST_AT_ONCE = 8_000_000  # combinations that are counted together
+
+
+class RmergerOptions(PolicyPart):
+    """Options of RMERGER.
+
+    delta: clusters are merged while QID-NCP stays below it; a larger one spares items at the cost of
+    quasi-identifiers. m: combinations of at most so many items, at least what the policy asks for.
+    """
+
+    delta: Annotated[Share, Field()] = Decimal("0.65")
+    m: Count | None = None
+
+
+def rmerger(table: Table, options: RmergerOptions, rng: np.random.Generator) -> Solution:
+    """Cluster people by quasi-identifiers, merge the nearest clusters, generalize items inside each.
+
+    Cost: greedy clustering; quadratic in the number of clusters; then O(combinations) a round of generalization, with
+    few more rounds than the item trees have levels times m.
+    """
+    allowed = most_suppressed(table.policy, table.records)
+    k = largest_k(table.policy)
+    m = max([options.m or 1, *(model.m for model in table.policy.privacy if model.model == "k-km-anonymity")])
+    # Clustering looks at quasi-identifiers alone: rows, by NCP, whoever they are.
+    rows = table.as_rows(table.policy.model_copy(update={"loss": "ncp"}))
+    space = Space(rows, list(range(len(table.names)))) if table.names else None
+    kept = np.ones(table.records, dtype=bool)
+    reasons: dict[str, Ints] = {}
+    while True:
+        found, small = _one_cluster(kept, k) if space is None else _clusters(space, kept, k, options.delta)
+        if small.any():
+            kept = _leave_out(table, kept, small, "too rare within its boundaries", reasons, allowed)
+            continue
+        items, rounds = _generalize(table, found.label, k, m)
+        shown = () if space is None else tuple(space.shown(found))
+        hidden = nothing_shown(table, shown, items) & kept
+        if not hidden.any():
+            break
+        kept = _leave_out(table, kept, hidden, "nothing but * would be left to show", reasons, allowed)
+    suppressed = np.repeat(~kept[None, :], len(table.components), axis=0)
+    details = {"clusters": len(np.unique(found.label[kept])), "rounds": rounds}
+    return Solution(shown, suppressed, reasons, details, items=items)
+
+
+def _leave_out(table: Table, kept: Bools, who: Bools, reason: str, reasons: dict[str, Ints], allowed: int) -> Bools:
+    kept = kept & ~who
+    lost = int((~kept).sum())
+    if lost > allowed:
+        raise beyond_limit(table, "rmerger", lost, allowed)
+    reasons[reason] = np.append(reasons.get(reason, np.zeros(0, dtype=np.int32)), np.flatnonzero(who)).astype(np.int32)
+    return kept
+
+
+def _clusters(space: Space, kept: Bools, k: int, delta: Decimal) -> tuple[Found, Bools]:
+    """Return merged clusters of the kept people, or those whose group of equal limits is below k."""
+    table = space.table
+    group = space.mam(k, kept).group
+    of_row = group[table.distinct.member]
+    few = np.bincount(of_row[kept], minlength=int(group.max(initial=0)) + 1) < k
+    small = few[of_row] & kept
+    if small.any():
+        none = np.zeros(0, dtype=np.int32)
+        return Found(none, none, none, none.astype(np.int64), none), small
+    found = _in_order(_showing_something(space, clusters_of(space, group, kept, k, None)[0], k), table)
+    weights = sum(table.policy.attributes[name].weight for name in table.names)
+    most = int(delta * weights * space.whole.scale * int(kept.sum()))
+    low, high = np.ascontiguousarray(found.low.T), np.ascontiguousarray(found.high.T)
+    into = merge_nearest(*space.costs, low, high, found.size, found.group, most)
+    used, number = np.unique(into, return_inverse=True)
+    number = number.reshape(-1).astype(np.int32)
+    label = np.append(number, -1)[found.label].astype(np.int32)
+    size = np.bincount(number, weights=found.size, minlength=len(used)).astype(np.int64)
+    low, high = np.ascontiguousarray(low[used].T), np.ascontiguousarray(high[used].T)
+    return Found(label, low, high, size, found.group[used]), small
+
+
+def _in_order(found: Found, table: Table) -> Found:
+    """Return clusters numbered by their first members in canonical order: merging breaks ties by their numbers."""
+    members = table.canonical[found.label[table.canonical] >= 0]
+    clusters, first = np.unique(found.label[members], return_index=True)
+    order = clusters[np.argsort(first)]
+    number = np.full(len(found.size) + 1, -1, dtype=np.int32)
+    number[order] = np.arange(len(order))
+    return Found(number[found.label], found.low[:, order], found.high[:, order], found.size[order], found.group[order])
+
+
+def _one_cluster(kept: Bools, k: int) -> tuple[Found, Bools]:
+    """Return everyone who is kept as one cluster: by plain sets of items nobody is nearer than another."""
+    flat, everyone = np.zeros((0, 1), dtype=np.int32), np.array([int(kept.sum())], dtype=np.int64)
+    found = Found(np.where(kept, 0, -1).astype(np.int32), flat, flat, everyone, np.zeros(1, dtype=np.int32))
+    return found, kept & (int(kept.sum()) < k)
+
+
+def _showing_something(space: Space, found: Found, k: int) -> Found:
+    """Return clusters without those that show nothing but `*`, if other clusters can take in all their people."""
+    open_to = Found(found.label.copy(), found.low.copy(), found.high.copy(), found.size.copy(), found.group.copy())
+    if dissolve_stars(space, open_to, k).any():
+        return found
+    used = np.flatnonzero(open_to.size > 0)
+    number = np.full(len(open_to.size) + 1, -1, dtype=np.int32)
+    number[used] = np.arange(len(used))
+    low, high = open_to.low[:, used], open_to.high[:, used]
+    return Found(number[open_to.label], low, high, open_to.size[used], open_to.group[used])
+
+
+# ---------------------------------------------------------------------------------------------- items
+
+
+def _generalize(table: Table, label: Ints, k: int, m: int) -> tuple[dict[str, Ints], int]:
+    """Return the shown node of every pair, so that k of a cluster share every combination of at most m items."""
+    names = tuple(table.policy.generalized)
+    if not names:
+        return {}, 0
+    trees = [tree for name in names if (tree := table.sensitive[name].tree) is not None]
+    row, leaf = joined_sets(table, names)
+    forest = grow(trees, len(row))
+    inside = label[row] >= 0
+    width = len(forest.way_start)
+    different, place = np.unique(label[row[inside]].astype(np.int64) * width + leaf[inside], return_inverse=True)
+    cluster, own = np.divmod(different, width)
+    place = place.reshape(-1)
+    items = ClusterItems(
+        run_starts(cluster.astype(np.int32), int(label.max(initial=-1)) + 1),
+        own.astype(np.int32),
+        np.bincount(place, minlength=len(own)).astype(np.int64),
+        (np.diff(forest.way_start)[own] - 1).astype(np.int32),
+    )
+    rounds = 0
+    for size in range(1, m + 1):
+        active = np.ones(len(items.start) - 1, dtype=bool)
+        while active.any():
+            taking = active[cluster[place]]
+            found, nodes = _rare(forest, items, row[inside][taking], place[taking], cluster, size, k)
+            active[:] = False
+            active[found] = True
+            rounds += climb(forest, items, found, nodes) > 0
+    node = np.zeros(len(row), dtype=np.int32)
+    node[inside] = forest.way[forest.way_start[own] + items.level][place]
+    shown: dict[str, Ints] = {}
+    begin = base = 0
+    for name, tree in zip(names, trees, strict=True):
+        end = begin + len(table.sensitive[name].row)
+        shown[name] = np.maximum(node[begin:end] - base, 0)
+        begin, base = end, base + len(tree.labels)
+    return shown, rounds
+
+
+def _rare(
+    forest: Forest, items: ClusterItems, row: Ints, place: Longs, cluster: Longs, size: int, k: int
+) -> tuple[Ints, Ints]:
+    """Return the combinations of so many shown items that fewer than k of their cluster share, in leaf order."""
+    node = forest.way[forest.way_start[items.leaf[place]] + items.level[place]]
+    width = len(forest.cost)
+    key = np.unique(row.astype(np.int64) * width + node)
+    rows, nodes = np.divmod(key, width)
+    people, owner = np.unique(rows, return_inverse=True)
+    owner = owner.reshape(-1)
+    of_person = np.zeros(int(row.max(initial=-1)) + 1, dtype=np.int64)
+    of_person[row] = cluster[place]
+    home = of_person[people]
+    # People of one cluster with the same set count together: the cluster stands before the items of its runs.
+    start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(people)) + 1)]).astype(np.int64)
+    runs = np.empty(len(nodes) + len(people), dtype=np.int32)
+    runs[start[:-1]] = home
+    at = np.arange(len(nodes)) + owner + 1
+    runs[at] = nodes
+    member, first = group_sets(start, runs)
+    times = np.bincount(member, minlength=len(first)).astype(np.int64)
+    by_home = np.argsort(home[first], kind="stable")
+    found, chosen = [], []
+    for part in _chunks(np.diff(start)[first[by_home]] - 1, home[first[by_home]], size):
+        sets = first[by_home[part]]
+        rare_home, rare = _count(
+            runs, start[sets] + 1, start[sets + 1], home[sets], times[by_home[part]], size, k, width
+        )
+        found.append(rare_home)
+        chosen.append(rare)
+    if not found:
+        return np.zeros(0, dtype=np.int32), np.zeros((0, size), dtype=np.int32)
+    return np.concatenate(found).astype(np.int32), np.concatenate(chosen).astype(np.int32)
+
+
+def _chunks(length: Longs, home: Longs, size: int) -> list[slice]:
+    """Return runs of sets that belong to whole clusters and have not too many combinations together."""
+    work = np.ones(len(length))
+    for taken in range(size):
+        work = work * np.maximum(length - taken, 0) / (taken + 1)
+    ends = np.flatnonzero(np.append(home[1:] != home[:-1], True)) + 1 if len(home) else np.zeros(0, dtype=np.int64)
+    found, begin, before, total = [], 0, 0, 0.0
+    for end in ends.tolist():
+        total += float(work[before:end].sum())
+        before = end
+        if total >= MOST_AT_ONCE or end == len(home):
+            found.append(slice(begin, end))
+            begin, total = end, 0.0
+    return found
+
+
+def _count(
+    runs: Ints, start: Longs, end: Longs, home: Longs, times: Longs, size: int, k: int, width: int
+) -> tuple[Longs, Ints]:
+    """Return the clusters and the nodes of combinations that fewer than k share, sorted by cluster and leaf order."""
+    entry = np.arange(len(start))
+    after = start.copy()
+    number = home.astype(np.int64)
+    places: list[Longs] = []
+    for _ in range(size):
+        more = end[entry] - after
+        source = np.repeat(np.arange(len(entry)), more)
+        place = np.arange(len(source)) - np.repeat(np.cumsum(more) - more, more) + after[source]
+        entry = entry[source]
+        places = [*(each[source] for each in places), place]
+        _, first, number = np.unique(number[source] * width + runs[place], return_index=True, return_inverse=True)
+        number = number.reshape(-1).astype(np.int64)
+        after = place + 1
+    if not len(entry):
+        return np.zeros(0, dtype=np.int64), np.zeros((0, size), dtype=np.int32)
+    support = np.bincount(number, weights=times[entry], minlength=len(first))
+    rare = first[support < k]
+    return home[entry[rare]], np.column_stack([runs[each[rare]] for each in places])

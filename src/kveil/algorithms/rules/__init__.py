@@ -1,0 +1,1 @@
+"""Declared dependencies, kept after or during any search."""

@@ -1,0 +1,1 @@
+"""K-MSD and K-MSD-AG: one attribute after another."""

@@ -1,0 +1,233 @@
+"""The risk of a raw table, before anything is done to it: who is alone, why, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kveil.errors import count, listing
+from kveil.files import Source
+from kveil.policy.attributes import STAR, Ranges
+from kveil.policy.hierarchy import climber, fixed_lines
+from kveil.policy.model import Policy
+from kveil.verifier.rows import original_rows
+
+Ints = NDArray[np.int64]
+MOST_SETS = 400  # sets of attributes that are looked at
+LARGEST_SET = 4
+OTHER_K = (2, 3, 5, 10, 20, 50)
+
+
+class _Groups:
+    """Rows as integer codes, and the groups of equal rows over any attributes."""
+
+    def __init__(self, texts: pl.DataFrame) -> None:
+        self.rows = texts.height
+        self.codes: dict[str, Ints] = {}
+        for name in texts.columns:
+            distinct = texts[name].unique().sort()
+            self.codes[name] = texts[name].cast(pl.Enum(distinct)).to_physical().cast(pl.Int64).to_numpy()
+
+    def sizes(self, names: Sequence[str], other: dict[str, Ints] | None = None) -> Ints:
+        """Return for every row how many rows are equal to it over the names; ``other`` replaces columns."""
+        if not names:
+            return np.full(self.rows, self.rows, dtype=np.int64)
+        key = np.zeros(self.rows, dtype=np.int64)
+        for name in names:
+            codes = (other or {}).get(name, self.codes[name])
+            _, key = np.unique(key * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
+            key = key.reshape(-1)
+        return np.bincount(key)[key].astype(np.int64)
+
+
+def raw_risk(source: Source, policy: Policy) -> dict[str, Any]:
+    """Return the risk of a table as it is, as plain data without a value of it.
+
+    ``unique`` are rows nobody shares; ``below_k`` rows in groups smaller than a model's k. A row is a record, or a
+    person where the policy names individuals.
+    """
+    rows, _ = original_rows(source, policy)
+    groups = _Groups(rows.texts)
+    names = tuple(policy.quasi_identifiers)
+    return {
+        "counts": "persons" if rows.persons else "records",
+        "rows": rows.height,
+        "unique": _unique(groups, names),
+        "constraints": _constraints(groups, policy),
+        "attributes": _attributes(groups, names),
+        "smallest_sets": smallest_sets(groups, names),
+        "levels": _levels(groups, policy, rows.texts),
+    }
+
+
+def _unique(groups: _Groups, names: tuple[str, ...]) -> dict[str, Any]:
+    alone = int((groups.sizes(names) == 1).sum()) if groups.rows else 0
+    return {"attributes": list(names), "rows": alone, "share": alone / groups.rows if groups.rows else 0.0}
+
+
+def _constraints(groups: _Groups, policy: Policy) -> list[dict[str, Any]]:
+    """Return for every model with a k how many rows break it as they are, and what another k would save.
+
+    ``drivers`` has for each of its attributes how many of those rows would keep it if that attribute were `*`: the
+    attribute with most is what drives the loss.
+    """
+    found = []
+    for position, model in enumerate(policy.privacy):
+        k = getattr(model, "k", None)
+        if k is None:
+            continue
+        names = policy.attributes_of(model)
+        sizes = groups.sizes(names)
+        bad = sizes < k
+        drivers = {name: int((bad & (groups.sizes([n for n in names if n != name]) >= k)).sum()) for name in names}
+        found.append(
+            {
+                "constraint": position,
+                "model": model.model,
+                "attributes": list(names),
+                "k": k,
+                "below_k": int(bad.sum()),
+                "share": float(bad.mean()) if groups.rows else 0.0,
+                "drivers": dict(sorted(drivers.items(), key=lambda pair: -pair[1])),
+                "below_other_k": {str(other): int((sizes < other).sum()) for other in sorted({*OTHER_K, k})},
+            }
+        )
+    return found
+
+
+def _attributes(groups: _Groups, names: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Return for each attribute how many rows it singles out alone, and how many only with its help."""
+    alone = groups.sizes(names) == 1
+    found: list[dict[str, Any]] = []
+    for name in names:
+        others = [other for other in names if other != name]
+        without = groups.sizes(others) == 1 if others else np.zeros(groups.rows, dtype=bool)
+        found.append(
+            {
+                "attribute": name,
+                "values": len(np.unique(groups.codes[name])),
+                "unique_alone": int((groups.sizes([name]) == 1).sum()),
+                "unique_through_it": int((alone & ~without).sum()),
+            }
+        )
+    found.sort(key=lambda entry: -entry["unique_through_it"])
+    return found
+
+
+def smallest_sets(groups: _Groups, names: tuple[str, ...], most: float = 0.5) -> dict[str, Any]:
+    """Return the smallest sets of attributes that single out more than a share of the rows.
+
+    Sets are looked at by growing size, those of attributes with many values first; the search ends with the first
+    size that has such a set, at four attributes, or after a fixed number of sets. ``best`` has the most telling
+    sets of each size.
+    """
+    values = {name: len(np.unique(groups.codes[name])) for name in names}
+    ordered = sorted(names, key=lambda name: -values[name])
+    looked = 0
+    best: list[dict[str, Any]] = []
+    enough: list[dict[str, Any]] = []
+    for size in range(1, min(LARGEST_SET, len(names)) + 1):
+        found: list[dict[str, Any]] = []
+        for chosen in combinations(ordered, size):
+            if looked >= MOST_SETS:
+                break
+            looked += 1
+            share = float((groups.sizes(chosen) == 1).mean()) if groups.rows else 0.0
+            found.append({"attributes": [name for name in names if name in chosen], "share": share})
+        found.sort(key=lambda entry: -entry["share"])
+        best += found[:3]
+        enough = [entry for entry in found if entry["share"] > most]
+        if enough or looked >= MOST_SETS:
+            break
+    return {"threshold": most, "sets": enough[:5], "best": best, "looked_at": looked, "complete": looked < MOST_SETS}
+
+
+def _levels(groups: _Groups, policy: Policy, texts: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return for each attribute how many rows still break a model when it alone goes up, level by level."""
+    asked = [(getattr(model, "k", 0), policy.attributes_of(model)) for model in policy.privacy]
+    asked = [(k, names) for k, names in asked if k]
+
+    def broken(other: dict[str, Ints]) -> int:
+        bad = np.zeros(groups.rows, dtype=bool)
+        for k, names in asked:
+            bad |= groups.sizes(names, other) < k
+        return int(bad.sum())
+
+    found = []
+    for name in policy.quasi_identifiers:
+        rungs = _rungs(policy, name, texts[name])
+        found.append(
+            {
+                "attribute": name,
+                "below_k": [broken({}), *(broken({name: rung}) for rung in rungs)],
+            }
+        )
+    return found
+
+
+def _rungs(policy: Policy, name: str, texts: pl.Series) -> list[Ints]:
+    """Return a column's codes at every level above its leaves; `ranges` has one, `*`."""
+    distinct = texts.unique().sort().to_list()
+    codes = texts.cast(pl.Enum(distinct)).to_physical().cast(pl.Int64).to_numpy()
+    spec = policy.attributes[name].hierarchy
+    missing = set(policy.data.missing)
+    if isinstance(spec, Ranges):
+        return [np.zeros(len(codes), dtype=np.int64)]
+    fixed = fixed_lines(policy, name)
+    if fixed is not None:
+        lines = {line[0]: line for line in fixed.lines}
+        ways = [lines.get(value, (value, fixed.root)) for value in distinct]
+    else:
+        climb = climber(spec, [value for value in distinct if value not in missing])
+        ways = [(value, STAR) if value in missing else climb(value) or (value, STAR) for value in distinct]
+    height = max((len(way) for way in ways), default=1) - 1
+    found = []
+    for level in range(1, height + 1):
+        # Full-domain level n shows each leaf's ancestor at depth at most height - n.
+        labels = [way[max(len(way) - 1 - (height - level), 0)] for way in ways]
+        number = {label: i for i, label in enumerate(dict.fromkeys(labels))}
+        found.append(np.array([number[label] for label in labels], dtype=np.int64)[codes])
+    return found
+
+
+def risk_sentences(risk: dict[str, Any]) -> list[str]:
+    """Return the risk in sentences a steward can repeat."""
+    noun = risk["counts"][:-1]
+    rows = risk["rows"]
+    unique = risk["unique"]
+    if not unique["attributes"]:
+        return ["There is no quasi-identifier: what could be known of somebody is what the items tell."]
+    told = [
+        f"{count(unique['rows'], noun)} of {rows:,} ({unique['share']:.1%}) are alone with their "
+        f"{listing(unique['attributes'], 12)}: whoever knows these finds them in the raw table."
+    ]
+    through = [entry for entry in risk["attributes"] if entry["unique_through_it"]][:3]
+    if through:
+        parts = [f"{entry['unique_through_it']:,} only through {entry['attribute']}" for entry in through]
+        told.append(f"Of them, {listing(parts)}.")
+    sets = risk["smallest_sets"]["sets"]
+    if sets:
+        told.append(
+            f"To single out {sets[0]['share']:.1%} of the {risk['counts']} it is enough to know "
+            f"{listing(sets[0]['attributes'])}."
+        )
+    for entry in risk["constraints"]:
+        if entry["below_k"]:
+            driver = next(iter(entry["drivers"]))
+            told.append(
+                f"{count(entry['below_k'], noun)} ({entry['share']:.1%}) are in groups below k {entry['k']} over "
+                f"{listing(entry['attributes'], 12)}"
+                + (
+                    f"; {driver} drives it: without it {entry['drivers'][driver]:,} of them would not be."
+                    if entry["drivers"][driver]
+                    else "; no attribute alone drives it."
+                )
+            )
+        else:
+            told.append(f"The raw table keeps k {entry['k']} over {listing(entry['attributes'], 12)} already.")
+    return told

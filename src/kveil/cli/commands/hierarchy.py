@@ -1,0 +1,83 @@
+"""`kveil hierarchy`: look at, check and build hierarchy files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    pass
+
+from kveil.cli.options import JsonOption, QuietOption, console
+
+hierarchy_app = typer.Typer(help="Look at, check and build hierarchy files.", no_args_is_help=True)
+
+
+@hierarchy_app.command("show", epilog="Example: kveil hierarchy show policy.yaml --attribute zip")
+def hierarchy_show(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE|POLICY", help="A hierarchy file, or a policy.", show_default=False)
+    ],
+    attribute: Annotated[
+        str | None, typer.Option("--attribute", metavar="A", help="The attribute, where FILE is a policy.")
+    ] = None,
+    most: Annotated[int, typer.Option("--most", min=1, help="Children of a node to show.")] = 8,
+) -> None:
+    """Draw a hierarchy as a tree."""
+    from kveil.flow.hierarchies import hierarchy_of, show_tree
+
+    show_tree(console(), hierarchy_of(file, attribute), most)
+
+
+@hierarchy_app.command("check", epilog="Example: kveil hierarchy check zip.csv --data patients.csv --column zip")
+def hierarchy_check(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A hierarchy file.", show_default=False)],
+    data: Annotated[Path | None, typer.Option("--data", metavar="F", help="A table whose values it must know.")] = None,
+    column: Annotated[str | None, typer.Option("--column", metavar="C", help="The column of the table.")] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Check a hierarchy file, and whether it knows every value of a column. Exit 1 if it does not."""
+    from kveil.flow.hierarchies import check_hierarchy
+
+    content = check_hierarchy(file, data, column)
+    if as_json:
+        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+    elif not quiet:
+        for line in content["sentences"]:
+            typer.echo(line)
+    raise typer.Exit(0 if content["holds"] else 1)
+
+
+@hierarchy_app.command(
+    "build",
+    epilog="Example: kveil hierarchy build patients.csv --column zip --as '{mask: {keep: [4, 3]}}' -o zip.csv",
+)
+def hierarchy_build(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A table.", show_default=False)],
+    column: Annotated[str, typer.Option("--column", metavar="C", help="The column.", show_default=False)],
+    builder: Annotated[
+        str,
+        typer.Option("--as", metavar="BUILDER", help="A builder as a policy writes it, or `balanced` or `balanced:N`."),
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="F", help="The file; by default standard output.")
+    ] = None,
+) -> None:
+    """Write a column's hierarchy as a file in ARX's form, to be edited by hand."""
+    from kveil.flow.hierarchies import build_hierarchy
+
+    if output is not None and output.resolve() == data.resolve():
+        raise typer.BadParameter("--output is the table itself; name another file.")
+    text = build_hierarchy(data, column, builder)
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    from kveil.files import Outputs
+
+    with Outputs() as outputs:
+        outputs.open(output).write(text.encode())
+        outputs.commit()

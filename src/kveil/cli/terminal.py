@@ -1,0 +1,271 @@
+"""What the command line tells people, as tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from kveil.attack.risk import risk_sentences
+from kveil.errors import count
+from kveil.verifier import Verdict
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, show_edge=False, header_style="bold")
+    for position, column in enumerate(columns):
+        table.add_column(column, justify="left" if position == 0 else "right")
+    return table
+
+
+def describe(guarantee: dict[str, Any]) -> str:
+    """Return a guarantee in words: ``k-anonymity (k 5) over zip, birth``."""
+    skip = {"model", "attributes", "holds", "worst", "groups", "smallest", "fingerprints", "shared"}
+    shown = {key: ", ".join(value) if isinstance(value, list) else value for key, value in guarantee.items()}
+    settings = ", ".join(f"{key} {value}" for key, value in shown.items() if key not in skip)
+    return f"{guarantee['model']} ({settings}) over {', '.join(guarantee['attributes']) or 'everyone'}"
+
+
+def show_guarantees(out: Console, guarantees: list[dict[str, Any]]) -> None:
+    """Print a table of guarantees."""
+    table = _table("guarantee", "holds", "worst", "groups")
+    for guarantee in guarantees:
+        mark = "[green]yes[/]" if guarantee["holds"] else "[red]NO[/]"
+        worst = guarantee["worst"]
+        shown = "-" if worst is None else f"{worst:,}" if isinstance(worst, int) else f"{worst:.4f}"
+        table.add_row(escape(describe(guarantee)), mark, shown, f"{guarantee['groups']:,}")
+    out.print(table)
+
+
+def show_losses(out: Console, content: dict[str, Any]) -> None:
+    """Print the losses of a release, whole and by attribute."""
+    loss = content["loss"]
+    table = _table("loss", "precision", "IL a cell", "NCP")
+    rows = {"all quasi-identifiers": loss} | content["loss_by_attribute"]
+    for name, row in rows.items():
+        table.add_row(escape(name), *(f"{row[key] * 100:.2f} %" for key in ("precision", "il_per_cell", "ncp")))
+    out.print(table)
+    out.print(
+        f"IL {loss['il']:,.2f} in total; discernibility {loss['discernibility']:,}; "
+        f"average group {loss['average_group']:.2f} k"
+    )
+    if loss.get("sa_ncp") is not None:
+        out.print(f"SA-NCP of the generalized items {loss['sa_ncp'] * 100:.2f} %")
+    for warning in content.get("warnings", []):
+        out.print(f"[yellow]note:[/] {escape(warning)}")
+
+
+def show_receipt(out: Console, content: dict[str, Any], target: Path) -> None:
+    """Print what a run did."""
+    records = content["records"]
+    share = records["suppressed"] / records["input"] if records["input"] else 0.0
+    out.print(
+        f"[bold]{escape(str(target))}[/]: {count(records['released'], 'record')} of {records['input']:,} released, "
+        f"{records['suppressed']:,} suppressed ({share:.2%}), by {content['algorithm']}"
+    )
+    show_guarantees(out, content["guarantees"])
+    show_losses(out, content)
+    if content["bound"] is not None:
+        out.print(_bound(content["bound"]))
+
+
+def _bound(bound: dict[str, Any]) -> str:
+    """Return in words what was proved, and how far the release is from it."""
+    name = {"ncp": "NCP", "il": "IL", "precision": "1 − precision"}[bound["loss"]]
+    least = f"{bound['at_least']:,.2f}" if bound["loss"] == "il" else f"{bound['at_least'] * 100:.2f} %"
+    gap = "" if bound["gap"] is None else f"; this one loses {bound['gap'] * 100:.1f} % more than that"
+    return f"bound: no release of this policy has {name} below {least}{gap}"
+
+
+def show_verdict(out: Console, verdict: Verdict, compared: bool) -> None:
+    """Print what a verification found."""
+    show_guarantees(out, verdict.guarantees)
+    for rule in verdict.dependencies:
+        out.print(f"dependency {escape(rule['rule'])}: {'holds' if rule['holds'] else 'does not hold'}")
+    if not compared:
+        out.print("Truth, boundaries and unchanged cells were not checked: give --original for that.")
+    for warning in verdict.warnings:
+        out.print(f"[yellow]note:[/] {escape(warning)}")
+    for finding in verdict.findings:
+        out.print(f"[red]found:[/] {escape(finding)}")
+    out.print("[green]Everything that was checked holds.[/]" if verdict else "[red]The release does not hold.[/]")
+
+
+def show_guesses(out: Console, content: dict[str, Any], target: str) -> None:
+    """Print what was guessed about each column."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("column", "role", "why"):
+        table.add_column(column)
+    for entry in content["columns"]:
+        mark = "[yellow]check:[/] " if entry["doubtful"] else ""
+        table.add_row(escape(entry["column"]), entry["role"], mark + escape(entry["reason"]))
+    out.print(table)
+    doubtful = sum(entry["doubtful"] for entry in content["columns"])
+    beside = f" with {count(len(content['files']), 'hierarchy file')}" if content["files"] else ""
+    out.print(f"[bold]{escape(target)}[/]{beside}: k {content['k']}, {count(doubtful, 'guess', 'guesses')} to check.")
+    if content["copy"]:
+        out.print(f"{escape(content['copy'])} beside it is the table with its names, readable by you alone.")
+    out.print(f"Read it, then run: kveil anonymize {escape(target)}")
+
+
+def show_comparison(out: Console, content: dict[str, Any]) -> None:
+    """Print what each algorithm made of a table."""
+    table = _table("algorithm", content["loss"], "suppressed", "groups", "seconds")
+    for entry in content["algorithms"]:
+        if entry["solved"]:
+            loss = entry["loss"][content["loss"]]
+            shown = f"{loss:,.2f}" if content["loss"] == "il" else f"{loss * 100:.2f} %"
+            mark = "" if entry["holds"] else " [red](not verified)[/]"
+            name = f"[bold]{entry['algorithm']}[/]" if entry["algorithm"] == content["best"] else entry["algorithm"]
+            share = f"{entry['suppressed']:,} ({entry['suppressed_share']:.2%})"
+            table.add_row(name + mark, shown, share, f"{entry['groups']:,}", f"{entry['seconds']:.2f}")
+        else:
+            table.add_row(entry["algorithm"], "-", "-", "-", f"{entry['seconds']:.2f}")
+    out.print(table)
+    for entry in content["algorithms"]:
+        if not entry["solved"]:
+            out.print(f"{entry['algorithm']}: {escape(entry['reason'])}")
+    if content["best"]:
+        word = "highest" if content["loss"] == "precision" else "smallest"
+        out.print(f"{content['best']} has the {word} {content['loss']} of these.")
+
+
+def show_attacks(out: Console, content: dict[str, Any]) -> None:
+    """Print attacks: a table of rates, then each in words."""
+    from kveil.attack.words import percent
+
+    out.print(escape(content["assumption"]))
+    table = _table("attack", "before", "after", "at worst")
+    for entry in content["attacks"]:
+        before, after = entry["before"], entry["after"]
+        if before is None or after is None:
+            continue
+        most = entry.get("items")
+        items = "all values" if most is None else f"the rarest {count(most, 'value')}"
+        subject = [entry.get("sensitive"), entry["knowing"] or items]
+        name = f"{entry['attack']}: {' by '.join(part for part in subject if part)}"
+        table.add_row(escape(name), percent(before["rate"]), percent(after["rate"]), percent(after["worst"]))
+    out.print(table)
+    for entry in content["attacks"]:
+        out.print(f"- [bold]{entry['attack']}[/]: {escape(entry['sentence'])}")
+
+
+def _show_levels(out: Console, risk: dict[str, Any]) -> None:
+    """Print how many rows are in groups below k when one attribute alone goes up its hierarchy."""
+    most = max((len(entry["below_k"]) for entry in risk["levels"]), default=0)
+    if not any(entry["below_k"][0] for entry in risk["levels"]):
+        return
+    table = _table("in groups below k", "as it is", *(f"{level} up" for level in range(1, most)))
+    for entry in risk["levels"]:
+        cells = [f"{number:,}" for number in entry["below_k"]]
+        table.add_row(f"with {escape(entry['attribute'])}", *cells, *[""] * (most - len(cells)))
+    out.print(table)
+
+
+def show_check(out: Console, content: dict[str, Any]) -> None:
+    """Print what a policy forces on a table before any run."""
+    noun = "record" if content["individuals"] is None else "individual"
+    rows = content["records"] if content["individuals"] is None else content["individuals"]
+    for sentence in risk_sentences(content["risk"]):
+        out.print(escape(sentence))
+    _show_levels(out, content["risk"])
+    found = content["boundaries"]
+    for part in found["components"]:
+        over = ", ".join(part["attributes"]) or "everyone"
+        out.print(
+            f"{escape(over)}: {count(part['groups'], 'group')} within the boundaries, the "
+            f"smallest of {part['smallest']:,}; {part['too_small']:,} have fewer than {count(part['needs'], 'member')}"
+        )
+    out.print(
+        f"{count(found['never_kept'], noun)} of {rows:,} can never be kept; the limit allows {found['limit']:,} to be "
+        "suppressed"
+    )
+    if found["falling"] > found["never_kept"]:
+        out.print(f"{count(found['falling'], noun)} fall where every group that fails at its limits is dropped whole")
+    if found["attributes"]:
+        table = _table("never kept", "without it", "with it alone", "one level up", "that saves")
+        for entry in found["attributes"]:
+            figures = (entry[key] for key in ("without", "alone", "one_level_up", "saves"))
+            table.add_row(f"boundary of {escape(entry['attribute'])}", *(f"{figure:,}" for figure in figures))
+        out.print(table)
+    for sentence in content["impossible"]:
+        out.print(f"[red]impossible:[/] {escape(sentence)}")
+    if content["possible"]:
+        names = ", ".join(content["algorithms"]) or "no algorithm of this version"
+        out.print(f"[green]Nothing was found that makes the policy impossible.[/] It is honoured by {names}.")
+
+
+def show_rules(out: Console, content: dict[str, Any]) -> None:
+    """Print the dependencies of a table: the declared ones, with groups that break them, and those that hold."""
+    out.print(f"[bold]{escape(content['data'])}[/]: {count(content['records'], 'record')}")
+    for rule in content["declared"]:
+        mark = "[green]holds[/]" if rule["holds"] else f"[red]broken by {count(rule['broken'], 'left side')}[/]"
+        out.print(f"declared {escape(rule['rule'])}: {mark}")
+        for group in rule["groups"]:
+            left = ", ".join(_value(value) for value in group["left"].values())
+            right = "; ".join(", ".join(_value(value) for value in side.values()) for side in group["right"])
+            more = " …" if group["right_sides"] > len(group["right"]) else ""
+            sides = count(group["right_sides"], "right side")
+            out.print(f"  {escape(left)}: {sides} in {count(group['records'], 'record')}: {escape(right)}{more}")
+        out.print(f"  in a release: {escape(rule['kept'])}")
+    if content["constant"]:
+        out.print(f"constant: {escape(', '.join(content['constant']))}")
+    keys = dict.fromkeys(", ".join(rule["left"]) for rule in content["functional"] if rule["key"])
+    if keys:
+        out.print(f"tell all records apart: {escape('; '.join(keys))}")
+    rights: dict[str, list[str]] = {}
+    for rule in content["functional"]:
+        if not rule["key"]:
+            rights.setdefault(", ".join(rule["left"]), []).extend(rule["right"])
+    for left, determined in rights.items():
+        out.print(f"functional {escape(f'{left} -> ' + ', '.join(determined))}")
+    for rule in content["multivalued"]:
+        out.print(f"multivalued {escape(rule['rule'])}")
+    if not content["functional"] and not content["multivalued"]:
+        out.print("No rule holds among these columns.")
+    if content["left_out"]:
+        out.print(f"Not looked at: {escape(', '.join(content['left_out']))}; choose with --columns.")
+
+
+def _value(value: str | None) -> str:
+    return "(missing)" if value is None else value
+
+
+# Parts of a policy by the short names that fit above a column.
+PARTS = {
+    "many": "several constraints",
+    "bounds": "boundaries",
+    "width": "max_width",
+    "ranges": "ranges",
+    "l": "l-diversity",
+    "p": "p-sensitive",
+    "α": "alpha-k",
+    "t": "t-closeness",
+    "k,l": "kl-diversity",
+    "k^m": "k-km-anonymity",
+    "rules": "dependencies",
+    "people": "individuals",
+}
+
+
+def show_algorithms(out: Console, algorithms: list[dict[str, Any]]) -> None:
+    """Print the algorithms there are, and as a table of its own what each honours."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("algorithm")
+    table.add_column("what it does, and whose idea it is")
+    for algorithm in algorithms:
+        table.add_row(algorithm["name"], f"{algorithm['summary']} ({algorithm['paper']})")
+    table.add_row("auto", "runs all that honour the policy and keeps the smallest loss")
+    out.print(table)
+    out.print()
+    honours = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
+    honours.add_column("honours, beside k")
+    for part in PARTS:
+        honours.add_column(part, justify="center")
+    for algorithm in algorithms:
+        honours.add_row(algorithm["name"], *("x" if p in algorithm["honours"] else "·" for p in PARTS.values()))
+    out.print(honours)
+    out.print(f"[dim]{', '.join(f'{short}: {part}' for short, part in PARTS.items() if short != part)}[/dim]")

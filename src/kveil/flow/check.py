@@ -1,0 +1,226 @@
+"""`kveil check`: the risk of a raw table, and what a policy already forces on it, before any run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kveil.algorithms.full_domain.judge import group_model, sensitive_pairs
+from kveil.algorithms.limits import Mam, is_bounded, least_size, mam
+from kveil.algorithms.registry import honouring
+from kveil.attack.risk import raw_risk
+from kveil.errors import Refused, Unmeetable, count
+from kveil.flow.anonymize import Progress, check_input, input_path, read, silent
+from kveil.kernels.grouping.groups import group_rows
+from kveil.models.groups import AtLeastK, Bools, GroupModel, Ints
+from kveil.models.subset import Requirement, maximal_anonymous_subset
+from kveil.policy.attributes import MaxWidth
+from kveil.policy.constraints import Component, implied, most_suppressed
+from kveil.policy.model import Policy
+from kveil.policy.privacy import PrivacyModel
+from kveil.table.encode import Table, encode
+from kveil.table.solution import Shown
+from kveil.table.tree import Tree
+
+
+def check_file(policy: Policy, given: Path | None = None, progress: Progress = silent) -> dict[str, Any]:
+    """Return what a policy forces on its table; ``possible`` tells whether anything can meet it."""
+    progress("reading")
+    source = read(policy, input_path(policy, given))
+    progress("encoding")
+    table = encode(source, policy)
+    impossible = []
+    try:
+        check_input(source, table)
+    except Unmeetable as error:
+        impossible.append(str(error))
+    progress("testing the limits")
+    boundaries = check_boundaries(table)
+    out, allowed = boundaries["never_kept"], boundaries["limit"]
+    noun = "record" if table.persons is None else "individual"
+    if out > allowed:
+        impossible.append(
+            f"{count(out, noun)} of {table.records:,} can never be kept, and the suppression limit allows {allowed:,}; "
+            f"{'relax a boundary, ' if boundaries['attributes'] else ''}ask for less, or raise suppression.limit."
+        )
+    try:
+        able = [algorithm.name for algorithm in honouring(policy)]
+    except Refused:
+        able = []
+    progress("looking for who is alone")
+    return {
+        "records": source.rows,
+        "individuals": None if table.persons is None else table.records,
+        "possible": not impossible,
+        "impossible": impossible,
+        "algorithms": able,
+        "boundaries": boundaries,
+        "risk": raw_risk(source, policy),
+    }
+
+
+def check_boundaries(table: Table) -> dict[str, Any]:
+    """Return what boundaries and models already cost, whatever an algorithm does.
+
+    ``never_kept``: records that fail k, distinct l or p even with every value at its limit; no release can hold them.
+    ``falling``: as many as fall where every group that fails any model at its limits is dropped; for the other models
+    an algorithm may find a smaller loss. For each bounded attribute, how many can never be kept without its boundary,
+    with its boundary alone, and with it relaxed by one level: each limit at its parent, a largest width doubled.
+    """
+    bounded = [position for position in range(len(table.names)) if is_bounded(table, position)]
+    out = int(_never_kept(table).sum())
+    found = []
+    for position in bounded:
+        others = [p for p in bounded if p != position]
+        without = int(_never_kept(_changed(table, [position], _no_limit)).sum())
+        alone = int(_never_kept(_changed(table, others, _no_limit)).sum())
+        relaxed = int(_never_kept(_changed(table, [position], _relaxed)).sum())
+        found.append(
+            {
+                "attribute": table.names[position],
+                "without": without,
+                "to_blame_for": out - without,
+                "alone": alone,
+                "one_level_up": relaxed,
+                "saves": out - relaxed,
+            }
+        )
+    parts = []
+    for component in table.components:
+        groups = _limits(table, component)
+        sizes = np.bincount(groups.group, weights=table.distinct.weights, minlength=groups.number)
+        used = sizes[sizes > 0]
+        parts.append(
+            {
+                "attributes": list(component.attributes),
+                "needs": least_size(table, component),
+                "groups": len(used),
+                "smallest": int(used.min(initial=table.records)),
+                "too_small": int((used < least_size(table, component)).sum()),
+            }
+        )
+    return {
+        "never_kept": out,
+        "falling": int(_never_kept(table, certain=False).sum()),
+        "limit": most_suppressed(table.policy, table.records),
+        "components": parts,
+        "attributes": found,
+    }
+
+
+def _changed(table: Table, positions: list[int], change: Callable[[Table, int], Table]) -> Table:
+    """Return a table with changed boundaries on some attributes."""
+    for position in positions:
+        table = change(table, position)
+    return table
+
+
+def _no_limit(table: Table, position: int) -> Table:
+    tree = table.trees[position]
+    if isinstance(tree, Tree):
+        return _with_limits(table, position, np.zeros_like(tree.limit_of))
+    return _with_width(table, position, None)
+
+
+def _relaxed(table: Table, position: int) -> Table:
+    tree = table.trees[position]
+    if isinstance(tree, Tree):
+        return _with_limits(table, position, tree.parent[tree.limit_of])
+    boundary = table.policy.attributes[table.names[position]].boundary
+    assert isinstance(boundary, MaxWidth)
+    return _with_width(table, position, MaxWidth(max_width=2 * boundary.max_width))
+
+
+def _with_limits(table: Table, position: int, limits: Ints) -> Table:
+    tree = table.trees[position]
+    assert isinstance(tree, Tree)
+    changed = replace(tree)
+    changed.__dict__["limit_of"] = limits
+    return _with(replace(table, trees=(*table.trees[:position], changed, *table.trees[position + 1 :])), table)
+
+
+def _with_width(table: Table, position: int, boundary: MaxWidth | None) -> Table:
+    name, policy = table.names[position], table.policy
+    attribute = policy.attributes[name].model_copy(update={"boundary": boundary})
+    changed = policy.model_copy(update={"attributes": {**policy.attributes, name: attribute}})
+    return _with(replace(table, policy=changed), table)
+
+
+def _with(changed: Table, table: Table) -> Table:
+    changed.__dict__.update(distinct=table.distinct, components=table.components)
+    return changed
+
+
+def _limits(table: Table, component: Component) -> Mam:
+    positions, distinct = table.positions(component.attributes), table.distinct
+    low, high = distinct.low[positions], distinct.high[positions]
+    return mam(table, positions, low, high, distinct.weights, least_size(table, component))
+
+
+def _never_kept(table: Table, certain: bool = True) -> Bools:
+    """Return the rows that fail some model even with every value at its limit; where ``certain``, of k, l and p."""
+    distinct = table.distinct
+    pairs = sensitive_pairs(_without_fingerprints(table))
+    everyone = np.ones(len(distinct.weights), dtype=bool)
+    outside, spared = ~everyone, ~everyone
+    together: list[Requirement] = []
+    for component in table.components:
+        required = _requirements(table, component)
+        if certain:
+            required = [requirement for requirement in required if requirement.model.unique_subset]
+        failing = ~maximal_anonymous_subset(required, distinct.weights, pairs, everyone)
+        by_stars = failing & _may_take_no_part(table, component)
+        outside |= failing & ~by_stars
+        spared |= by_stars
+        together += required
+    if table.whole_rows and outside.any() and not spared.any():
+        outside = ~maximal_anonymous_subset(together, distinct.weights, pairs, ~outside)
+    return np.asarray(outside[distinct.member])
+
+
+def _without_fingerprints(table: Table) -> Table:
+    """Return a table whose policy has no models of fingerprints: there are none before items are generalized."""
+    models = tuple(model for model in table.policy.privacy if model.model != "kl-diversity")
+    return _with(replace(table, policy=table.policy.model_copy(update={"privacy": models})), table)
+
+
+def _may_take_no_part(table: Table, component: Component) -> Bools:
+    """Return the tuples that may show `*` in all of a component's attributes and something elsewhere: they are kept."""
+    found = np.full(len(table.distinct.weights), len(table.components) > 1 or table.stars_take_part)
+    for position in table.positions(component.attributes):
+        tree = table.trees[position]
+        if not isinstance(tree, Tree):
+            return np.zeros_like(found)
+        found &= tree.is_star[tree.limit_of[table.distinct.low[position]]]
+    return found
+
+
+def _requirements(table: Table, component: Component) -> list[Requirement]:
+    policy, skip = table.policy, implied(table.policy)
+    groups = _limits(table, component)
+    shown = []
+    for a, name in enumerate(component.attributes):
+        tree = table.trees[table.names.index(name)]
+        if isinstance(tree, Tree):
+            shown.append(tree.limit_of[table.distinct.low[table.names.index(name)]])
+        else:
+            shown.append(Shown.spans(tree, groups.low[a], groups.high[a]).codes[groups.group])
+    found = []
+    for i in component.models:
+        if i not in skip:
+            over = [component.attributes.index(name) for name in policy.attributes_of(policy.privacy[i])]
+            codes = np.array([shown[a] for a in over], dtype=np.int32).reshape(len(over), len(table.distinct.weights))
+            group, first = group_rows(codes)
+            found.append(Requirement(_model(policy.privacy[i], table), group, len(first)))
+    return found
+
+
+def _model(model: PrivacyModel, table: Table) -> GroupModel:
+    """Return a model as far as it can be judged before items are generalized: fingerprints only by their number."""
+    if model.model == "kl-diversity":
+        return AtLeastK(int(-(-model.l // 1)))
+    return group_model(model, table)

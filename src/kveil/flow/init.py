@@ -1,0 +1,156 @@
+"""`kveil init`: look at a file, suggest a policy, make sure that it runs, write it."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from kveil.algorithms.registry import honouring
+from kveil.choose import trials
+from kveil.errors import DataError, FileError, KveilError, NotVerified
+from kveil.files import Outputs, Source, read_table, write_table
+from kveil.files.without_names import read_headless
+from kveil.flow.anonymize import Progress, silent
+from kveil.policy.hierarchy import Lines, check_lines
+from kveil.policy.load import parse_policy
+from kveil.policy.model import Policy
+from kveil.suggest import Suggestion, policy_text, suggest
+from kveil.suggest.propose import Correct
+from kveil.suggest.write import relative
+from kveil.table.encode import Table, encode
+
+LIMITS = ("0.05", "0.2", "1")
+PATIENCE = 60.0  # seconds
+SMALL = 2_000  # records
+
+
+@dataclass(frozen=True)
+class Started:
+    """A suggested policy: its text, the hierarchy files beside it, and the guesses it is made of."""
+
+    suggestion: Suggestion
+    text: str
+    files: dict[str, str]
+    copy: str | None = None  # the table with names, where they were given by hand
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the guesses as plain data, with the policy's text."""
+        return {
+            "columns": [
+                {
+                    "column": guess.name,
+                    "role": guess.role,
+                    "reason": guess.reason,
+                    "hierarchy": None if guess.way is None else guess.way.reason,
+                    "doubtful": guess.doubtful or (guess.way is not None and guess.way.doubtful),
+                }
+                for guess in self.suggestion.guesses
+            ],
+            "k": self.suggestion.k,
+            "files": sorted(self.files),
+            "copy": self.copy,
+            "policy": self.text,
+        }
+
+
+def _read_back(started: Started, folder: Path) -> Table:
+    """Make sure that the policy reads and that every value has its place in it."""
+    try:
+        policy = parse_policy(started.text, "the suggested policy", folder)
+        _with_files(policy, started.files)
+        return encode(started.suggestion.source, policy)
+    except KveilError as error:
+        raise NotVerified(
+            f"kveil suggested a policy that does not run ({str(error).rstrip('.')}); nothing was written. This is a "
+            "defect of kveil: please report it."
+        ) from None
+
+
+def _can_be_met(table: Table) -> bool:
+    """Tell whether some algorithm meets the policy; on a large table, one that takes too long is taken to.
+
+    On a small one nothing takes long but compiling loops for the first time, which proves nothing.
+    """
+    able = honouring(table.policy)
+    able.sort(key=lambda algorithm: algorithm.name != "mondrian")  # the quickest of those that honour most
+    patience = PATIENCE if table.records > SMALL else None
+    return any(trial.solution is not None or trial.timed_out for trial in trials(table, able, {}, silent, patience))
+
+
+def _with_files(policy: Policy, files: dict[str, str]) -> None:
+    """Give the policy its hierarchy files before they are on the disk."""
+    for name, attribute in policy.attributes.items():
+        spec = attribute.hierarchy
+        if spec is not None and spec.form == "file" and spec.path in files:
+            rows = [tuple(fields) for fields in csv.reader(files[spec.path].splitlines(), delimiter=";")]
+            lines = check_lines(rows, name)
+            policy._lines[name] = Lines(lines, lines[0][-1], built=False)
+
+
+def start(
+    data: Path,
+    output: Path | None,
+    force: bool = False,
+    correct: Correct | None = None,
+    progress: Progress = silent,
+    columns: Sequence[str] | None = None,
+    skip: int = 0,
+) -> Started:
+    """Suggest a policy for a file and write it, with its hierarchy files, where an output is named.
+
+    A policy that exists is not replaced unless forced: somebody may have worked on it. A file without a line of
+    names is given ``columns``; a copy with them is written beside the policy, which then speaks of the copy.
+    """
+    if output is not None and output.exists() and not force:
+        raise FileError(f"{output.name} exists already; name another file with -o, or replace it with --force.")
+    folder = output.parent if output is not None else Path.cwd()
+    progress("reading")
+    source = _read(data) if columns is None else read_headless(data, columns, skip)
+    copy = None if columns is None else _copy_of(data, output, force)
+    progress("looking at the columns")
+    suggestion = suggest(source, correct)
+    progress("trying the policy")
+    started = replace(_suggested(suggestion, copy or data, folder, output), copy=None if copy is None else copy.name)
+    if output is not None:
+        with Outputs() as outputs:
+            for name, content in started.files.items():
+                outputs.write(outputs.open(folder / name), content.encode())
+            if copy is not None:
+                write_table(source.frame, outputs.open(copy, mode=0o600), copy, source.separator)
+            outputs.write(outputs.open(output), started.text.encode())
+            outputs.commit()
+    return started
+
+
+def _read(data: Path) -> Source:
+    """Read a table; where its line of names cannot be used, say how to give other names."""
+    try:
+        return read_table(data)
+    except DataError as error:
+        raise DataError(
+            f"{str(error).rstrip('.')}, or name all columns with --columns and leave that line out with --skip 1."
+        ) from None
+
+
+def _copy_of(data: Path, output: Path | None, force: bool) -> Path:
+    """Return where the copy with names goes."""
+    if output is None:
+        raise FileError("--columns writes a copy of the table with its names beside the policy; give -o too.")
+    copy = output.parent / f"{data.stem}-named.csv"
+    if copy.exists() and not force:
+        raise FileError(f"{copy.name} exists already; move it away, or replace it with --force.")
+    return copy
+
+
+def _suggested(suggestion: Suggestion, data: Path, folder: Path, output: Path | None) -> Started:
+    """Return the policy with the first suppression limit under which it can be met."""
+    for limit in LIMITS:
+        limited = replace(suggestion, limit=limit)
+        text, files = policy_text(limited, relative(data, folder), None if output is None else output.stem)
+        started = Started(limited, text, files)
+        if _can_be_met(_read_back(started, folder)):
+            break
+    return started

@@ -1,0 +1,1 @@
+"""Loops of Classfly: the price of widening groups."""

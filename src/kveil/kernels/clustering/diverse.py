@@ -1,0 +1,39 @@
+"""Greedy clustering under models over sensitive values. Numba is imported with the first call, not before."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kveil.kernels.clustering.greedy import Clusters, Costs, Items, Longs
+from kveil.kernels.splitting.mondrian import Needs, Values
+
+
+def cluster_diverse(
+    costs: Costs, items: Items, needs: Needs, values: Values, groups: Longs, k: int, more_is_safe: bool
+) -> Clusters:
+    """Return clusters that satisfy every need, in every group; rows that are left over have the label -1.
+
+    ``values`` has the sensitive values of each tuple. Diversity first: a cluster takes the nearest rows that bring it
+    nearer to the first need it fails, then the nearest until it has k. Where ``more_is_safe``, what is left over joins
+    the cluster whose loss grows least.
+    """
+    from kveil.kernels.clustering.diverse_loops import cluster_all
+
+    return Clusters(*cluster_all(costs, items, needs, values, groups, k, more_is_safe))
+
+
+def cluster_no_values() -> None:
+    """Cluster an empty table, which compiles the loops for the types they are called with."""
+    none, far, real = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64), np.zeros(0)
+    flat, wide, cube = np.zeros((0, 1), dtype=np.int32), np.zeros((0, 4), dtype=np.int64), np.zeros((1, 1))
+    cluster_diverse(
+        Costs(wide, wide, wide),
+        Items(flat, flat, far),
+        Needs(none, none, far[:0], far[:0], far[:0], real),
+        Values(
+            np.zeros((1, 1), dtype=np.int64), none, far[:0], none, cube, np.zeros((1, 1, 1), dtype=np.int32), cube, cube
+        ),
+        far,
+        1,
+        True,
+    )

@@ -1,0 +1,74 @@
+"""Greedy clustering of tuples. Numba is imported when the first table is clustered, not before."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+
+
+class Costs(NamedTuple):
+    """What cells cost, in whole numbers: the attributes' trees and scales, laid end to end.
+
+    ``nodes``: parent, first leaf, last leaf, cost; nodes are numbered over all attributes. ``leaves``: node, and for
+    an attribute without a tree where a span that begins or ends there begins or ends. ``attributes``: whether there
+    is a tree, where its leaves start, what a span costs at most, the leaf of missing or -1. A span of numbers costs
+    end − begin; one that ends at missing the most.
+    """
+
+    nodes: Longs
+    leaves: Longs
+    attributes: Longs
+
+
+class Items(NamedTuple):
+    """Distinct tuples, group by group, in canonical order inside each: tuple × attribute spans of leaves.
+
+    ``start`` is where a tuple's rows start among all rows in that order, with the end as last entry.
+    """
+
+    low: Ints
+    high: Ints
+    start: Longs
+
+
+class Clusters(NamedTuple):
+    """Every row's cluster, and every cluster's span of leaves (cluster × attribute), size and group."""
+
+    label: Ints
+    low: Ints
+    high: Ints
+    size: Longs
+    group: Ints
+
+
+def cluster(costs: Costs, items: Items, groups: Longs, k: int) -> Clusters:
+    """Return greedy k-member clusters of every group; ``groups`` is where they start among the tuples.
+
+    Each group has at least k rows. The same clusters as by comparing all pairs; a search in a tree of the tuples
+    looks at few of them. Memory linear in the tuples and rows.
+    """
+    from kveil.kernels.clustering.greedy_loops import cluster_groups
+
+    return Clusters(*cluster_groups(costs, items, groups, k))
+
+
+def blocks(costs: Costs, items: Items, groups: Longs, largest: int) -> tuple[Ints, Longs]:
+    """Return the tuples in blocks of at most so many, each within a group: an order, and where blocks start in it."""
+    from kveil.kernels.clustering.greedy_loops import split_blocks
+
+    return split_blocks(costs, items, groups, largest)
+
+
+def cluster_nothing() -> None:
+    """Cluster an empty table, which compiles the loops for the types they are called with."""
+    far = np.zeros(1, dtype=np.int64)
+    flat = np.zeros((0, 1), dtype=np.int32)
+    wide = np.zeros((0, 4), dtype=np.int64)
+    costs, items = Costs(wide, wide, wide), Items(flat, flat, far)
+    cluster(costs, items, far, 2)
+    blocks(costs, items, far, 2)

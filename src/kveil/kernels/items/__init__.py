@@ -1,0 +1,1 @@
+"""Loops over sets of items."""

@@ -1,0 +1,308 @@
+"""Compiled loops that group the records of a part by the children they have below a node; behind `partition`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from kveil.kernels.items.partition import Forest, Hashes, Ints, Longs, Sets
+
+ABSENT, ALONE, AMONG_OTHERS = -1, 0, 1  # how a record has the child that is taken out of a node
+SHORT = 16  # items that are looked through one by one
+BITS = 64  # children of a node that a word can name
+
+
+class Part(NamedTuple):
+    """A run of records that show the same set; ``place`` is where on its leaf's way down each item is shown."""
+
+    order: Ints
+    begin: int
+    end: int
+    place: Longs
+
+
+class Room(NamedTuple):
+    """Arrays to work in: for every record of a part its hash, group and gain; for every group its size and gain.
+
+    ``kept`` has the groups of the node that gains most when opened, of those weighed so far.
+    """
+
+    hashes: Hashes
+    slots: Ints
+    group: Ints
+    kept: Ints
+    gain: Longs
+    first: Ints
+    size: Longs
+    won: Longs
+    one: Ints
+    other: Ints
+    tally: Longs
+    found: Ints
+
+
+@njit(cache=True, nogil=True)
+def make_room(records: int, longest: int, nodes: int) -> Room:
+    """Return arrays to work in for parts of so many records with so many items, over so many nodes."""
+    slots = 16
+    while slots < 2 * records:
+        slots *= 2
+    return Room(
+        np.empty(records, dtype=np.uint64),
+        np.empty(slots, dtype=np.int32),
+        np.empty(records, dtype=np.int32),
+        np.empty(records, dtype=np.int32),
+        np.empty(records, dtype=np.int64),
+        np.empty(records + 2, dtype=np.int32),
+        np.empty(max(records, longest) + 2, dtype=np.int64),
+        np.empty(records + 2, dtype=np.int64),
+        np.empty(longest, dtype=np.int32),
+        np.empty(longest, dtype=np.int32),
+        np.zeros((nodes, 4), dtype=np.int64),
+        np.empty(nodes, dtype=np.int32),
+    )
+
+
+@njit(cache=True, nogil=True)
+def first_below(forest: Forest, start: Longs, leaf: Ints, owner: int, node: int) -> int:
+    """Return the place of an owner's first item at or behind the first leaf under a node; its leaves are sorted."""
+    low, high = start[owner], start[owner + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if leaf[middle] < forest.first[node]:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True, nogil=True)
+def children_below(forest: Forest, sets: Sets, place: Longs, record: int, node: int, into: Ints) -> int:
+    """Write the child of a node that lies above each of a record's items that show the node; return how many do."""
+    found = 0
+    begin, end = sets.start[record], sets.start[record + 1]
+    if end - begin > SHORT:
+        begin = first_below(forest, sets.start, sets.leaf, record, node)
+    for i in range(begin, end):
+        at = place[i]
+        if forest.way[at] == node:
+            into[found] = forest.way[at + 1]
+            found += 1
+        elif sets.leaf[i] > forest.last[node]:
+            break
+    return found
+
+
+@njit(cache=True, nogil=True)
+def compare_children(forest: Forest, sets: Sets, part: Part, node: int, p: int, q: int, room: Room) -> int:
+    """Compare the sets of children two records of a part have below a node, in leaf order: -1, 0 or 1."""
+    mine = children_below(forest, sets, part.place, part.order[part.begin + p], node, room.one)
+    yours = children_below(forest, sets, part.place, part.order[part.begin + q], node, room.other)
+    i = j = 0
+    while i < mine and j < yours:
+        a, b = room.one[i], room.other[j]
+        if a != b:
+            return -1 if a < b else 1
+        while i < mine and room.one[i] == a:
+            i += 1
+        while j < yours and room.other[j] == a:
+            j += 1
+    return int(i < mine) - int(j < yours)
+
+
+@njit(cache=True, nogil=True)
+def group_children(forest: Forest, sets: Sets, part: Part, node: int, weigh: bool, room: Room) -> tuple[int, int]:
+    """Give the records of a part numbers by the set of children they have; return how many sets and children there are.
+
+    ``room.gain`` becomes what each record would gain if the node were opened. Where the answer is to ``weigh`` the
+    node, the children are counted too: they are written to ``room.found``, and ``room.tally`` becomes node × (records
+    that have it alone, their items below it, records that have it among others, their items below it).
+    """
+    tally = room.tally
+    children = 0
+    records = part.end - part.begin
+    size = 16
+    while size < 2 * records:
+        size *= 2
+    mask = np.uint64(size - 1)
+    room.slots[:size] = -1
+    groups = 0
+    narrow = forest.children[node] <= BITS
+    for p in range(records):
+        number = children_below(forest, sets, part.place, part.order[part.begin + p], node, room.one)
+        at = 0 if room.one[0] == room.one[number - 1] else 2
+        # A set is a word with a bit for each child where there are few, else a hash, and sets are compared.
+        word = np.uint64(0)
+        before = -1
+        gain = np.int64(0)
+        for i in range(number):
+            child = room.one[i]
+            gain += forest.cost[node] - forest.cost[child]
+            if child != before:
+                if narrow:
+                    word |= np.uint64(1) << np.uint64(forest.sibling[child])
+                else:
+                    word = (word ^ np.uint64(child)) * np.uint64(0xFF51AFD7ED558CCD)
+                    word ^= word >> np.uint64(32)
+                before = child
+                if weigh:
+                    if tally[child, 0] == 0 and tally[child, 2] == 0:
+                        room.found[children] = child
+                        children += 1
+                    tally[child, at] += 1
+            if weigh:
+                tally[child, at + 1] += 1
+        room.hashes[p] = word
+        room.gain[p] = gain
+        slot = ((word * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask
+        while True:
+            g = room.slots[slot]
+            if g < 0:
+                room.slots[slot] = groups
+                room.first[groups] = p
+                room.group[p] = groups
+                groups += 1
+                break
+            other = np.int64(room.first[g])
+            same = room.hashes[other] == word
+            if same and not narrow:
+                same = compare_children(forest, sets, part, node, other, p, room) == 0
+            if same:
+                room.group[p] = g
+                break
+            slot = (slot + np.uint64(1)) & mask
+    return groups, children
+
+
+@njit(cache=True, nogil=True)
+def group_by_child(forest: Forest, sets: Sets, part: Part, node: int, child: int, room: Room) -> int:
+    """Group the records of a part by how they have one child of a node; return the number of groups."""
+    fall = forest.cost[node] - forest.cost[child]
+    for p in range(part.end - part.begin):
+        number = children_below(forest, sets, part.place, part.order[part.begin + p], node, room.one)
+        mine = 0
+        for i in range(number):
+            if room.one[i] == child:
+                mine += 1
+        room.gain[p] = mine * fall
+        room.group[p] = ABSENT if mine == 0 else AMONG_OTHERS if mine < number else ALONE
+        if mine > 0:
+            room.first[room.group[p]] = p
+    return 2
+
+
+@njit(cache=True, nogil=True)
+def give_back(records: int, needed: int, k: int, groups: int, room: Room) -> int:
+    """Take records out of groups that have more than k, those of least gain first; return the gain they had.
+
+    Ties go to the first record. ``room.size`` is at least k for the groups that stand, 0 for others.
+    """
+    group, size = room.group, room.size
+    values = np.empty(records, dtype=np.int64)
+    who = np.empty(records, dtype=np.int64)
+    eligible = 0
+    for p in range(records):
+        if group[p] >= 0 and size[group[p]] > k:
+            values[eligible] = room.gain[p]
+            who[eligible] = p
+            eligible += 1
+    # A stable counting sort over the ranks of the gains: sorting plain words compiles fast, argsort does not.
+    values = values[:eligible]
+    ranked = np.sort(values)
+    behind = np.zeros(eligible + 1, dtype=np.int64)
+    by_gain = np.empty(eligible, dtype=np.int64)
+    for n in range(eligible):
+        low, high = 0, eligible
+        while low < high:
+            middle = (low + high) // 2
+            if ranked[middle] < values[n]:
+                low = middle + 1
+            else:
+                high = middle
+        by_gain[low + behind[low]] = who[n]
+        behind[low] += 1
+    lost = np.int64(0)
+    for n in range(eligible):
+        if needed == 0:
+            break
+        p = by_gain[n]
+        g = group[p]
+        if size[g] > k:
+            size[g] -= 1
+            group[p] = -1
+            lost += room.gain[p]
+            needed -= 1
+    return lost
+
+
+@njit(cache=True, nogil=True)
+def drop_small(records: int, k: int, groups: int, room: Room) -> tuple[int, int]:
+    """Add up the groups' sizes and gains and drop those below k; return the gain, and how many are left over."""
+    group, size, won = room.group, room.size, room.won
+    for g in range(groups):
+        size[g] = 0
+        won[g] = 0
+    for p in range(records):
+        if group[p] >= 0:
+            size[group[p]] += 1
+            won[group[p]] += room.gain[p]
+    total = np.int64(0)
+    left = records
+    for g in range(groups):
+        if size[g] >= k:
+            total += won[g]
+            left -= size[g]
+        else:
+            size[g] = 0
+    for p in range(records):
+        if group[p] >= 0 and size[group[p]] == 0:
+            group[p] = -1
+    return total, left
+
+
+@njit(cache=True, nogil=True)
+def settle(forest: Forest, sets: Sets, part: Part, node: int, k: int, groups: int, room: Room) -> int:
+    """Merge groups below k into what is left over, and fill that up to k; return the gain, -1 where nothing moves.
+
+    ``room.group`` becomes -1 for the records that are left over.
+    """
+    records = part.end - part.begin
+    total, left = drop_small(records, k, groups, room)
+    if left == records:
+        return -1
+    if left == 0 or left >= k:
+        return total
+    size, won = room.size, room.won
+    spare = 0
+    least = -1
+    for g in range(groups):
+        if size[g] == 0:
+            continue
+        spare += size[g] - k
+        one, other = np.int64(room.first[g]), np.int64(room.first[max(least, 0)])
+        if (
+            least < 0
+            or won[g] < won[least]
+            or (won[g] == won[least] and compare_children(forest, sets, part, node, one, other, room) < 0)
+        ):
+            least = g
+    if spare >= k - left:
+        return total - give_back(records, k - left, k, groups, room)
+    if left + size[least] == records:
+        return -1
+    for p in range(records):
+        if room.group[p] == least:
+            room.group[p] = -1
+    return total - won[least]
+
+
+@njit(cache=True, nogil=True)
+def regroup(forest: Forest, sets: Sets, part: Part, node: int, child: int, k: int, room: Room) -> int:
+    """Group a part as opening a node would, or taking a child out of it; return the gain, -1 where that cannot be."""
+    if child < 0:
+        groups, _ = group_children(forest, sets, part, node, False, room)
+    else:
+        groups = group_by_child(forest, sets, part, node, child, room)
+    return settle(forest, sets, part, node, k, groups, room)

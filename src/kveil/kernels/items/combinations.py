@@ -1,0 +1,60 @@
+"""Merging of clusters and generalization of their items. Numba is imported with the first cluster, not before."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kveil.kernels.items.partition import Forest
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+
+
+class ClusterItems(NamedTuple):
+    """The different items of every cluster as leaves in growing order, with how many members have each.
+
+    ``start`` is where a cluster's items start, with the end as last entry; ``level`` is how many steps below its root
+    each is shown.
+    """
+
+    start: Longs
+    leaf: Ints
+    members: Longs
+    level: Ints
+
+
+def climb(forest: Forest, items: ClusterItems, cluster: Ints, nodes: Ints) -> int:
+    """Generalize one item of every combination that is still shown as given; return how many were.
+
+    ``nodes`` is combination × item, in the order they are dealt with. In each, the node goes to its parent where that
+    costs the cluster least, of equals the first; with it go all items of the cluster below that parent.
+    """
+    from kveil.kernels.items.combinations_loops import climb_all
+
+    return int(climb_all(forest, items, cluster, nodes))
+
+
+def merge_nearest(
+    nodes: Longs, leaves: Longs, attributes: Longs, low: Ints, high: Ints, size: Longs, group: Ints, most: int
+) -> Ints:
+    """Return the cluster that each cluster ends up in, after merging nearest ones while the total cost allows it.
+
+    The first three are laid-out costs as in `clusters.Costs`; ``low`` and ``high`` are cluster × attribute spans, which
+    change. The cluster whose members lose least is merged with the one of its group with which they then lose least;
+    ties go to the first. Never so far that nothing is shown. Quadratic in the clusters.
+    """
+    from kveil.kernels.items.combinations_loops import merge_clusters
+
+    return merge_clusters(nodes, leaves, attributes, low, high, size, group, most)
+
+
+def combine_nothing() -> None:
+    """Merge and climb nothing, which compiles the loops for the types they are called with."""
+    none, far = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
+    flat, wide = np.zeros((0, 1), dtype=np.int32), np.zeros((0, 4), dtype=np.int64)
+    forest = Forest(none, none, far[:0], far, none, none, none)
+    climb(forest, ClusterItems(far, none, far[:0], none), none, flat)
+    merge_nearest(wide, wide, wide, flat, flat, far[:0], none, 0)

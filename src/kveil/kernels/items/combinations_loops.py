@@ -1,0 +1,135 @@
+"""The compiled loops behind `combinations`; importing this module imports Numba."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from kveil.kernels.items.by_children_loops import first_below
+from kveil.kernels.items.combinations import ClusterItems
+from kveil.kernels.items.partition import Forest, Ints, Longs
+
+
+@njit(cache=True, nogil=True)
+def shown_at(forest: Forest, items: ClusterItems, place: int) -> int:
+    """Return the node that a cluster's item is shown as."""
+    return forest.way[forest.way_start[items.leaf[place]] + items.level[place]]
+
+
+@njit(cache=True, nogil=True)
+def price_of_parent(forest: Forest, items: ClusterItems, cluster: int, parent: int) -> int:
+    """Return what it costs to show everything of a cluster below a node as that node."""
+    price = np.int64(0)
+    for i in range(first_below(forest, items.start, items.leaf, cluster, parent), items.start[cluster + 1]):
+        if items.leaf[i] > forest.last[parent]:
+            break
+        price += items.members[i] * (forest.cost[parent] - forest.cost[shown_at(forest, items, i)])
+    return price
+
+
+@njit(cache=True, nogil=True)
+def climb_all(forest: Forest, items: ClusterItems, cluster: Ints, nodes: Ints) -> int:
+    """Generalize one item of each combination; see `combinations.climb`."""
+    climbed = 0
+    for v in range(nodes.shape[0]):
+        c = cluster[v]
+        best = np.int64(-1)
+        level = np.int32(0)
+        best_price = np.int64(0)
+        for j in range(nodes.shape[1]):
+            node = np.int64(nodes[v, j])
+            i = first_below(forest, items.start, items.leaf, c, node)
+            if i == items.start[c + 1] or shown_at(forest, items, i) != node:
+                best = -2  # an earlier combination has changed this one
+                break
+            if items.level[i] == 0:
+                continue
+            parent = np.int64(forest.way[forest.way_start[items.leaf[i]] + items.level[i] - 1])
+            price = price_of_parent(forest, items, c, parent)
+            if best < 0 or price < best_price:
+                best, best_price, level = parent, price, items.level[i] - 1
+        if best < 0:
+            continue
+        climbed += 1
+        for i in range(first_below(forest, items.start, items.leaf, c, best), items.start[c + 1]):
+            if items.leaf[i] > forest.last[best]:
+                break
+            items.level[i] = level
+    return climbed
+
+
+@njit(cache=True, nogil=True)
+def row_cost(
+    nodes: Longs, leaves: Longs, attributes: Longs, low: Ints, high: Ints, one: int, other: int, most: int
+) -> int:
+    """Return what a row costs that shows what covers two clusters; ``most`` and more are all the same."""
+    total = np.int64(0)
+    for a in range(attributes.shape[0]):
+        bottom = min(low[one, a], low[other, a])
+        top = max(high[one, a], high[other, a])
+        if bottom == top:
+            continue
+        base = attributes[a, 1]
+        if attributes[a, 0]:
+            node = leaves[base + bottom, 0]
+            while nodes[node, 2] < top:
+                node = nodes[node, 0]
+            total += nodes[node, 3]
+        elif top == attributes[a, 3]:
+            total += attributes[a, 2]
+        else:
+            total += min(leaves[base + top, 2] - leaves[base + bottom, 1], attributes[a, 2])
+        if total >= most:
+            return most
+    return total
+
+
+@njit(cache=True, nogil=True)
+def merge_clusters(
+    nodes: Longs, leaves: Longs, attributes: Longs, low: Ints, high: Ints, size: Longs, group: Ints, most: int
+) -> Ints:
+    """Merge nearest clusters while the total cost allows it; see `combinations.merge_nearest`."""
+    clusters = len(size)
+    far = np.int64(1) << 62
+    into = np.arange(clusters).astype(np.int32)
+    size = size.copy()
+    cost = np.empty(clusters, dtype=np.int64)
+    total = np.int64(0)
+    alone = np.zeros(clusters, dtype=np.bool_)  # nothing left in its group to merge with
+    everything = np.int64(0)  # what a row costs that shows nothing: no merging goes that far
+    for a in range(attributes.shape[0]):
+        everything += attributes[a, 2]
+    for c in range(clusters):
+        cost[c] = row_cost(nodes, leaves, attributes, low, high, c, c, far)
+        total += cost[c] * size[c]
+    while True:
+        seed = -1
+        for c in range(clusters):
+            if into[c] == c and not alone[c] and (seed < 0 or cost[c] < cost[seed]):
+                seed = c
+        if seed < 0:
+            break
+        nearest, least = -1, everything
+        for c in range(clusters):
+            if c != seed and into[c] == c and group[c] == group[seed]:
+                price = row_cost(nodes, leaves, attributes, low, high, seed, c, least)
+                if price < least:
+                    nearest, least = c, price
+        if nearest < 0:
+            alone[seed] = True
+            continue
+        after = total - cost[seed] * size[seed] - cost[nearest] * size[nearest] + least * (size[seed] + size[nearest])
+        if after > most:
+            break
+        total = after
+        keep, gone = min(seed, nearest), max(seed, nearest)
+        for a in range(attributes.shape[0]):
+            low[keep, a] = min(low[keep, a], low[gone, a])
+            high[keep, a] = max(high[keep, a], high[gone, a])
+        size[keep] += size[gone]
+        cost[keep] = least
+        into[gone] = keep
+    for c in range(clusters):
+        while into[into[c]] != into[c]:
+            into[c] = into[into[c]]
+    return into

@@ -1,0 +1,104 @@
+"""Top-down generalization of sets of items. Numba is imported when the first sets are refined, not before."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kveil.kernels.threads import threads
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Hashes = NDArray[np.uint64]
+
+MANY = 16_384  # records that are worth a second thread
+SHARES = 16  # into which they are then dealt out, at least
+
+
+class Forest(NamedTuple):
+    """Trees laid end to end, nodes in depth-first order, and the way from the root to every leaf.
+
+    ``first`` and ``last`` are the leaves under a node; ``cost`` is what showing it costs an item. The nodes from the
+    root down to a leaf stand in ``way`` from ``way_start[leaf]`` on. ``children`` is how many a node has, ``sibling``
+    which of its parent's children it is.
+    """
+
+    first: Ints
+    last: Ints
+    cost: Longs
+    way_start: Longs
+    way: Ints
+    children: Ints
+    sibling: Ints
+
+
+class Sets(NamedTuple):
+    """Every record's items as leaves in growing order, laid end to end."""
+
+    start: Longs
+    leaf: Ints
+
+
+def refine(forest: Forest, sets: Sets, order: Ints, k: int, patient: bool = False) -> Ints:
+    """Return the node that every item is shown as, so that every shown set is shared by k records.
+
+    ``order`` are the records that take part, in canonical order, all with items under the same roots. The items of
+    others stay at their roots, and so do all where there are fewer than k records. ``patient``: no child is taken out
+    of a node while any node can be opened, even where that gains more. See `algorithms.partition` for the rules. Parts
+    do not know of each other, so that threads change nothing but the time.
+    """
+    from kveil.kernels.items.partition_loops import refine_parts
+
+    # Laid out in that order, the items of a part stand near each other.
+    items = _items_of(sets.start, order)
+    laid = Sets(np.concatenate([[0], np.cumsum(np.diff(sets.start)[order])]), sets.leaf[items])
+    place, records = forest.way_start[laid.leaf], np.arange(len(order), dtype=np.int32)
+
+    def work(parts: Longs, small: int = 0) -> Longs:
+        return refine_parts(forest, laid, records, place, parts, k, patient, small)
+
+    whole = np.array([[0, len(order)]], dtype=np.int64)
+    if len(order) < max(k, 1):
+        whole = whole[:0]
+    if threads() == 1 or len(order) < MANY:
+        work(whole)
+    else:
+        parts = work(whole, len(order) // 4)
+        with ThreadPoolExecutor(threads()) as pool:
+            list(pool.map(work, _shares(parts)))
+    shown = forest.way[forest.way_start[sets.leaf]]
+    shown[items] = forest.way[place]
+    return np.asarray(shown)
+
+
+def _items_of(start: Longs, records: Ints) -> Longs:
+    """Return the places of some records' items, record after record."""
+    length = np.diff(start)[records]
+    end = np.cumsum(length)
+    return np.asarray(np.repeat(start[records] - end + length, length) + np.arange(end[-1] if len(end) else 0))
+
+
+def _shares(parts: Longs) -> list[Longs]:
+    """Deal out parts, largest first, into shares of about a sixteenth of the records; a large part is one alone."""
+    sizes = parts[:, 1] - parts[:, 0]
+    parts = parts[np.argsort(-sizes, kind="stable")]
+    sizes = np.cumsum(parts[:, 1] - parts[:, 0])
+    share = (sizes - 1) * SHARES // max(int(sizes[-1]) if len(sizes) else 0, 1)
+    return np.split(parts, np.flatnonzero(np.diff(share)) + 1)
+
+
+def group_sets(start: Longs, values: Ints) -> tuple[Ints, Ints]:
+    """Return every run's group and every group's first run; runs of equal values form a group. O(values)."""
+    from kveil.kernels.items.equal_sets_loops import group_runs
+
+    return group_runs(start, np.ascontiguousarray(values, dtype=np.int32))
+
+
+def refine_nothing() -> None:
+    """Refine no sets, which compiles the loops for the types they are called with."""
+    none, far = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
+    refine(Forest(none, none, far[:0], far, none, none, none), Sets(far, none), none, 1)
+    group_sets(far, none)

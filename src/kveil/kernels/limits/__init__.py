@@ -1,0 +1,1 @@
+"""Loops that choose cells of numbers under a largest width."""

@@ -1,0 +1,9 @@
+"""9 INDEPENDENT CHECK ON RELEASED TEXTS.
+
+It repeats the models on purpose and shares no code with what it verifies: it knows the policy, and the texts.
+"""
+
+from kveil.verifier.release import verify_release
+from kveil.verifier.verdict import Verdict
+
+__all__ = ["Verdict", "verify_release"]

@@ -1,0 +1,287 @@
+"""Sets of items on released texts: coverage of the originals, shared fingerprints, shared combinations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kveil.errors import count
+from kveil.policy.attributes import STAR
+from kveil.policy.hierarchy import Line, climber, fixed_lines
+from kveil.policy.model import Policy
+from kveil.policy.privacy import KKmAnonymity, KLDiversity, sensitive_of
+from kveil.verifier.rows import ITEM, ROW, Rows
+
+Longs = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+MOST_AT_ONCE = 4_000_000  # combinations that are counted together
+
+# ---------------------------------------------------------------------------------------------- coverage
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Original items that no shown label covers, and shown labels with no original item below."""
+
+    uncovered: int
+    unfounded: int
+
+
+def cover(
+    policy: Policy, name: str, before: pl.DataFrame, after: pl.DataFrame, places: Longs, starred: pl.Series
+) -> Coverage:
+    """Compare people's generalized items with those they had; a starred person's are not compared.
+
+    ``places`` gives each released row's original row. Works on numbers for labels: O(items · height).
+    """
+    labels, shown = _coded(after[ITEM])
+    values, had = _coded(before[ITEM])
+    row_before = before[ROW].to_numpy()
+    kept = np.zeros(int(row_before.max(initial=-1)) + 1, dtype=bool)
+    kept[places[~starred.to_numpy()]] = True
+    row_after = places[after[ROW].to_numpy()]
+    keep_after = kept[row_after]
+    width = len(labels)
+    key = np.sort(row_after[keep_after] * width + shown[keep_after])
+    keep_before = kept[row_before]
+    row_before, had = row_before[keep_before], had[keep_before]
+    number = {label: position for position, label in enumerate(labels)}
+    lines = _lines(policy, name, values)
+    height = max(map(len, lines), default=0)
+    covered = np.zeros(len(had), dtype=bool)
+    founded = np.zeros(len(key), dtype=bool)
+    for level in range(height):
+        step = np.array([number.get(line[level], -1) if level < len(line) else -1 for line in lines], dtype=np.int64)
+        asked = np.flatnonzero(step[had] >= 0)
+        wanted = row_before[asked] * width + step[had[asked]]
+        place = np.searchsorted(key, wanted)
+        hit = place < len(key)
+        hit[hit] = key[place[hit]] == wanted[hit]
+        covered[asked[hit]] = True
+        founded[place[hit]] = True
+    return Coverage(int((~covered).sum()), int((~founded).sum()))
+
+
+def _coded(items: pl.Series) -> tuple[list[str | None], Longs]:
+    """Return a column's distinct texts, null for missing, and every item's position among them."""
+    distinct: list[str | None] = sorted(items.drop_nulls().unique().to_list())
+    codes = items.cast(pl.Enum([str(text) for text in distinct])).to_physical().cast(pl.Int64)
+    if items.null_count():
+        codes = codes.fill_null(len(distinct))
+        distinct = [*distinct, None]
+    return distinct, codes.to_numpy()
+
+
+def _lines(policy: Policy, name: str, values: list[str | None]) -> list[tuple[str | None, ...]]:
+    """Return the labels that are true of each original item, from itself up to the root; missing is under the root."""
+    fixed = fixed_lines(policy, name)
+    if fixed is not None:
+        ways: dict[str, Line] = {line[0]: line for line in fixed.lines}
+        climb, root = ways.get, fixed.root
+    else:
+        known = [value for value in values if value is not None]
+        climb, root = climber(policy.attributes[name].hierarchy, known), STAR  # type: ignore[assignment]
+    return [(None, root) if value is None else climb(value) or (value,) for value in values]
+
+
+# ---------------------------------------------------------------------------------------------- sets as numbers
+
+
+@dataclass(frozen=True)
+class _Sets:
+    """Rows' sets of items as numbers, laid end to end in growing order; ``start`` has the end as last entry."""
+
+    start: Longs
+    item: Longs
+    items: int
+
+
+def _sets(rows: Rows, names: tuple[str, ...], missing: bool) -> _Sets:
+    """Return the items of some attributes together; having none is an item of its own where ``missing`` says so."""
+    row, item, offset = [], [], 0
+    for name in names:
+        pairs = rows.items[name] if missing else rows.items[name].filter(pl.col(ITEM).is_not_null())
+        distinct, codes = _coded(pairs[ITEM])
+        row.append(pairs[ROW].to_numpy())
+        item.append(codes + offset)
+        offset += len(distinct)
+    width = max(offset, 1)
+    key = np.sort(np.concatenate(row) * width + np.concatenate(item))
+    owner, code = np.divmod(key, width)
+    start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=rows.height))]).astype(np.int64)
+    return _Sets(start, code, width)
+
+
+def _same_sets(sets: _Sets) -> Longs:
+    """Return a number for every row that is the same for equal sets: the place in the trie of all sets."""
+    length = np.diff(sets.start)
+    place = np.zeros(len(length), dtype=np.int64)
+    deeper = np.flatnonzero(length > 0)
+    used, at = 1, 0
+    while len(deeper):
+        key = place[deeper] * sets.items + sets.item[sets.start[deeper] + at]
+        different, inverse = np.unique(key, return_inverse=True)
+        place[deeper] = used + inverse.reshape(-1)
+        used += len(different)
+        at += 1
+        deeper = deeper[length[deeper] > at]
+    return place
+
+
+def _classes(rows: Rows, attributes: tuple[str, ...]) -> tuple[Longs, int]:
+    """Return every row's class of equal texts, and how many classes there are."""
+    if not attributes:
+        return np.zeros(rows.height, dtype=np.int64), min(rows.height, 1)
+    texts = rows.texts.select(attributes)
+    found = texts.unique(maintain_order=True).with_row_index("\0class")
+    numbered = texts.join(found, on=list(attributes), how="left", maintain_order="left", nulls_equal=True)
+    return numbered["\0class"].cast(pl.Int64).to_numpy(), found.height
+
+
+# ---------------------------------------------------------------------------------------------- models
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a model of sets comes to: the worst figure, how many classes there are, further figures, findings."""
+
+    worst: Any
+    groups: int
+    extra: dict[str, Any]
+    findings: list[str]
+
+
+def check_kl(model: KLDiversity, policy: Policy, rows: Rows, taking_part: Bools) -> Figures:
+    """Check that k people share every fingerprint, and that none has more than 1/l of a class.
+
+    The set of somebody who has no item is a fingerprint like any other.
+    """
+    place = _same_sets(_sets(rows, sensitive_of(model), missing=True))[taking_part]
+    of_class = _classes(rows, policy.attributes_of(model))[0][taking_part]
+    _, bucket, shared = np.unique(place, return_inverse=True, return_counts=True)
+    classes, of_class, size = np.unique(of_class, return_inverse=True, return_counts=True)
+    pairs, together = np.unique(
+        of_class.reshape(-1).astype(np.int64) * max(len(shared), 1) + bucket.reshape(-1), return_counts=True
+    )
+    most = np.zeros(len(classes), dtype=np.int64)
+    np.maximum.at(most, pairs // max(len(shared), 1), together)
+    limit = Fraction(str(model.l))
+    bad = most * limit.numerator > size * limit.denominator
+    rare = shared < model.k
+    findings = []
+    asked = f"kl-diversity (k {model.k}, l {model.l}) of {', '.join(sensitive_of(model))}"
+    if rare.any():
+        findings.append(
+            f"{asked} does not hold: {count(int(rare.sum()), 'fingerprint')} shared by fewer than {model.k} "
+            f"individuals, with {count(int(shared[rare].sum()), 'individual')}; the worst by {int(shared.min())}."
+        )
+    if bad.any():
+        findings.append(
+            f"{asked} does not hold in {count(int(bad.sum()), 'group')} with "
+            f"{count(int(size[bad].sum()), 'individual')}, where one fingerprint has more than 1/{model.l}."
+        )
+    some = len(classes) > 0
+    return Figures(
+        worst=float((size / most).min()) if some else None,
+        groups=len(classes),
+        extra={"fingerprints": len(shared), "shared": int(shared.min()) if some else None},
+        findings=findings,
+    )
+
+
+def check_kkm(model: KKmAnonymity, policy: Policy, rows: Rows, taking_part: Bools) -> Figures:
+    """Check that classes have k people, and that k of a class share every combination of at most m items in it."""
+    sets = _sets(rows, sensitive_of(model), missing=False)
+    place = _same_sets(sets)[taking_part]
+    of_class = _classes(rows, policy.attributes_of(model))[0][taking_part]
+    who = np.flatnonzero(taking_part)
+    _, of_class, size = np.unique(of_class, return_inverse=True, return_counts=True)
+    # People of one class with the same set count together.
+    width = int(place.max(initial=0)) + 1
+    _, first, times = np.unique(
+        of_class.reshape(-1).astype(np.int64) * width + place, return_index=True, return_counts=True
+    )
+    least, rare, where = _least_shared(sets, who[first], of_class.reshape(-1)[first], times, model.m, model.k)
+    small = size < model.k
+    findings = []
+    asked = f"k-km-anonymity (k {model.k}, m {model.m}) of {', '.join(sensitive_of(model))}"
+    if small.any():
+        findings.append(
+            f"{asked} does not hold: {count(int(small.sum()), 'group')} with fewer than {model.k} individuals; "
+            f"the worst has {int(size.min())}."
+        )
+    if rare:
+        findings.append(
+            f"{asked} does not hold in {count(where, 'group')}: {count(rare, 'combination')} of at most {model.m} "
+            f"items shared by fewer than {model.k} individuals, the worst by {least}."
+        )
+    smallest = int(size.min()) if len(size) else None
+    return Figures(least if least is not None else smallest, len(size), {"smallest": smallest}, findings)
+
+
+def _least_shared(
+    sets: _Sets, row: Longs, of_class: Longs, times: Longs, m: int, k: int
+) -> tuple[int | None, int, int]:
+    """Return by how few a combination is shared, how many are by fewer than k, and in how many classes.
+
+    ``row`` are rows with different sets in their classes, sorted by class; ``times`` how many people have each.
+    """
+    length = sets.start[row + 1] - sets.start[row]
+    work = np.array([_combinations(int(n), m) for n in length.tolist()], dtype=np.float64)
+    least: int | None = None
+    rare = 0
+    bad_classes: set[int] = set()
+    begin = 0
+    ends = np.flatnonzero(np.append(np.diff(of_class) != 0, True)) + 1 if len(row) else np.zeros(0, dtype=np.int64)
+    total = 0.0
+    before = 0
+    for position, end in enumerate(ends.tolist()):
+        total += float(work[before:end].sum())
+        before = end
+        if total < MOST_AT_ONCE and position + 1 < len(ends):
+            continue
+        for classes, support in _supports(sets, row[begin:end], of_class[begin:end], times[begin:end], m):
+            if len(support):
+                least = int(support.min()) if least is None else min(least, int(support.min()))
+                few = support < k
+                rare += int(few.sum())
+                bad_classes.update(classes[few].tolist())
+        begin, total = end, 0.0
+    return least, rare, len(bad_classes)
+
+
+def _combinations(items: int, m: int) -> int:
+    found, term = 0, 1
+    for size in range(1, min(m, items) + 1):
+        term = term * (items - size + 1) // size
+        found += term
+    return found
+
+
+def _supports(sets: _Sets, row: Longs, of_class: Longs, times: Longs, m: int) -> list[tuple[Longs, Longs]]:
+    """Return, for 1 to m items, the class and the support of every combination that occurs."""
+    start, end = sets.start[row], sets.start[row + 1]
+    entry = np.arange(len(row))
+    after = start.copy()  # where the next item of an entry's combination may stand
+    combination = of_class.astype(np.int64)
+    found = []
+    for _ in range(m):
+        more = end[entry] - after
+        source = np.repeat(np.arange(len(entry)), more)
+        place = np.arange(len(source)) - np.repeat(np.cumsum(more) - more, more) + after[source]
+        entry = entry[source]
+        if not len(entry):
+            break
+        _, first, combination = np.unique(
+            combination[source] * sets.items + sets.item[place], return_index=True, return_inverse=True
+        )
+        combination = combination.reshape(-1).astype(np.int64)
+        support = np.bincount(combination, weights=times[entry], minlength=len(first)).astype(np.int64)
+        found.append((of_class[entry[first]], support))
+        after = place + 1
+    return found

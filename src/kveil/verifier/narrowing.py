@@ -1,0 +1,146 @@
+"""What a kept dependency tells whoever knows it: left sides are only those whose right side fits what is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import polars as pl
+
+from kveil.errors import count
+from kveil.files import Source
+from kveil.policy.attributes import STAR, Ranges
+from kveil.policy.dependencies import Dependency
+from kveil.policy.hierarchy import climber, fixed_lines
+from kveil.policy.model import Policy
+from kveil.policy.numbers import parse_number, parse_span
+from kveil.policy.privacy import KAnonymity
+from kveil.verifier.rows import Rows, released_texts
+
+MOST_PAIRS = 3_000_000  # of a shown left side and a value below it; beyond, nothing is counted
+SET = "\0set"
+WAS = "\0was"
+NOW = "\0shown"
+
+
+def refined_groups(
+    policy: Policy, rows: Rows, release: Source, original: Source, taking_part: dict[int, pl.Series]
+) -> list[dict[str, Any]]:
+    """Return for every k-anonymity model the smallest group after left sides are told apart by what fits them.
+
+    A shown left side is replaced by those of the original's left sides below it whose right side lies below the shown
+    one. Rules count that are functional, and models that hold an attribute of a left side. ``taking_part`` gives for
+    every model's position the rows it counts.
+    """
+    rules = [rule for rule in policy.dependencies if not rule.multivalued]
+    used = {name for rule in rules for name in rule.left + rule.right}
+    shown = rows.texts.with_columns(
+        released_texts(release, policy, name, stars=True).gather(rows.source).alias(name)
+        for name in policy.released
+        if name in used and name not in rows.texts.columns and release.frame[name].dtype != pl.List
+    )
+    known = pl.DataFrame({name: released_texts(original, policy, name) for name in shown.columns})
+    sets = [
+        (rule, found)
+        for rule in rules
+        if set(rule.left + rule.right) <= set(shown.columns)
+        and (found := _fitting(rule, policy, shown, known)) is not None
+    ]
+    answer = []
+    for position, model in enumerate(policy.privacy):
+        if not isinstance(model, KAnonymity):
+            continue
+        attributes = policy.attributes_of(model)
+        keys = shown.select(attributes)
+        replaced: set[str] = set()
+        extra: list[pl.Series] = []
+        for rule, possible in sets:
+            mine = [name for name in rule.left if name in attributes]
+            if mine:
+                extra.append(possible.told_apart(mine).alias(f"{SET}{len(extra)}"))
+                replaced.update(mine)
+        if not extra:
+            continue
+        frame = keys.drop(replaced).with_columns(extra).filter(taking_part[position])
+        sizes = frame.group_by(frame.columns).len()["len"]
+        smallest = sizes.min()
+        if isinstance(smallest, int):
+            answer.append({"attributes": list(attributes), "k": model.k, "smallest": smallest})
+    return answer
+
+
+def refinement_warnings(refined: list[dict[str, Any]], persons: bool) -> list[str]:
+    """Warn of groups that fall below k for whoever knows the declared rules."""
+    noun = "individual" if persons else "record"
+    return [
+        f"whoever knows the declared dependencies can tell groups over {', '.join(entry['attributes'])} apart down to "
+        f"{count(entry['smallest'], noun)}, fewer than k = {entry['k']}."
+        for entry in refined
+        if entry["smallest"] < entry["k"]
+    ]
+
+
+@dataclass(frozen=True)
+class _Fits:
+    """Every row's number of a pair (left, right) as shown, and for every number the original left sides that fit."""
+
+    number: pl.Series
+    fitting: pl.DataFrame
+
+    def told_apart(self, names: list[str]) -> pl.Series:
+        """Return a number for every row's set of values of some attributes of the left side."""
+        values = self.fitting.select(names).unique().sort(names).with_row_index("\0value")
+        placed = self.fitting.select(SET, *names).unique().join(values, on=names).select(SET, "\0value")
+        sets = placed.group_by(SET).agg(pl.col("\0value").sort()).sort(SET)
+        of_set: dict[tuple[int, ...], int] = {}
+        number = {pair: of_set.setdefault(tuple(found), len(of_set)) for pair, found in sets.iter_rows()}
+        # Nothing fits where a release does not keep the rule, or is untrue: such pairs stay apart.
+        numbers = [number.get(pair, -1 - pair) for pair in range(int(cast(int, self.number.max() or 0)) + 1)]
+        return pl.Series(numbers, dtype=pl.Int64).gather(self.number)
+
+
+def _fitting(rule: Dependency, policy: Policy, shown: pl.DataFrame, known: pl.DataFrame) -> _Fits | None:
+    """Return the original left sides that fit what is shown, None where there would be too many."""
+    names = list(dict.fromkeys(rule.left + rule.right))
+    cells = shown.select(names)
+    pairs = cells.unique().sort(names).with_row_index(SET)
+    images = known.select(names).unique()
+    found = images.rename({name: f"{name}\0was" for name in names})
+    for name in names:
+        ways = _ways(policy, name, images[name].unique().to_list(), pairs[name].unique().to_list())
+        found = found.join(ways, left_on=f"{name}\0was", right_on=WAS, how="inner").rename({NOW: name})
+        if found.height > MOST_PAIRS:
+            return None
+    fitting = pairs.join(found, on=names, how="inner").select(SET, *(f"{name}\0was" for name in rule.left))
+    fitting = fitting.rename({f"{name}\0was": name for name in rule.left})
+    number = cells.join(pairs, on=names, how="left", maintain_order="left")[SET]
+    return _Fits(number, fitting)
+
+
+def _ways(policy: Policy, name: str, values: list[str], labels: list[str]) -> pl.DataFrame:
+    """Return which of the labels shown for an attribute lie above each of its original values."""
+    missing = policy.data.missing
+    spec = policy.attributes[name].hierarchy
+    wanted = set(labels)
+    found: list[tuple[str, str]] = []
+    if policy.attributes[name].role != "quasi-identifier":
+        found = [(value, value) for value in values if value in wanted]
+    elif isinstance(spec, Ranges):
+        spans = {label: parse_span(label) for label in labels if label not in missing}
+        for value in values:
+            number = None if value in missing else parse_number(value)
+            for label in labels:
+                span = spans.get(label)
+                inside = number is not None and span is not None and span[0] <= number <= span[1]
+                if label in (value, STAR) or inside:
+                    found.append((value, label))
+    else:
+        fixed = fixed_lines(policy, name)
+        climb = climber(spec, [v for v in values if v not in missing]) if fixed is None else None
+        lines = {} if fixed is None else {line[0]: line for line in fixed.lines}
+        for value in values:
+            line = (lines.get(value) if climb is None else climb(value)) if value not in missing else None
+            root = STAR if fixed is None else fixed.root
+            above = {*(line or (value, root)), STAR} & wanted
+            found += [(value, label) for label in sorted(above)]
+    return pl.DataFrame(found, schema={WAS: pl.String, NOW: pl.String}, orient="row")

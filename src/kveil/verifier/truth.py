@@ -1,0 +1,339 @@
+"""Compare a release with its original: truth, boundaries, unchanged cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kveil.errors import count, listing
+from kveil.files import Source
+from kveil.policy.attributes import STAR, Attribute, Intervals, MaxWidth, Ranges
+from kveil.policy.constraints import Component
+from kveil.policy.hierarchy import Line, climber, fixed_lines, label_test, marked_nodes
+from kveil.policy.model import Policy
+from kveil.policy.numbers import EXACT, parse_number, parse_span
+from kveil.verifier.fingerprints import Coverage, cover
+from kveil.verifier.rows import ITEM, ROW, Rows, original_rows, released_texts
+
+Places = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How a release differs from its original; ``starred`` are rows whose stars only suppression can give."""
+
+    untrue: int
+    beyond: int
+    changed: int
+    starred: pl.Series
+    original_rows: int
+    findings: list[str]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What an original value allows to be shown for it; ``stars`` is False where no group would show `*`."""
+
+    known: Callable[[str], bool]
+    true: Callable[[str, str], bool]
+    within: Callable[[str, str], bool]
+    stars: bool = True
+
+
+def unknown_labels(
+    texts: pl.DataFrame, policy: Policy, parts: tuple[Component, ...], starred: pl.DataFrame
+) -> list[str]:
+    """Return a finding for every attribute that shows what its hierarchy cannot know, without any original."""
+    findings = []
+    owned = [(name, starred[str(c)]) for c, part in enumerate(parts) for name in part.attributes]
+    counted = pl.collect_all(
+        pl.LazyFrame({"label": texts[name].filter(~star) if star.any() else texts[name]}).group_by("label").len()
+        for name, star in owned
+    )
+    for (name, _), counts in zip(owned, counted, strict=True):
+        spec = policy.attributes[name].hierarchy
+        if isinstance(spec, Ranges):
+            known: Callable[[str], bool] = lambda text: text == STAR or parse_span(text) is not None  # noqa: E731
+        else:
+            known = label_test(spec, fixed_lines(policy, name))
+        strange = {
+            label: cells for label, cells in counts.iter_rows() if label != policy.data.missing[0] and not known(label)
+        }
+        findings += _strangers(name, strange)
+    return findings
+
+
+def unknown_items(rows: Rows, policy: Policy) -> list[str]:
+    """Return a finding for every sensitive attribute that shows a value its hierarchy does not know."""
+    findings = []
+    for name, items in rows.items.items():
+        lines = fixed_lines(policy, name)
+        if name in policy.generalized:
+            known = label_test(policy.attributes[name].hierarchy, lines)
+            shown = items if not rows.starred.any() else items.filter(~rows.starred.gather(items[ROW]))
+            counts = shown[ITEM].drop_nulls().value_counts(name="cells")
+            findings += _strangers(name, {item: cells for item, cells in counts.iter_rows() if not known(item)})
+        elif lines is not None:
+            leaves = {line[0] for line in lines.lines} | {STAR}
+            counts = items[ITEM].drop_nulls().value_counts(name="cells")
+            findings += _strangers(name, {item: cells for item, cells in counts.iter_rows() if item not in leaves})
+    return findings
+
+
+def _strangers(name: str, strange: dict[str, int]) -> list[str]:
+    if not strange:
+        return []
+    shown = [repr(label[:40]) for label in sorted(strange)[:3]]
+    return [
+        f"{name} shows {count(len(strange), 'label')} that its hierarchy does not know "
+        f"({listing(shown)}{' and more' if len(strange) > 3 else ''}), in {count(sum(strange.values()), 'cell')}."
+    ]
+
+
+def impossible_stars(policy: Policy, parts: tuple[Component, ...], starred: pl.DataFrame) -> pl.Series:
+    """Return the rows with a component whose stars no generalization can give, as far as texts alone tell.
+
+    That is where the hierarchy's root is not `*`, or where no value may reach it. Missing hangs under the root, so
+    a boundary below it limits missing only if it is drawn at the leaves themselves.
+    """
+    found = pl.Series(np.zeros(starred.height, dtype=bool))
+    for c, part in enumerate(parts):
+        if any(_never_star(policy, name) for name in part.attributes):
+            found |= starred[str(c)]
+    return found
+
+
+def _never_star(policy: Policy, name: str) -> bool:
+    attribute, missing = policy.attributes[name], policy.data.missing
+    boundary = attribute.boundary
+    if isinstance(boundary, MaxWidth) or (boundary is not None and boundary.form == "level" and boundary.level == 0):
+        return True
+    lines = fixed_lines(policy, name)
+    if lines is None:
+        return False
+    ways = {line[0]: line for line in lines.lines if line[0] not in missing}
+    judge = _judge_tree(attribute, ways.get, lambda: list(ways), lines.root, missing, has_missing=True)
+    return lines.root != STAR or not any(judge.within(leaf, STAR) for leaf in (*ways, missing[0]))
+
+
+def _star_is_free(policy: Policy, name: str) -> bool:
+    """Tell whether `*` is true of every value of an attribute, and within its boundary since it has none."""
+    lines = fixed_lines(policy, name)
+    return policy.attributes[name].boundary is None and (lines is None or lines.root == STAR)
+
+
+def _pairs(
+    was: pl.Series, shown: pl.Series, star: pl.Series, records: Places, row_of: Places | None, free: bool
+) -> pl.LazyFrame:
+    """Return the distinct pairs (original, shown) of an attribute with how many records have each.
+
+    Without those that need no judgement: a value that shows itself, and `*` where it is ``free``.
+    """
+    if free and not star.any() and (shown == STAR).all():
+        return pl.LazyFrame(schema={"was": pl.String, "shown": pl.String, "star": pl.Boolean, "len": pl.UInt32})
+    frame = pl.LazyFrame({"was": was}).select(pl.col("was").gather(pl.Series(records)))
+    shown, star = (shown, star) if row_of is None else (shown.gather(row_of), star.gather(row_of))
+    frame = frame.with_columns(shown.alias("shown"))
+    asked = pl.col("shown") != pl.col("was")
+    if free:
+        asked &= pl.col("shown") != STAR
+    if star.any():
+        return (
+            frame.with_columns(star.alias("star")).filter(asked | pl.col("star")).group_by("was", "shown", "star").len()
+        )
+    return frame.filter(asked).group_by("was", "shown").len().select("was", "shown", pl.lit(False).alias("star"), "len")
+
+
+def compare(
+    release: Source,
+    rows: Rows,
+    original: Source,
+    places: Places,
+    policy: Policy,
+    parts: tuple[Component, ...],
+    starred: pl.DataFrame,
+) -> Comparison:
+    """Compare every cell of a release with the original's; ``places`` gives each released row's original row.
+
+    Works on the distinct pairs (original, shown) of each attribute: O(records) to find them, then O(pairs). A
+    person's cell must be true of every record the person has.
+    """
+    findings: list[str] = []
+    untrue = beyond = changed = 0
+    impossible = np.zeros(rows.height, dtype=bool)
+    before, of_record = original_rows(original, policy)
+    records, row_of = _record_alignment(before, of_record, places)
+    originals = {name: released_texts(original, policy, name) for name in policy.quasi_identifiers}
+    owned = [(name, starred[str(c)]) for c, part in enumerate(parts) for name in part.attributes]
+    # Intervals are of whole numbers if all values are: one more look at the columns that have them, side by side.
+    numeric = [name for name, _ in owned if isinstance(policy.attributes[name].hierarchy, Intervals)]
+    counted = pl.collect_all(
+        [_pairs(originals[n], rows.texts[n], star, records, row_of, _star_is_free(policy, n)) for n, star in owned]
+        + [pl.LazyFrame({"value": originals[name]}).unique() for name in numeric]
+    )
+    values = dict(zip(numeric, counted[len(owned) :], strict=True))
+    for (name, star), pairs in zip(owned, counted[: len(owned)], strict=True):
+        if not pairs.height:
+            continue
+        judge = _judge(policy, name, values[name]["value"] if name in values else originals[name])
+        strange: dict[str, int] = {}
+        wrong = over = 0
+        cannot: set[str] = set()
+        for was, shown, is_star, cells in pairs.iter_rows():
+            if is_star:
+                if not (judge.stars and judge.known(STAR) and judge.true(was, STAR) and judge.within(was, STAR)):
+                    cannot.add(was)
+            elif not judge.true(was, shown):
+                if judge.known(shown):
+                    wrong += cells
+                else:
+                    strange[shown] = strange.get(shown, 0) + cells
+            elif not judge.within(was, shown):
+                over += cells
+        if cannot and not before.persons:
+            impossible |= (star & originals[name].gather(places).is_in(list(cannot))).to_numpy()
+        findings += _strangers(name, strange)
+        if wrong:
+            findings.append(f"{name} shows what is not true of the original in {count(wrong, 'cell')}.")
+        if over:
+            findings.append(f"{name} is generalized beyond its boundary in {count(over, 'cell')}.")
+        untrue += wrong + sum(strange.values())
+        beyond += over
+    for name in policy.released:
+        role = policy.attributes[name].role
+        if role == "quasi-identifier":
+            continue
+        if name in policy.generalized:
+            coverage = cover(policy, name, before.items[name], rows.items[name], places, rows.starred)
+            findings += _coverage(name, coverage)
+            untrue += coverage.uncovered + coverage.unfounded
+            continue
+        if role == "sensitive" and rows.persons:
+            differing = _differing_items(before.items[name], rows.items[name], places, rows.starred)
+        else:
+            absent = policy.data.missing[0]
+            was = original.texts(name).gather(before.source[places]).fill_null(absent)
+            differing = int((release.texts(name).gather(rows.source).fill_null(absent) != was).sum())
+        if differing:
+            findings.append(f"{name} ({role}) differs from the original in {count(differing, 'cell')}.")
+            changed += differing
+    return Comparison(untrue, beyond, changed, pl.Series(impossible), before.height, findings)
+
+
+def _coverage(name: str, coverage: Coverage) -> list[str]:
+    """Return what is wrong with generalized items: each must be covered, and each label must cover one."""
+    found = []
+    if coverage.uncovered:
+        found.append(f"{name} shows nothing that covers {count(coverage.uncovered, 'item')} of the original.")
+    if coverage.unfounded:
+        found.append(f"{name} shows {count(coverage.unfounded, 'item')} that cover no item of the original.")
+    return found
+
+
+def _record_alignment(before: Rows, of_record: Places, places: Places) -> tuple[Places, Places | None]:
+    """Return the records to compare and the released row of each, None where they are the rows in order."""
+    if not before.persons:
+        return places, None
+    row_of = np.full(before.height, -1, dtype=np.int64)
+    row_of[places] = np.arange(len(places))
+    records = np.flatnonzero(row_of[of_record] >= 0)
+    return records, row_of[of_record[records]]
+
+
+def _differing_items(before: pl.DataFrame, after: pl.DataFrame, places: Places, starred: pl.Series) -> int:
+    """Return how many items of released persons were added or left out; a starred person's are not compared."""
+    place = pl.DataFrame({ROW: np.arange(len(places)), "place": places}).filter(~starred)
+    shown = after.join(place, on=ROW).select(pl.col("place").alias(ROW), ITEM)
+    had = before.join(place.select(pl.col("place").alias(ROW)), on=ROW)
+    added = shown.join(had, on=[ROW, ITEM], how="anti", nulls_equal=True).height
+    return added + had.join(shown, on=[ROW, ITEM], how="anti", nulls_equal=True).height
+
+
+def _judge(policy: Policy, name: str, values: pl.Series) -> Judgement:
+    """Return what may be shown for an attribute's values, given all of them as the original has them."""
+    attribute = policy.attributes[name]
+    missing = policy.data.missing
+    if isinstance(attribute.hierarchy, Ranges):
+        return _judge_ranges(attribute, missing[0], bool((values == missing[0]).any()))
+    fixed = fixed_lines(policy, name)
+    has_missing = bool((values == missing[0]).any())
+    if fixed is not None:
+        lines = {line[0]: line for line in fixed.lines}
+        return _judge_tree(attribute, lines.get, lambda: list(lines), fixed.root, missing, has_missing)
+
+    @cache
+    def known() -> list[str]:
+        return [value for value in values.unique().to_list() if value not in missing]
+
+    climb = climber(attribute.hierarchy, known() if isinstance(attribute.hierarchy, Intervals) else ())
+    return _judge_tree(attribute, climb, known, STAR, missing, has_missing)
+
+
+def _judge_tree(
+    attribute: Attribute,
+    climb: Callable[[str], Line | None],
+    leaves: Callable[[], list[str]],
+    root: str,
+    missing: tuple[str, ...],
+    has_missing: bool,
+) -> Judgement:
+    """Return what a tree allows; lines are climbed when they are asked for, all of them only where it must be."""
+    texts = set(missing)
+
+    @cache
+    def line(was: str) -> Line:
+        return (was, root) if was in texts else climb(was) or (was,)
+
+    @cache
+    def labels() -> frozenset[str]:
+        return frozenset().union((root,), *(line(leaf) for leaf in leaves() if leaf not in texts))
+
+    marked = set(marked_nodes(attribute))
+    if attribute.boundary is not None and attribute.boundary.form == "level":
+        level = attribute.boundary.level
+        ways = [line(leaf) for leaf in leaves() if leaf not in texts] + [line(missing[0])] * has_missing
+        marked = {way[level] for way in ways if len(way) > level}
+
+    def within(was: str, shown: str) -> bool:
+        if not marked:
+            return True
+        for label in line(was):
+            if label == shown:
+                return True
+            if label in marked:
+                return False
+        return False
+
+    return Judgement(
+        known=lambda text: text in labels() or (has_missing and text == missing[0]),
+        true=lambda was, shown: shown == was or shown in line(was),
+        within=within,
+    )
+
+
+def _judge_ranges(attribute: Attribute, missing: str, has_missing: bool) -> Judgement:
+    widest = attribute.boundary.max_width if isinstance(attribute.boundary, MaxWidth) else None
+
+    def true(was: str, shown: str) -> bool:
+        if shown in (STAR, was):
+            return True
+        number, span = parse_number(was), parse_span(shown)
+        return was != missing and number is not None and span is not None and span[0] <= number <= span[1]
+
+    def within(was: str, shown: str) -> bool:
+        if widest is None or shown == was:
+            return True
+        span = parse_span(shown)
+        return span is not None and EXACT.subtract(span[1], span[0]) <= widest
+
+    return Judgement(
+        known=lambda text: text in (STAR, missing) or parse_span(text) is not None,
+        true=true,
+        within=within,
+        stars=has_missing,  # a group shows `*` only where it mixes numbers and missing
+    )

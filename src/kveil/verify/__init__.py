@@ -1,9 +1,0 @@
-"""9 INDEPENDENT CHECK ON RELEASED TEXTS.
-
-It repeats the models on purpose and shares no code with what it verifies: it knows the policy, and the texts.
-"""
-
-from kveil.verify.check import verify_release
-from kveil.verify.verdict import Verdict
-
-__all__ = ["Verdict", "verify_release"]
