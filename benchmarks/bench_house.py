@@ -73,8 +73,8 @@ def anjana(folder: Path) -> Iterator[Row]:
 
 def _ncp_of(released: Any, original: pl.DataFrame, home: Path) -> float:
     """Return the NCP of anjana's release by kveil's own measure; its column `index` says which records are left."""
-    from kveil.frames import from_frame
     from kveil.flow.anonymize import measure_sources
+    from kveil.frames import from_frame
     from kveil.report.owner import Owner
 
     policy = adult_policy(home, ANJANA, K10, "suppression: {limit: 1}", "datafly")

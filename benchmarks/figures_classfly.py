@@ -443,7 +443,7 @@ def against_the_twin(rows: int, most: float | None = None) -> dict[str, float]:
     def over(number: int, frame: Any) -> None:
         raise _Enough
 
-    twins, naive = _tests("naive_classfly"), _tests("naive")
+    twins, naive = _tests("naive.classfly"), _tests("naive.release")
     frame = uniform_table("wide", rows, 1)
     policy = policy_over(HIERARCHIES, CONSTRAINTS, rows)
     table = encode(from_frame(frame), policy)
@@ -486,7 +486,7 @@ def _as_texts(value: Any) -> Any:
 
 def rounds(variant: str) -> list[tuple[str, list[dict[str, str]]]]:
     """Return the paper's example after every half of a round, by the slow twin; checked against the golden file."""
-    twins, naive = _tests("naive_classfly"), _tests("naive")
+    twins, naive = _tests("naive.classfly"), _tests("naive.release")
     policy = naive.Policy.load(GOLDEN / "policy.yaml")
     with (GOLDEN / "input.csv").open(encoding="utf-8", newline="") as file:
         original = list(csv.DictReader(file))

@@ -85,7 +85,7 @@ def constraints_table(rows: int | None = None, names: list[str] | None = None) -
 def tiny_tables(number: int) -> str:
     """Return how far the search and the bound are from the exact optimum, over so many tiny random tables."""
     sys.path.insert(0, str(ROOT / "tests"))
-    naive = importlib.import_module("naive_overlap")
+    naive = importlib.import_module("naive.overlaps")
     above, below, optimal, solved = [], [], 0, 0
     for seed in range(number):
         chance = random.Random(seed)

@@ -3,7 +3,7 @@
     python scripts/releases.py --write scripts/releases.json      record what the releases are now
     python scripts/releases.py --compare scripts/releases.json    say which differ; exit 1 if any does
 
-It uses the public functions only. The policies are the worked examples of the papers, the demo's hospital, a few hundred
+It uses the public functions only. The policies are the worked examples of the papers, the demo's hospital, many
 small random tables, and, where the real data lies beside the project, Adult and diabetes130. Sets are chosen by
 `--only golden,hospital,random,adult,diabetes`.
 """
@@ -87,7 +87,7 @@ def _release(frame: pl.DataFrame, document: dict[str, Any], folder: Path = ROOT)
 
 
 def golden() -> Iterator[Case]:
-    """The papers' worked examples, each with every algorithm."""
+    """Yield the papers' worked examples, each with every algorithm."""
     folder = ROOT / "tests" / "golden"
     for path in sorted(folder.glob("*/policy*.yaml")):
         frame = pl.read_csv(path.parent / "input.csv", infer_schema=False, empty_string_is_null=False)
@@ -98,7 +98,7 @@ def golden() -> Iterator[Case]:
 
 
 def hospital() -> Iterator[Case]:
-    """The demo's two policies, each with every algorithm."""
+    """Yield the demo's two policies, each with every algorithm."""
     folder = ROOT / "src" / "kveil" / "data" / "hospital"
     for stem, data in (("policy", "patients.csv"), ("everything", "visits.csv")):
         frame = pl.read_csv(folder / data, infer_schema=False, empty_string_is_null=False)
@@ -115,7 +115,10 @@ def _random_table(draw: random.Random) -> tuple[pl.DataFrame, dict[str, Any]]:
     kinds: list[tuple[dict[str, Any], Callable[[], str]]] = [
         ({"hierarchy": {"tree": tree}}, lambda: draw.choice(["a1", "a2", "a3", "b1", "b2", "b3", "c"])),
         ({"hierarchy": {"intervals": {"from": 0, "to": 99, "widths": [10, 20]}}}, lambda: str(draw.randrange(100))),
-        ({"hierarchy": {"mask": {"keep": [2, 1]}}}, lambda: f"{draw.randrange(1, 4)}{draw.randrange(3)}{draw.randrange(3)}"),
+        (
+            {"hierarchy": {"mask": {"keep": [2, 1]}}},
+            lambda: f"{draw.randrange(1, 4)}{draw.randrange(3)}{draw.randrange(3)}",
+        ),
         ({}, lambda: draw.choice("MFX")),
         ({"hierarchy": {"ranges": {"within": [0, 50]}}}, lambda: str(draw.randrange(51))),
     ]
@@ -134,16 +137,25 @@ def _random_table(draw: random.Random) -> tuple[pl.DataFrame, dict[str, Any]]:
         own = {p: "" if missing and draw.random() < 0.1 else value() for p in person} if people else {}
         attributes[f"q{i}"] = entry
         columns[f"q{i}"] = (
-            [own[p] for p in person] if people else ["" if missing and draw.random() < 0.1 else value() for _ in range(rows)]
+            [own[p] for p in person]
+            if people
+            else ["" if missing and draw.random() < 0.1 else value() for _ in range(rows)]
         )
-    attributes["s"] = {"role": "sensitive", "hierarchy": {"tree": {"*": {"X": ["flu", "cold"], "Y": ["hiv", "gout", "acne"]}}}}
+    attributes["s"] = {
+        "role": "sensitive",
+        "hierarchy": {"tree": {"*": {"X": ["flu", "cold"], "Y": ["hiv", "gout", "acne"]}}},
+    }
     columns["s"] = [draw.choice(["flu", "cold", "hiv", "gout", "acne"]) for _ in range(rows)]
     names = [f"q{i}" for i in range(width)]
     privacy: list[dict[str, Any]] = [{"model": "k-anonymity", "k": draw.choice([2, 3])}]
     if draw.random() < 0.4:
         privacy = [
             {"model": "k-anonymity", "k": draw.choice([2, 3, 4]), "attributes": names[:2]},
-            {"model": "k-anonymity", "k": draw.choice([2, 3]), "attributes": names[1:] if draw.random() < 0.6 else names[2:] or names},
+            {
+                "model": "k-anonymity",
+                "k": draw.choice([2, 3]),
+                "attributes": names[1:] if draw.random() < 0.6 else names[2:] or names,
+            },
         ]
     if draw.random() < 0.5:
         privacy.append(
@@ -153,7 +165,12 @@ def _random_table(draw: random.Random) -> tuple[pl.DataFrame, dict[str, Any]]:
                     {"model": "l-diversity", "sensitive": "s", "l": 2, "variant": "entropy"},
                     {"model": "p-sensitive", "sensitive": "s", "p": 2},
                     {"model": "alpha-k", "sensitive": "s", "alpha": 0.6, "k": 2},
-                    {"model": "t-closeness", "sensitive": "s", "t": 0.4, "distance": draw.choice(["equal", "hierarchical"])},
+                    {
+                        "model": "t-closeness",
+                        "sensitive": "s",
+                        "t": 0.4,
+                        "distance": draw.choice(["equal", "hierarchical"]),
+                    },
                     *([{"model": "kl-diversity", "sensitive": "s", "k": 2, "l": 2}] if people else []),
                 ]
             )
@@ -173,7 +190,7 @@ def _random_table(draw: random.Random) -> tuple[pl.DataFrame, dict[str, Any]]:
 
 
 def random_tables() -> Iterator[Case]:
-    """Small random tables and policies, each with every algorithm."""
+    """Yield small random tables and policies, each with every algorithm."""
     for seed in range(RANDOM_TABLES):
         frame, document = _random_table(random.Random(seed))
         for algorithm in ("auto", *ALGORITHMS):
@@ -181,7 +198,7 @@ def random_tables() -> Iterator[Case]:
 
 
 def adult() -> Iterator[Case]:
-    """Fifteen policies on Adult with the trees of ARX."""
+    """Yield policies on Adult with the trees of ARX."""
     folder = SHARED / "adult"
     if not folder.exists():
         return
@@ -216,7 +233,10 @@ def adult() -> Iterator[Case]:
             for name, entry in few.items()
         },
     }
-    wide = {**some, "attributes": {**few, "age": {"role": "quasi-identifier", "hierarchy": {"ranges": {"within": [0, 100]}}}}}
+    wide = {
+        **some,
+        "attributes": {**few, "age": {"role": "quasi-identifier", "hierarchy": {"ranges": {"within": [0, 100]}}}},
+    }
     for name, document, algorithms in (
         ("k10", ten, ("datafly", "mondrian", "classfly", "k-member", "k-msd", "least-loss")),
         ("k10 some", some, ("incognito", "classfly+partial")),
@@ -232,7 +252,7 @@ def adult() -> Iterator[Case]:
 
 
 def diabetes() -> Iterator[Case]:
-    """Five policies on the patients of diabetes130, several diagnoses each."""
+    """Yield policies on the patients of diabetes130, several diagnoses per patient."""
     folder = SHARED / "diabetes130"
     if not folder.exists():
         return
@@ -241,9 +261,13 @@ def diabetes() -> Iterator[Case]:
         "patient_nbr", pl.col("icd9").str.split(".").list.first().alias("icd9")
     )
     digits = pl.col("icd9").str.contains(r"^[0-9]+$")
-    codes = codes.with_columns(pl.when(digits).then(pl.col("icd9").str.pad_start(3, "0")).otherwise("icd9").alias("icd9"))
+    codes = codes.with_columns(
+        pl.when(digits).then(pl.col("icd9").str.pad_start(3, "0")).otherwise("icd9").alias("icd9")
+    )
     quasi = ["race", "gender", "age", "payer_code", "medical_specialty"]
-    frame = patients.select("patient_nbr", *quasi).join(codes, on="patient_nbr", how="inner").unique(maintain_order=True)
+    frame = (
+        patients.select("patient_nbr", *quasi).join(codes, on="patient_nbr", how="inner").unique(maintain_order=True)
+    )
     trees = folder / "hierarchies"
     attributes: dict[str, Any] = {"patient_nbr": {"role": "individual"}}
     for name in quasi:

@@ -22,12 +22,13 @@ import pytest
 from kveil.datasets import hospital
 from kveil.policy.hierarchy import read_hierarchies
 from kveil.policy.load import parse_policy
+from places import ROOT
 
 with warnings.catch_warnings():  # Typer's own import asks click for names that click has deprecated
     warnings.simplefilter("ignore", DeprecationWarning)
     from kveil.cli import main
 
-ROOT = Path(__file__).parent.parent
+
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 

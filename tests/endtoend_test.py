@@ -20,9 +20,9 @@ import pytest
 import kveil
 from kveil.datasets import hospital
 from kveil.files import read_table
+from places import SHARED
 from support import run
 
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 SOME = 400  # records, of a file that has more
 ADULT = (
     "age,workclass,fnlwgt,education,education-num,marital-status,occupation,relationship,race,sex,capital-gain,"

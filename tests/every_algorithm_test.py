@@ -23,7 +23,6 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 import kveil
-import naive
 from kveil.algorithms.registry import (
     ALGORITHMS,
     BOUNDARIES,
@@ -38,11 +37,12 @@ from kveil.algorithms.registry import (
     find,
 )
 from kveil.engines.local import run
-from kveil.frames import from_frame
 from kveil.flow.anonymize import Result, anonymize_file, measure_sources, read, verify, with_algorithm
+from kveil.frames import from_frame
 from kveil.policy.load import parse_policy
 from kveil.report.owner import Owner
 from kveil.table.encode import encode
+from naive import release as naive
 from strategies import Case, Placed, cases, examples, placed, rows_of
 
 # Those that need individuals have a battery of their own, in `people_test`: a case here has none.

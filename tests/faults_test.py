@@ -96,7 +96,8 @@ STOPS = {
     "reading": "import kveil.flow.anonymize as p; p.read_table = lambda *a, **k: STOP()",
     "solving": "import kveil.choose as c; c.attempt = lambda *a, **k: STOP()",
     "verifying": "import kveil.flow.anonymize as p; p.verify_release = lambda *a, **k: STOP()",
-    "writing": "import kveil.flow.anonymize as p; w = p.write_table; p.write_table = lambda *a, **k: (w(*a, **k), STOP())",
+    "writing": "import kveil.flow.anonymize as p; w = p.write_table; "
+    "p.write_table = lambda *a, **k: (w(*a, **k), STOP())",
     "naming": "import kveil.files as f; f.Outputs.commit = lambda *a: STOP()",
     "syncing": "import os; os.fsync = lambda *a: STOP()",
 }

@@ -13,18 +13,18 @@ import polars as pl
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
+from release_test import frame_of, owner_of, released_columns, some_release
 
 import kveil
-import naive
+from kveil.flow.anonymize import measure_sources
 from kveil.frames import from_frame
 from kveil.measures import Losses
-from kveil.flow.anonymize import measure_sources
 from kveil.policy.load import parse_policy
 from kveil.report.owner import Owner
+from naive import release as naive
+from places import GOLDEN
 from strategies import Case, cases, examples, placed, rows_of
-from verifier_test import frame_of, owner_of, released_columns, some_release
 
-GOLDEN = Path(__file__).parent / "golden"
 KEYS = ("precision", "il", "il_per_cell", "ncp", "average_group")
 
 

@@ -24,7 +24,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 import kveil
-import naive
+from naive import release as naive
 
 T = TypeVar("T")
 

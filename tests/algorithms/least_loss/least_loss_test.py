@@ -1,0 +1,387 @@
+"""Refining and the bound: valid after every try, never worse, near the optimum of tiny tables, above its bound."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import assume, event, given
+from hypothesis import strategies as st
+
+import kveil
+from kveil.algorithms.bound import bound as bounds
+from kveil.algorithms.least_loss.refine import refine
+from kveil.algorithms.registry import ALGORITHMS, Algorithm, asks, find
+from kveil.engines.local import run
+from kveil.flow.anonymize import silent
+from kveil.frames import from_frame
+from kveil.measures import measure
+from kveil.policy.load import parse_policy
+from kveil.table.decode import decode
+from kveil.table.encode import Table, encode
+from kveil.table.solution import Solution
+from kveil.verifier import verify_release
+from naive import bound as naive_bound
+from places import ADULT
+from strategies import Case, cases, examples, placed
+
+TREES = {
+    "age": "{intervals: {from: 0, to: 59, widths: [5, 10, 20]}}",
+    "city": '{tree: {"*": {North: [Oslo, Bergen, Narvik], South: {Italy: [Rome, Pisa], Spain: [Madrid]}}}}',
+}
+
+
+def policy_of(privacy: str, more: str = "", algorithm: str = "least-loss", city: str = "") -> kveil.Policy:
+    return parse_policy(
+        f"""
+kveil: 1
+attributes:
+  age: {{role: quasi-identifier, hierarchy: {TREES["age"]}}}
+  city: {{role: quasi-identifier, hierarchy: {TREES["city"]}{city}}}
+  sex: {{role: quasi-identifier}}
+  illness: {{role: sensitive}}
+privacy: {privacy}
+algorithm: {algorithm}
+{more}
+""",
+        "policy.yaml",
+        Path(),
+    )
+
+
+def people(number: int, seed: int = 0) -> pl.DataFrame:
+    random = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "age": [str(age) for age in random.integers(0, 60, number)],
+            "city": random.choice(["Oslo", "Bergen", "Narvik", "Rome", "Pisa", "Madrid"], number).tolist(),
+            "sex": random.choice(["f", "m"], number).tolist(),
+            "illness": random.choice(["flu", "gout", "asthma", "cough"], number).tolist(),
+        }
+    )
+
+
+def holds(frame: pl.DataFrame, table: Table, solution: Solution) -> None:
+    source = from_frame(frame)
+    release = decode(source, table, solution)
+    released = from_frame(release.frame(source))
+    assert verify_release(released, table.policy, source, release.rows).findings == []
+
+
+def loss(table: Table, solution: Solution) -> float:
+    return measure(table, solution).of(table.policy.loss)
+
+
+# ---------------------------------------------------------------------------------------------- refine
+
+POLICIES = {
+    "k": "[{model: k-anonymity, k: 4}]",
+    "diverse": "[{model: k-anonymity, k: 3}, {model: l-diversity, sensitive: illness, l: 2}]",
+    "close": "[{model: t-closeness, sensitive: illness, t: 0.3}]",
+    "several": "[{model: k-anonymity, attributes: [age, city], k: 4}, "
+    "{model: k-anonymity, attributes: [city, sex], k: 9}]",
+    "apart": "[{model: k-anonymity, attributes: [age], k: 4}, {model: k-anonymity, attributes: [city, sex], k: 25}]",
+}
+
+
+@pytest.mark.parametrize("privacy", POLICIES)
+@pytest.mark.parametrize("start", ["mondrian", "datafly"])
+def test_every_step_is_valid_and_none_is_worse(privacy: str, start: str) -> None:
+    frame = people(60)
+    policy = policy_of(POLICIES[privacy], algorithm=start)
+    table = encode(from_frame(frame), policy)
+    solution = run(find(start), table, {})
+    before = loss(table, solution)
+    for _ in range(6):
+        solution = refine(table, solution, 0.2, None, silent)
+        holds(frame, table, solution)
+        assert loss(table, solution) <= before
+        before = loss(table, solution)
+
+
+@given(st.data())
+@examples(40)
+def test_whole_policies_stay_kept(data: st.DataObject) -> None:
+    able = [algorithm for algorithm in ALGORITHMS if algorithm.name in {"mondrian", "datafly", "classfly+complete"}]
+    algorithm: Algorithm = data.draw(st.sampled_from(able))
+    case: Case = data.draw(cases(with_ranges=algorithm.name == "mondrian"))
+    with placed(case) as here:
+        assume(set(asks(here.policy)) <= algorithm.honours)
+        table = encode(from_frame(case.frame()), here.policy)
+        try:
+            plain = run(algorithm, table, {})
+            refined = run(algorithm, table, {"refine": 1})
+        except kveil.Unmeetable:
+            return
+        holds(case.frame(), table, refined)
+        assert loss(table, refined) <= loss(table, plain)
+        assert refined.suppressed_anywhere.sum() <= plain.suppressed_anywhere.sum()
+        event("lower" if loss(table, refined) < loss(table, plain) else "the same")
+
+
+def test_a_suppressed_record_comes_back_in() -> None:
+    frame = people(80)
+    policy = policy_of(POLICIES["k"], "suppression: {limit: 0.5}", "datafly")
+    table = encode(from_frame(frame), policy)
+    plain = run(find("datafly"), table, {})
+    assert plain.suppressed.any()
+    refined = run(find("datafly"), table, {"refine": "normal"})
+    assert refined.suppressed.sum() < plain.suppressed.sum()
+    assert refined.details["refine"]["brought_back"] > 0
+    holds(frame, table, refined)
+
+
+def test_boundaries_are_never_crossed() -> None:
+    frame = people(150)
+    policy = policy_of(POLICIES["k"], "suppression: {limit: 0.2}", city=", boundary: [North, Italy, Spain]")
+    result = kveil.anonymize(frame, policy)
+    assert result.receipt["boundaries"]["violations"] == 0
+    assert set(result.data["city"]) <= {"Oslo", "Bergen", "Narvik", "North", "Rome", "Pisa", "Italy", "Madrid", "Spain"}
+
+
+@pytest.mark.parametrize("measured", ["ncp", "il", "precision"])
+def test_the_policys_loss_is_what_falls(measured: str) -> None:
+    frame = people(120)
+    policy = policy_of(POLICIES["k"], f"loss: {measured}", "mondrian")
+    table = encode(from_frame(frame), policy)
+    assert loss(table, run(find("least-loss"), table, {})) < loss(table, run(find("mondrian"), table, {}))
+
+
+def test_efforts() -> None:
+    table = encode(from_frame(people(200)), policy_of(POLICIES["k"]))
+    tries = {
+        effort: run(find("least-loss"), table, {"refine": effort}).details.get("refine", {}).get("tries")
+        for effort in ("off", "normal", "best", 3)
+    }
+    assert tries == {"off": None, "normal": 340, "best": 2400, 3: 600}
+    stopped = run(find("least-loss"), table, {"refine": 100_000, "refine_seconds": "0.2"}).details["refine"]
+    assert stopped["stopped"] == "out of time"
+    assert 0 < stopped["tries"] < 20_000_000
+    with pytest.raises(kveil.PolicyError, match="refine"):
+        run(find("mondrian"), table, {"refine": "much"})
+
+
+def test_the_seed_is_all_the_randomness_there_is() -> None:
+    frame = people(200)
+    found = [kveil.anonymize(frame, policy_of(POLICIES["k"], f"seed: {seed}")).data.write_csv() for seed in (0, 0, 1)]
+    assert found[0] == found[1] != found[2]
+
+
+@pytest.mark.parametrize("privacy", ["k", "several"])
+def test_interrupting_once_takes_the_best_so_far(privacy: str) -> None:
+    table = encode(from_frame(people(400)), policy_of(POLICIES[privacy]))
+    run(find("least-loss"), table, {"refine": "0.1"})  # compiled
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    found = run(find("least-loss"), table, {"refine": 100_000})
+    assert found.details["refine"]["stopped"] == "asked to stop"
+    assert loss(table, found) < found.details["refine"]["loss_before"]
+
+
+THREADS = """
+import sys
+import polars as pl
+import kveil
+from kveil.algorithms.least_loss import search_groups as grouped
+grouped.BLOCK = 150
+print(kveil.anonymize(pl.read_csv(sys.argv[1], infer_schema=False), kveil.Policy.load(sys.argv[2])).data.write_csv())
+"""
+
+
+def test_blocks_give_the_same_on_one_and_two_threads(tmp_path: Path) -> None:
+    people(700).write_csv(tmp_path / "people.csv")
+    (tmp_path / "policy.yaml").write_text(
+        f"kveil: 1\nattributes:\n  age: {{role: quasi-identifier, hierarchy: {TREES['age']}}}\n"
+        f"  city: {{role: quasi-identifier, hierarchy: {TREES['city']}}}\n  sex: {{role: quasi-identifier}}\n"
+        "  illness: {role: sensitive}\nprivacy: [{model: k-anonymity, k: 5}]\nalgorithm: least-loss\n"
+    )
+    made = []
+    for threads in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", THREADS, str(tmp_path / "people.csv"), str(tmp_path / "policy.yaml")],
+            env=os.environ | {"NUMBA_NUM_THREADS": threads, "POLARS_MAX_THREADS": threads},
+            capture_output=True, text=True, check=True, timeout=300,
+        )  # fmt: skip
+        made.append(done.stdout)
+    assert made[0] == made[1]
+    assert made[0].count("\n") >= 700
+
+
+# ---------------------------------------------------------------------------------------------- the bound
+
+
+def plain_trees() -> list[naive_bound.PlainTree]:
+    cities = [
+        ("Oslo", "North", "*"), ("Bergen", "North", "*"), ("Narvik", "North", "*"),
+        ("Rome", "Italy", "South", "*"), ("Pisa", "Italy", "South", "*"), ("Madrid", "Spain", "South", "*"),
+    ]  # fmt: skip
+    return [naive_bound.PlainTree(cities), naive_bound.PlainTree([("f", "*"), ("m", "*")])]
+
+
+def two_policy(k: int, more: str = "") -> kveil.Policy:
+    return parse_policy(
+        f"kveil: 1\nattributes:\n  city: {{role: quasi-identifier, hierarchy: {TREES['city']}}}\n"
+        f"  sex: {{role: quasi-identifier, hierarchy: {{tree: {{'*': [f, m]}}}}}}\n"
+        f"privacy: [{{model: k-anonymity, k: {k}}}]\nalgorithm: {{name: least-loss, refine: best}}\n{more}",
+        "policy.yaml", Path(),
+    )  # fmt: skip
+
+
+tiny = st.lists(
+    st.tuples(st.sampled_from(["Oslo", "Bergen", "Narvik", "Rome", "Pisa", "Madrid"]), st.sampled_from(["f", "m"])),
+    min_size=4,
+    max_size=9,
+)
+
+
+@given(tiny, st.sampled_from([2, 3]))
+@examples(40)
+def test_bound_optimum_refined(rows: list[tuple[str, str]], k: int) -> None:
+    frame = pl.DataFrame({"city": [row[0] for row in rows], "sex": [row[1] for row in rows]})
+    best = naive_bound.optimum(plain_trees(), rows, k)
+    least = kveil.bound(frame, two_policy(k))
+    assert least.simple <= least.at_least <= float(best / len(rows)) + 1e-12
+    # A release may also suppress: here the limit is 0, so that what is all stars is none.
+    try:
+        result = kveil.anonymize(frame, two_policy(k), bound=True)
+    except kveil.Unmeetable:
+        event("only stars would do")
+        return
+    found = result.receipt["loss"]["ncp"]
+    assert found >= float(best / len(rows)) - 1e-12
+    event("optimal" if found <= float(best / len(rows)) + 1e-12 else "above the optimum")
+    told = result.receipt["bound"]
+    assert told["loss"] == "ncp"
+    assert told["at_least"] == least.at_least
+    assert told["gap"] == (found / least.at_least - 1 if least.at_least else None)
+
+
+def at_prices(
+    table: Table, rows: Sequence[tuple[Any, ...]], k: int, drawn: list[int], fine: bounds.Fineness = bounds.FINENESS[0]
+) -> tuple[Fraction, dict[Any, Fraction]]:
+    """The kernel's value of the bound at drawn prices, and these prices by row."""
+    lattice, whole = bounds.lattice_of(table, [0, 1], fine)
+    first = [int(np.flatnonzero(table.distinct.member == d)[0]) for d in range(len(set(rows)))]
+    price = np.array([drawn[d] * whole // 40 for d in range(len(first))], dtype=np.int64)
+    used = np.zeros(len(first), dtype=np.int64)
+    value = int((lattice.weight * price).sum()) - bounds.excess(lattice, price, k, used)
+    exact = {rows[first[d]]: Fraction(int(price[d]), bounds.SCALE) for d in range(len(first))}
+    return Fraction(value, bounds.SCALE), exact
+
+
+@given(tiny, st.sampled_from([2, 3]), st.lists(st.integers(0, 40), min_size=12, max_size=12))
+@examples(40)
+def test_the_plain_evaluator_agrees(rows: list[tuple[str, str]], k: int, drawn: list[int]) -> None:
+    frame = pl.DataFrame({"city": [row[0] for row in rows], "sex": [row[1] for row in rows]})
+    table = encode(from_frame(frame), two_policy(k))
+    value, exact = at_prices(table, rows, k, drawn)
+    slow = naive_bound.lagrange(plain_trees(), rows, k, exact)
+    assert abs(value - slow) < Fraction(len(rows) * 64, bounds.SCALE)
+
+
+@given(st.data())
+@examples(40)
+def test_no_release_is_below_the_bound(data: st.DataObject) -> None:
+    able = [a for a in ALGORITHMS if a.name in {"mondrian", "datafly", "classfly+complete", "least-loss"}]
+    algorithm = data.draw(st.sampled_from(able))
+    case: Case = data.draw(cases(with_ranges=algorithm.name in {"mondrian", "least-loss"}))
+    with placed(case) as here:
+        assume(set(asks(here.policy)) <= algorithm.honours)
+        try:
+            result = kveil.anonymize(case.frame(), here.policy, algorithm=algorithm.name)
+        except kveil.Unmeetable:
+            return
+        least = kveil.bound(case.frame(), here.policy)
+        found = result.receipt["loss"]
+        mine = 1 - found["precision"] if least.loss == "precision" else found[least.loss]
+        assert least.simple <= least.at_least <= mine + 1e-9 * max(1.0, mine)
+        event("a bound above 0" if least.at_least else "0")
+
+
+def number_policy(k: int, more: str = "") -> kveil.Policy:
+    return parse_policy(
+        f"kveil: 1\nattributes:\n  city: {{role: quasi-identifier, hierarchy: {TREES['city']}}}\n"
+        f"  age: {{role: quasi-identifier, hierarchy: {{ranges: {{within: [0, 60]}}}}{more}}}\n"
+        f"privacy: [{{model: k-anonymity, k: {k}}}]\nalgorithm: {{name: least-loss, refine: best}}\n",
+        "policy.yaml", Path(),
+    )  # fmt: skip
+
+
+numbered = st.lists(
+    st.tuples(st.sampled_from(["Oslo", "Bergen", "Rome", "Madrid"]), st.integers(0, 60)), min_size=4, max_size=9
+)
+
+
+@given(numbered, st.sampled_from([2, 3]), st.sampled_from([None, 5, 20]))
+@examples(40)
+def test_bound_and_optimum_with_numbers(rows: list[tuple[str, int]], k: int, widest: int | None) -> None:
+    frame = pl.DataFrame({"city": [row[0] for row in rows], "age": [str(row[1]) for row in rows]})
+    policy = number_policy(k, "" if widest is None else f", boundary: {{max_width: {widest}}}")
+    city = plain_trees()[0]
+
+    def cost(group: Sequence[int]) -> Fraction | None:
+        ages = [rows[i][1] for i in group]
+        (label,) = naive_bound.lowest([city], [(rows[i][0],) for i in group])
+        wide = max(ages) - min(ages)
+        return None if widest is not None and wide > widest else (city.cost(label) + Fraction(wide, 60)) / 2
+
+    best = naive_bound.least_grouping(len(rows), k, cost)
+    least = kveil.bound(frame, policy)
+    if best is None:  # somebody has to be suppressed
+        event("no grouping")
+        return
+    assert least.simple <= least.at_least <= float(best / len(rows)) + 1e-12
+    event("above 0" if least.at_least else "0")
+
+
+@given(
+    numbered,
+    st.sampled_from([2, 3]),
+    st.lists(st.integers(0, 40), min_size=12, max_size=12),
+    st.sampled_from(bounds.FINENESS),
+)
+@examples(40)
+def test_the_plain_evaluator_agrees_on_numbers(
+    rows: list[tuple[str, int]], k: int, drawn: list[int], fine: bounds.Fineness
+) -> None:
+    frame = pl.DataFrame({"city": [row[0] for row in rows], "age": [str(row[1]) for row in rows]})
+    table = encode(from_frame(frame), number_policy(k))
+    value, exact = at_prices(table, rows, k, drawn, fine)
+    spans = naive_bound.windows([row[1] for row in rows], 60, fine.bounds(Fraction(1)), fine.parts)
+    every, alone = naive_bound.lagrange_spans(plain_trees()[0], rows, spans, k, exact)
+    room = Fraction(len(rows) * 128, bounds.SCALE)
+    assert every - room <= value <= alone + room
+
+
+# ---------------------------------------------------------------------------------------------- Adult
+
+
+QUASI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation")
+
+
+@pytest.mark.skipif(not ADULT.exists(), reason=f"{ADULT} is not there")
+def test_a_part_of_adult_between_its_bound_and_mondrian() -> None:
+    rows = "".join(
+        f"\n  {name}: {{role: quasi-identifier, hierarchy: {ADULT}/hierarchies_arx/adult_hierarchy_{name}.csv}}"
+        for name in QUASI
+    )
+    text = (
+        f"kveil: 1\nattributes:{rows}\n  salary-class: {{role: sensitive}}\nprivacy: [{{model: k-anonymity, k: 5}}]\n"
+    )
+    policy = parse_policy(text, "policy.yaml", Path())
+    frame = pl.read_csv(ADULT / "adult_arx.csv", separator=";", infer_schema=False)[:1500]
+    table = encode(from_frame(frame), policy)
+    refined, split = run(find("least-loss"), table, {}), run(find("mondrian"), table, {})
+    holds(frame, table, refined)
+    found = bounds.lower_bound(table, silent, 15.0)
+    assert 0 < found.simple < found.at_least < loss(table, refined) < 0.8 * loss(table, split)
+    assert loss(table, refined) < 1.25 * found.at_least

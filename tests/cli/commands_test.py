@@ -1,0 +1,735 @@
+"""The command line: what each command says and exits with, and that a mistake costs one sentence."""
+
+import contextlib
+import csv
+import json
+import os
+import pty
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import polars as pl
+import pytest
+import yaml
+
+import kveil
+import places
+from kveil.files import read_table
+from support import (
+    HEADER,
+    QUASI,
+    ROLES,
+    ROWS,
+    Outcome,
+    command,
+    csv_text,
+    names_in,
+    policy_dict,
+    refused,
+    run,
+    run_process,
+    write_policy,
+    write_rows,
+)
+
+GOLDEN = sorted(places.GOLDEN.glob("*/policy*.yaml"))
+
+
+def release(folder: Path, *more: object, rows: list[list[str]] = ROWS, **policy: Any) -> Outcome:
+    """Write a policy and a table into a folder and make a release of them."""
+    write_rows(folder / "t.csv", rows)
+    path = write_policy(folder, **{"data": {"path": "t.csv"}, **policy})
+    return run("anonymize", path, "--output", folder / "r.csv", "--owner", folder / "owner.json", *more)
+
+
+# ---------------------------------------------------------------------------------------------- anonymize
+
+
+def test_a_release_is_written_and_told(tmp_path: Path) -> None:
+    outcome = release(tmp_path)
+    assert outcome.code == 0
+    assert outcome.err == ""
+    assert "8 records of 9 released, 1 suppressed" in outcome.out
+    assert (tmp_path / "r.csv").read_text() == (
+        "age,sex,diagnosis,ward\n"
+        "30-39,F,cough,w2\n30-39,F,flu,w1\n30-39,F,flu,w1\n30-39,F,gout,w2\n"
+        "60-69,M,cough,w1\n60-69,M,flu,w1\n60-69,M,flu,w2\n60-69,M,gout,w3\n"
+    )
+
+
+def test_quiet_says_nothing_and_json_nothing_else(tmp_path: Path) -> None:
+    assert release(tmp_path, "--quiet") == Outcome(0, "", "")
+    told = release(tmp_path, "--json")
+    assert (told.code, told.err) == (0, "")
+    receipt = told.json
+    assert set(receipt) >= {
+        *("kveil", "algorithm", "options", "seed", "records", "individuals", "guarantees", "dependencies"),
+        *("boundaries", "loss", "bound", "warnings", "seconds", "sha256"),
+    }
+    assert receipt["kveil"] == kveil.__version__
+    assert set(receipt["seconds"]) == {"read", "solve", "verify", "write"}
+    assert set(receipt["loss"]) == {
+        *("precision", "il", "il_per_cell", "ncp", "sa_ncp", "discernibility", "average_group"),
+    }
+    (guarantee,) = receipt["guarantees"]
+    assert guarantee["model"] == "k-anonymity"
+    assert (guarantee["k"], guarantee["holds"], guarantee["worst"], guarantee["groups"]) == (2, True, 4, 2)
+
+
+def test_the_release_stands_beside_the_input_by_default(tmp_path: Path) -> None:
+    write_rows(tmp_path / "t.csv")
+    assert run("anonymize", write_policy(tmp_path, data={"path": "t.csv"})).code == 0
+    assert names_in(tmp_path) == {"t.csv", "policy.yaml", "t-release.csv"}
+
+
+def test_input_overrides_the_policys_path_which_starts_at_the_policy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "policies"
+    folder.mkdir()
+    write_rows(folder / "t.csv")
+    policy = write_policy(folder, data={"path": "t.csv"})
+    monkeypatch.chdir(tmp_path)
+    assert run("anonymize", "policies/policy.yaml", "--output", "a.csv", "--json").json["records"]["input"] == 9
+    write_rows(tmp_path / "other.csv", ROWS[:8])
+    assert run("anonymize", policy, "--input", "other.csv", "--output", "b.csv", "--json").json["records"]["input"] == 8
+    refused(run("anonymize", write_policy(folder), "--output", "c.csv"), "data.path", "--input")
+
+
+@pytest.mark.parametrize(
+    ("rows", "settings", "released"),
+    [
+        ([["n", "31", "F", "flu", "w1"]] * 5, {}, "31,F,flu,w1\n" * 5),
+        ([["n", "31", "F", "flu", "w1"]] * 2, {}, "31,F,flu,w1\n" * 2),
+        ([["n", "31", "F", "flu", "w1"]], {"k": 1}, "31,F,flu,w1\n"),
+    ],
+    ids=["all rows equal", "as many as k", "one row, k 1"],
+)
+def test_tables_that_need_nothing_come_out_as_they_are(
+    tmp_path: Path, rows: list[list[str]], settings: dict[str, Any], released: str
+) -> None:
+    assert release(tmp_path, "--quiet", rows=rows, limit=0, **settings) == Outcome(0, "", "")
+    assert (tmp_path / "r.csv").read_text() == "age,sex,diagnosis,ward\n" + released
+
+
+@pytest.mark.parametrize(
+    ("rows", "settings", "says"),
+    [
+        ([], {}, "0 records, fewer than k = 2"),
+        (ROWS[:1], {}, "1 record, fewer than k = 2"),
+        (ROWS, {"k": 10}, "9 records, fewer than k = 10"),
+        (ROWS[:1], {"limit": 1}, "fewer than k"),
+        (
+            ROWS,
+            {"limit": 0, "attributes": {**ROLES, "age": {**ROLES["age"], "boundary": {"level": 1}}}},
+            "suppression.limit",
+        ),
+    ],
+    ids=["empty", "one row", "k larger", "one row that could be suppressed", "boundary"],
+)
+def test_what_cannot_be_met_is_told_with_exit_1(
+    tmp_path: Path, rows: list[list[str]], settings: dict[str, Any], says: str
+) -> None:
+    refused(release(tmp_path, "--json", rows=rows, **settings), says, code=1)
+    assert names_in(tmp_path) == {"t.csv", "policy.yaml"}
+
+
+def table_with(column: str, value: str, rows: int = 1) -> list[list[str]]:
+    place = HEADER.index(column)
+    return [[*row[:place], value, *row[place + 1 :]] if i < rows else row for i, row in enumerate(ROWS)]
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "says"),
+    [
+        (csv_text(ROWS, [*HEADER[:4], "room"]), {}, ["t.csv", "1 column without a role: room"]),
+        (csv_text([row[:4] for row in ROWS], HEADER[:4]), {}, ["t.csv", "lacks ward"]),
+        (csv_text(ROWS, ["name", "Age", *HEADER[2:]]), {}, ["1 column without a role: Age"]),
+        (csv_text(table_with("sex", "*", 3)), {}, ["sex", "`*`", "3 records"]),
+        (csv_text(table_with("diagnosis", "*", 2)), {}, ["diagnosis", "`*`", "2 records"]),
+        (csv_text(table_with("ward", "*")), {}, ["ward", "`*`", "1 record"]),
+        (csv_text(table_with("age", "101", 2)), {}, ["age", "1 value", "'101'", "2 records"]),
+        (csv_text(table_with("age", "old", 9)), {}, ["age", "1 value", "'old'", "9 records"]),
+        (
+            csv_text([[r[0], f"x{i}", *r[2:]] for i, r in enumerate(ROWS)]),
+            {},
+            ["age", "9 values", "'x0', 'x1' and 'x2' and 6 more", "9 records"],
+        ),
+        (csv_text(ROWS), {"dependencies": ["ward -> diagnosis"]}, ["ward -> diagnosis", "2 left sides"]),
+        (csv_text(ROWS), {"algorithm": "datfly"}, ["datfly", "did you mean 'datafly'"]),
+        (csv_text(ROWS), {"k": 0}, ["privacy[0].k", "at least 1"]),
+        (csv_text(ROWS), {"limt": 0.1, "seed": 1}, ["limt"]),
+        (csv_text(ROWS), {"kveil": 2}, ["version 1"]),
+    ],
+)
+def test_bad_input_is_one_sentence_with_exit_2(
+    tmp_path: Path, text: str, settings: dict[str, Any], says: list[str]
+) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    policy = write_policy(tmp_path, **{"data": {"path": "t.csv"}, **settings})
+    refused(run("anonymize", policy, "--output", tmp_path / "r.csv", "--json"), *says)
+    assert names_in(tmp_path) == {"t.csv", "policy.yaml"}
+
+
+def test_cells_that_a_spreadsheet_would_run_are_counted(tmp_path: Path) -> None:
+    starts = ["=1+1", "+cmd", "-x", "@sum", "-12.5", "a=1", " =1", "+3"]
+    rows = [["n", "31", "F", text, "w1"] for text in starts]
+    outcome = release(tmp_path, "--json", rows=rows)
+    (warning,) = (w for w in outcome.json["warnings"] if "spreadsheet" in w)
+    assert re.match(r"[46] cells ", warning)  # whether a number with a sign is one may be argued
+    assert [line.split(",")[2] for line in (tmp_path / "r.csv").read_text().splitlines()[1:]] == sorted(starts)
+    assert not [w for w in release(tmp_path, "--json").json["warnings"] if "spreadsheet" in w]
+
+
+def test_an_insensitive_column_that_is_nearly_unique_gets_a_warning_no_refusal(tmp_path: Path) -> None:
+    rows = [[*row[:4], f"room {i}"] for i, row in enumerate(ROWS)]
+    outcome = release(tmp_path, "--json", rows=rows)
+    assert outcome.code == 0
+    assert [w for w in outcome.json["warnings"] if w.startswith("ward is released as is and nearly unique")]
+    assert "room" not in json.dumps(outcome.json["warnings"])
+
+
+def test_the_policys_separator_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(csv_text(ROWS, separator="#"))
+    policy = write_policy(tmp_path, data={"path": "t.csv", "separator": "#"})
+    assert run("anonymize", policy, "--output", tmp_path / "r.csv", "--quiet") == Outcome(0, "", "")
+    assert (tmp_path / "r.csv").read_text().startswith("age#sex#diagnosis#ward\n30-39#F#")
+    assert run("verify", policy, "--release", tmp_path / "r.csv", "--quiet") == Outcome(0, "", "")
+
+
+def test_progress_is_for_terminals(tmp_path: Path) -> None:
+    write_rows(tmp_path / "t.csv")
+    policy = write_policy(tmp_path, data={"path": "t.csv"})
+    arguments = ["anonymize", policy, "--output", tmp_path / "r.csv", "--json"]
+    for quiet in (False, True):
+        ours, theirs = pty.openpty()
+        with subprocess.Popen(
+            command(*arguments, *["--quiet"] * quiet), stdout=subprocess.PIPE, stderr=theirs, text=True
+        ) as process:
+            os.close(theirs)
+            out = process.communicate(timeout=300)[0]
+        shown = b""
+        with contextlib.suppress(OSError):  # the end of a terminal whose other side is closed
+            while part := os.read(ours, 10_000):
+                shown += part
+        os.close(ours)
+        assert process.returncode == 0
+        assert json.loads(out)["records"]["input"] == 9
+        assert (b"verifying" in shown or b"writing" in shown or b"reading" in shown) != quiet
+    assert run_process(*arguments).err == ""
+
+
+@pytest.mark.parametrize(("ages", "shown"), [(["31", "31"], ["31", "31"]), pytest.param(["31", "62"], ["*", "*"])])
+def test_a_star_may_mean_missing_if_another_text_is_written_for_it(
+    tmp_path: Path, ages: list[str], shown: list[str]
+) -> None:
+    rows = [["n", age, "*", "flu", "w1"] for age in ages]
+    data = {"path": "t.csv", "missing": ["?", "*"]}
+    assert release(tmp_path, "--quiet", rows=rows, limit=0, data=data) == Outcome(0, "", "")
+    assert read_table(tmp_path / "r.csv").frame["sex"].to_list() == ["?", "?"]
+    assert read_table(tmp_path / "r.csv").frame["age"].to_list() == shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["anonymize"], "Missing argument 'POLICY'"),
+        (["anonymize", "no.yaml"], "no.yaml: the policy file cannot be read"),
+        (["anonymize", "policy.yaml", "--bogus"], "--bogus"),
+        (["anonymize", "policy.yaml", "--output"], "--output"),
+        (["anonymize", "policy.yaml", "--algorithm", "magic"], "magic"),
+        (["anonymize", "policy.yaml", "--output", "r.txt.zip"], "does not know files that end in '.zip'"),
+        (["anonymize", "policy.yaml", "more"], "more"),
+        (["nonsense"], "nonsense"),
+        (["hierarchy", "nonsense"], "nonsense"),
+        (["verify", "policy.yaml"], "--release"),
+        (["verify", "policy.yaml", "--release", "t.csv", "--owner", "o.json"], "--original"),
+        (["measure", "policy.yaml", "--release", "t.csv"], "--original"),
+        (["--nonsense"], "--nonsense"),
+        (["hierarchy", "show", "policy.yaml", "--attribute", "age", "--most", "0"], "--most"),
+    ],
+)
+def test_bad_usage_is_one_sentence_with_exit_2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], says: str
+) -> None:
+    write_rows(tmp_path / "t.csv")
+    write_policy(tmp_path, data={"path": "t.csv"})
+    monkeypatch.chdir(tmp_path)
+    refused(run(*arguments), says)
+    assert names_in(tmp_path) == {"t.csv", "policy.yaml"}
+
+
+def test_no_command_at_all_shows_the_help(tmp_path: Path) -> None:
+    for arguments in ([], ["hierarchy"]):
+        outcome = run(*arguments)
+        assert outcome.code == 2
+        assert "Usage" in outcome.out
+        assert outcome.err == ""
+
+
+def test_a_defect_is_told_without_quoting_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object) -> None:
+        raise KeyError("a planted value")
+
+    monkeypatch.setattr("kveil.choose.attempt", fail)
+    outcome = release(tmp_path)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.count("\n") == 1
+    assert "defect of kveil (KeyError in pipeline.py" in outcome.err
+    assert "planted" not in outcome.err
+    assert names_in(tmp_path) == {"t.csv", "policy.yaml"}
+
+
+# ---------------------------------------------------------------------------------------------- verify and measure
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    """Return a folder with a policy, its table, a release and its owner's file."""
+    assert release(tmp_path, "--quiet").code == 0
+    return tmp_path
+
+
+def given(folder: Path, *, owner: bool = True, release_name: str = "r.csv") -> list[object]:
+    files: list[object] = ["--release", folder / release_name, "--original", folder / "t.csv"]
+    return [*files, "--owner", folder / "owner.json"] if owner else files
+
+
+def test_verify_says_that_a_release_holds(made: Path) -> None:
+    for arguments in (["--release", made / "r.csv"], given(made)):
+        outcome = run("verify", made / "policy.yaml", *arguments)
+        assert (outcome.code, outcome.err) == (0, "")
+        assert "Everything that was checked holds." in outcome.out
+        verdict = run("verify", made / "policy.yaml", *arguments, "--json").json
+        assert verdict["holds"] is True
+        assert verdict["findings"] == []
+        compared = "--original" in arguments
+        assert (verdict["truth"] is not None) == compared
+        assert ("not checked" in outcome.out) != compared
+    assert run("verify", made / "policy.yaml", *given(made), "--quiet") == Outcome(0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says", "alone"),
+    [
+        ("30-39,F,cough", "20-29,F,cough", "k-anonymity", True),
+        ("60-69,M,gout", "*,M,gout", "k-anonymity", True),
+        ("30-39", "35-44", "does not know", True),
+        ("F,cough,w2", "F,cold,w2", "diagnosis (sensitive) differs", False),
+        ("M,gout,w3", "M,gout,w4", "ward (insensitive) differs", False),
+    ],
+)
+def test_verify_finds_what_was_changed(made: Path, old: str, new: str, says: str, alone: bool) -> None:
+    text = (made / "r.csv").read_text()
+    assert old in text
+    (made / "r.csv").write_text(text.replace(old, new, 1 if says != "does not know" else -1))
+    compared = run("verify", made / "policy.yaml", *given(made))
+    assert (compared.code, compared.err) == (1, "")
+    assert says in " ".join(compared.out.split())
+    assert "The release does not hold." in compared.out
+    found = run("verify", made / "policy.yaml", "--release", made / "r.csv", "--json")
+    assert found.code == int(alone)
+    assert found.json["holds"] is not alone
+
+
+def test_verify_refuses_what_is_no_release_of_the_policy(made: Path) -> None:
+    (made / "short.csv").write_text("age,sex,diagnosis\n" + "30-39,F,flu\n" * 8)
+    (made / "other.csv").write_text("a,b\n" + "1,2\n" * 8)
+    for name in ("short.csv", "other.csv"):
+        refused(run("verify", made / "policy.yaml", "--release", made / name), name, "lacks")
+        refused(run("verify", made / "policy.yaml", *given(made, release_name=name)), name, "lacks")
+    refused(run("measure", made / "policy.yaml", *given(made, release_name="other.csv")), "other.csv", "lacks")
+    other = ["--release", made / "r.csv", "--original", made / "other.csv", "--owner", made / "owner.json"]
+    refused(run("verify", made / "policy.yaml", *other), "other.csv")
+    refused(run("measure", made / "policy.yaml", *other), "other.csv")
+    refused(run("verify", made / "policy.yaml", "--release", made / "none.csv"), "none.csv", "cannot be read")
+
+
+@pytest.mark.parametrize("verb", ["verify", "measure"])
+def test_rows_are_aligned_by_the_owner_or_kept_order_or_not_at_all(tmp_path: Path, verb: str) -> None:
+    assert release(tmp_path, "--quiet").code == 0
+    policy = tmp_path / "policy.yaml"
+    refused(run(verb, policy, *given(tmp_path, owner=False)), "--owner")
+    assert run(verb, policy, *given(tmp_path)).code == 0
+
+    keep = {"release": {"order": "keep"}}
+    assert release(tmp_path, "--quiet", **keep).code == 0  # one record is gone
+    refused(run(verb, policy, *given(tmp_path, owner=False)), "--owner")
+    assert run(verb, policy, *given(tmp_path)).code == 0
+    assert release(tmp_path, "--quiet", rows=ROWS[:8], **keep).code == 0
+    assert run(verb, policy, *given(tmp_path, owner=False)).code == 0
+    star = {"suppression": {"limit": 0.2, "show": "star"}}
+    assert release(tmp_path, "--quiet", **keep, **star).code == 0
+    assert run(verb, policy, *given(tmp_path, owner=False)).code == 0
+
+
+@pytest.mark.parametrize("verb", ["verify", "measure"])
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda c: c["rows"].pop(), "owner's file"),
+        (lambda c: c["input"].update(rows=10), "owner's file"),
+        (lambda c: c["rows"].__setitem__(0, 99), "does not have"),
+        (lambda c: c["rows"].__setitem__(0, 0), "does not have"),
+        (lambda c: c["rows"].__setitem__(0, c["rows"][1]), "twice"),
+        (lambda c: c.pop("rows"), "no owner's file"),
+        (lambda c: c["rows"].__setitem__(0, "x"), "no owner's file"),
+    ],
+)
+def test_an_owners_file_of_another_release_is_refused(made: Path, verb: str, change: Any, says: str) -> None:
+    content = json.loads((made / "owner.json").read_bytes())
+    change(content)
+    (made / "owner.json").write_text(json.dumps(content))
+    refused(run(verb, made / "policy.yaml", *given(made)), says)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "\xff"])
+def test_what_is_no_owners_file_is_refused(made: Path, text: str) -> None:
+    (made / "owner.json").write_bytes(text.encode("latin-1"))
+    refused(run("verify", made / "policy.yaml", *given(made)), "owner.json")
+
+
+def test_measure_gives_the_receipts_losses(tmp_path: Path) -> None:
+    receipt = release(tmp_path, "--json").json
+    measured = run("measure", tmp_path / "policy.yaml", *given(tmp_path), "--json")
+    assert (measured.code, measured.err) == (0, "")
+    assert measured.json["loss"] == receipt["loss"]
+    assert measured.json["records"] == receipt["records"]
+    shown = run("measure", tmp_path / "policy.yaml", *given(tmp_path))
+    assert f"{receipt['loss']['ncp'] * 100:.2f} %" in shown.out
+
+
+def test_a_release_in_another_kind_of_file_is_unchanged(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"a": ["x", "x", "x"], "s": [1.0, None, float("nan")], "n": ["u", None, "?"]})
+    frame.write_parquet(tmp_path / "t.parquet")
+    roles = {"a": QUASI, "s": "sensitive", "n": "insensitive"}
+    policy = write_policy(
+        tmp_path, roles, data={"path": "t.parquet", "missing": ["NA", "?"]}, release={"order": "keep"}
+    )
+    assert run("anonymize", policy, "--output", tmp_path / "r.csv", "--quiet").code == 0
+    compared = run("verify", policy, "--release", tmp_path / "r.csv", "--original", tmp_path / "t.parquet", "--quiet")
+    assert compared == Outcome(0, "", "")
+    assert (tmp_path / "r.csv").read_text() == "a,s,n\nx,1,u\nx,NA,NA\nx,NA,?\n"
+
+
+# ---------------------------------------------------------------------------------------------- start, help, modules
+
+
+def test_version_by_command_and_module() -> None:
+    assert run("--version") == Outcome(0, f"kveil {kveil.__version__}\n", "")
+    assert run_process("--version") == Outcome(0, f"kveil {kveil.__version__}\n", "")
+
+
+COMMANDS = [
+    "anonymize",
+    "verify",
+    "measure",
+    "init",
+    "check",
+    "compare",
+    "attack",
+    "dependencies",
+    "algorithms",
+    "schema",
+    "warmup",
+    "demo",
+    "hierarchy",
+]
+
+
+def test_help_names_every_command_and_imports_nothing_heavy() -> None:
+    heavy = ("numba", "polars", "altair", "numpy", "pydantic", "pandas", "pyarrow")
+    probe = f"import atexit; atexit.register(lambda: print('loaded:', [m for m in {heavy} if m in sys.modules]))"
+    for arguments in (["--help"], ["anonymize", "--help"], ["hierarchy", "build", "-h"], ["--version"]):
+        outcome = run_process(*arguments, before=probe, env={"TERM": "dumb", "COLUMNS": "200"})
+        assert (outcome.code, outcome.err) == (0, "")
+        assert outcome.out.endswith("loaded: []\n")
+        if arguments == ["--help"]:
+            for name in COMMANDS:
+                assert re.search(rf"\b{name}\b", outcome.out)
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "hierarchy show", "hierarchy check", "hierarchy build"])
+def test_every_command_has_a_help_with_what_it_does(name: str) -> None:
+    outcome = run(*name.split(), "--help")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert f"Usage: kveil {name}" in outcome.out
+    assert name == "hierarchy" or f"Example: kveil {name}" in outcome.out
+
+
+def test_what_is_not_built_yet_is_absent() -> None:
+    refused(run("apply", "--help"), "No such command 'apply'")
+
+
+def test_shells_complete_commands_and_options() -> None:
+    named = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # there may be no shell above the tests
+    assert run_process("--show-completion", "bash", env=named).out.count("kveil") >= 2
+    env = {"_KVEIL_COMPLETE": "complete_bash", "COMP_WORDS": "kveil anonymize --re", "COMP_CWORD": "2"}
+    completed = run_process(before="sys.argv = ['kveil']", env=env)
+    assert completed.code == 0
+    assert completed.out.split() == ["--receipt", "--report"]
+    env |= {"COMP_WORDS": "kveil al", "COMP_CWORD": "1"}
+    assert run_process(before="sys.argv = ['kveil']", env=env).out.split() == ["algorithms"]
+
+
+def test_warmup_compiles_and_says_so() -> None:
+    outcome = run("warmup")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert re.fullmatch(r"\d+ kernels are ready\.\n", outcome.out)
+    assert run("warmup", "--quiet") == Outcome(0, "", "")
+
+
+def test_algorithms_lists_what_the_registry_has() -> None:
+    listed = run("algorithms", "--json")
+    assert (listed.code, listed.err) == (0, "")
+    names = [algorithm["name"] for algorithm in listed.json]
+    assert "datafly" in names
+    shown = run("algorithms")
+    for algorithm in listed.json:
+        assert {"name", "honours", "options", "summary", "paper"} <= set(algorithm)
+        assert algorithm["name"] in shown.out
+    assert {"several constraints", "boundaries"} <= set(listed.json[names.index("datafly")]["honours"])
+    assert "auto" in shown.out
+
+
+def test_the_demo_tells_the_whole_story(tmp_path: Path) -> None:
+    outcome = run("demo", "--folder", tmp_path / "demo")
+    assert (outcome.code, outcome.err) == (0, "")
+    for part in ("Before", "After", "guarantee", "loss", "suppressed"):
+        assert part in outcome.out
+    folder = tmp_path / "demo"
+    assert {"policy.yaml", "everything.yaml", "visits-release.csv", "receipt.json", "owner.json"} <= names_in(folder)
+    arguments = ["--release", folder / "visits-release.csv", "--original", folder / "visits.csv"]
+    assert run("verify", folder / "everything.yaml", *arguments, "--owner", folder / "owner.json", "--quiet").code == 0
+    names = {row["name"] for row in csv.DictReader((folder / "visits.csv").read_text().splitlines())}
+    released = (folder / "visits-release.csv").read_text() + (folder / "receipt.json").read_text()
+    assert not any(name in released for name in names)
+
+
+def test_the_demo_leaves_nothing_where_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert run("demo").code == 0
+    assert names_in(tmp_path) == set()
+
+
+# ---------------------------------------------------------------------------------------------- schema
+
+
+@pytest.fixture(scope="module")
+def schema() -> Any:
+    outcome = run("schema")
+    assert (outcome.code, outcome.err) == (0, "")
+    found = outcome.json
+    jsonschema.Draft202012Validator.check_schema(found)
+    return jsonschema.Draft202012Validator(found)
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda p: f"{p.parent.name}/{p.name}")
+def test_the_schema_knows_the_golden_policies(schema: Any, path: Path) -> None:
+    assert list(schema.iter_errors(yaml.safe_load(path.read_text()))) == []
+
+
+def test_there_are_golden_policies() -> None:
+    assert len(GOLDEN) >= 5
+
+
+EXAMPLE = """
+kveil: 1
+data: {path: patients.csv, separator: ",", missing: ["", "?"]}
+attributes:
+  name:      {role: identifier}
+  pid:       {role: individual}
+  age:       {role: quasi-identifier, hierarchy: {intervals: {from: 0, to: 100, widths: [5, 10, 20]}}}
+  zip:       {role: quasi-identifier, hierarchy: {mask: {keep: [4, 3]}}}
+  birth:     {role: quasi-identifier, hierarchy: {dates: [month, year, decade]}}
+  location:  {role: quasi-identifier, hierarchy: location.csv, boundary: [California, Kansas, Midwest]}
+  country:
+    role: quasi-identifier
+    hierarchy: {tree: {"*": {Asia: [Japan, Korea], Europe: [France, NO, 02137]}}}
+    boundary: {level: 1}
+    weight: 2
+  weight:    {role: quasi-identifier, hierarchy: {ranges: {within: [0, 200], round: 5}}, boundary: {max_width: 10}}
+  sex:       {role: quasi-identifier}
+  diagnosis: {role: sensitive, hierarchy: icd.csv}
+  ward:      {role: insensitive}
+privacy:
+  - {model: k-anonymity, k: 5}
+  - {model: k-anonymity, attributes: [zip, birth, sex], k: 10}
+  - {model: l-diversity, sensitive: diagnosis, l: 3, variant: distinct}
+  - {model: p-sensitive, sensitive: diagnosis, p: 2}
+  - {model: alpha-k, sensitive: diagnosis, alpha: 0.5, k: 5}
+  - {model: t-closeness, sensitive: diagnosis, t: 0.2, distance: equal}
+  - {model: kl-diversity, sensitive: diagnosis, k: 10, l: 5}
+  - {model: k-km-anonymity, sensitive: diagnosis, k: 10, m: 2}
+dependencies: ["department -> phone", "course ->> teacher"]
+suppression: {limit: 0.05, show: drop}
+individual: {conflicts: error}
+release: {order: sorted, shape: sets}
+loss: ncp
+seed: 0
+algorithm: {name: greedy-cka, option: value}
+"""
+
+
+def test_the_schema_knows_the_contracts_example(schema: Any) -> None:
+    assert list(schema.iter_errors(yaml.safe_load(EXAMPLE))) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("kveil: 1", "kveil: 2"),
+        ("role: sensitive,", "role: sensitiv,"),
+        ("model: k-anonymity, k: 5", "model: k-anonimity, k: 5"),
+        ("model: k-anonymity, k: 5", "model: k-anonymity"),
+        ("model: k-anonymity, k: 5", "model: k-anonymity, k: 0"),
+        ("p: 2", "q: 2"),
+        pytest.param("alpha: 0.5", "alpha: 1.5"),
+        ("alpha: 0.5", "alpha: half"),
+        ("variant: distinct", "variant: unique"),
+        ("show: drop", "show: hide"),
+        pytest.param("limit: 0.05", "limit: 5"),
+        ("order: sorted", "order: random"),
+        ("shape: sets", "shape: wide"),
+        ("loss: ncp", "loss: entropy"),
+        pytest.param("seed: 0", "seed: -1"),
+        ("name: greedy-cka", "name: greedy"),
+        ("mask: {keep: [4, 3]}", "mask: {kept: [4, 3]}"),
+        ("dates: [month, year, decade]", "dates: [day]"),
+        ("widths: [5, 10, 20]", "width: 5"),
+        ("hierarchy: {mask", "hierarchie: {mask"),
+        ("boundary: {level: 1}", "boundary: {levels: 1}"),
+        ("max_width: 10", "max_width: -1"),
+        ("suppression:", "supression:"),
+        ('"course ->> teacher"', '"course teacher"'),
+        ('missing: ["", "?"]', 'missing: "?"'),
+        ("privacy:", "private:"),
+        ("conflicts: error", "conflicts: ignore"),
+    ],
+)
+def test_the_schema_rejects_what_the_policy_rejects(schema: Any, tmp_path: Path, old: str, new: str) -> None:
+    assert EXAMPLE.count(old) >= 1
+    wrong = EXAMPLE.replace(old, new, 1)
+    assert list(schema.iter_errors(yaml.safe_load(wrong)))
+    (tmp_path / "policy.yaml").write_text(wrong)
+    with pytest.raises(kveil.PolicyError):
+        kveil.Policy.load(tmp_path / "policy.yaml")
+
+
+def test_the_schema_knows_every_policy_these_tests_write(schema: Any) -> None:
+    assert list(schema.iter_errors(policy_dict())) == []
+    assert list(schema.iter_errors(policy_dict(algorithm="auto", release={"order": "keep"}, data={"path": "x"}))) == []
+
+
+# ---------------------------------------------------------------------------------------------- hierarchy
+
+ZIP = "02138;0213*;*\n02139;0213*;*\n90210;9021*;*\n"
+
+
+def test_hierarchy_show_draws_a_file(tmp_path: Path) -> None:
+    (tmp_path / "zip.csv").write_text(ZIP)
+    outcome = run("hierarchy", "show", tmp_path / "zip.csv")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "3 leaves, 3 inner nodes, height 2" in outcome.out
+    for label in ("02138", "90210", "0213* (2 leaves)"):
+        assert label in outcome.out
+    assert "… 1 more" in run("hierarchy", "show", tmp_path / "zip.csv", "--most", "1").out
+
+
+def test_hierarchy_show_draws_what_a_policy_builds(tmp_path: Path) -> None:
+    write_rows(tmp_path / "t.csv")
+    policy = write_policy(tmp_path, data={"path": "t.csv"})
+    outcome = run("hierarchy", "show", policy, "--attribute", "age")
+    assert outcome.code == 0
+    assert "30-39 (3 leaves)" in outcome.out
+    refused(run("hierarchy", "show", policy), "--attribute")
+    refused(run("hierarchy", "show", policy, "--attribute", "agee"), "did you mean 'age'")
+    refused(run("hierarchy", "show", policy, "--attribute", "name"), "role identifier")
+    refused(run("hierarchy", "show", tmp_path / "none.csv"), "none.csv", "cannot be read")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a;x;*\nb;x;y\n", "two parents"),
+        ("a;x;*\na;y;*\n", "listed twice"),
+        ("a;x;*\nx;*\n", "both a leaf and an inner node"),
+        ("a;x\nb;y\n", "two roots"),
+        ("", "no leaf"),
+        ('"a;x;*\n', "quote"),
+        ("a;b;a;*\n", "two parents"),
+    ],
+)
+def test_hierarchy_check_refuses_what_is_no_tree(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "h.csv").write_text(text)
+    refused(run("hierarchy", "check", tmp_path / "h.csv"), "h.csv", says)
+
+
+def test_hierarchy_check_knows_its_column_or_exits_1(tmp_path: Path) -> None:
+    (tmp_path / "zip.csv").write_text(ZIP)
+    (tmp_path / "t.csv").write_text("zip,n\n02138,1\n90210,2\n,3\n")
+    arguments = ["hierarchy", "check", tmp_path / "zip.csv"]
+    plain = run(*arguments, "--json")
+    assert (plain.code, plain.err) == (0, "")
+    assert {k: plain.json[k] for k in ("holds", "leaves", "height", "balanced", "root")} == {
+        "holds": True,
+        "leaves": 3,
+        "height": 2,
+        "balanced": True,
+        "root": "*",
+    }
+    column = ["--data", tmp_path / "t.csv", "--column", "zip"]
+    assert run(*arguments, *column).code == 0
+    (tmp_path / "t.csv").write_text("zip,n\n02138,1\n2138,2\n2138,3\n")
+    unknown = run(*arguments, *column)
+    assert (unknown.code, unknown.err) == (1, "")
+    assert "1 value of zip ('2138') in 2 records" in unknown.out
+    assert run(*arguments, *column, "--json").json["unknown"] == 1
+    refused(run(*arguments, "--data", tmp_path / "t.csv"), "--column")
+    refused(run(*arguments, "--data", tmp_path / "t.csv", "--column", "zipp"), "did you mean 'zip'")
+
+
+def test_hierarchy_build_writes_what_a_policy_can_use(tmp_path: Path) -> None:
+    write_rows(tmp_path / "t.csv")
+    arguments = ["hierarchy", "build", tmp_path / "t.csv", "--column", "age"]
+    shown = run(*arguments, "--as", "{intervals: {from: 0, to: 99, widths: [10]}}")
+    assert (shown.code, shown.err) == (0, "")
+    assert shown.out.splitlines()[0] == "31;30-39;*"
+    for builder in ("{intervals: {from: 0, to: 99, widths: [10]}}", "{mask: {keep: [1]}}", "balanced:2", "balanced"):
+        target = tmp_path / "age.csv"
+        assert run(*arguments, "--as", builder, "--output", target) == Outcome(0, "", "")
+        assert run("hierarchy", "check", target, "--data", tmp_path / "t.csv", "--column", "age").code == 0
+        policy = write_policy(tmp_path, {**ROLES, "age": {"role": QUASI, "hierarchy": "age.csv"}}, limit=0.5)
+        made = run("anonymize", policy, "--input", tmp_path / "t.csv", "--output", tmp_path / "r.csv", "--quiet")
+        assert made == Outcome(0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("builder", "says"),
+    [
+        ("{mask: {keep: [3, 4]}}", "must fall"),
+        ("{masc: {keep: [4]}}", "exactly one of"),
+        ("{mask: {keep: [4]}", "--as"),
+        ("location.csv", "--as"),
+        ("{ranges: {within: [0, 9]}}", "--as"),
+        ("{dates: [year]}", "does not know 9 values" if len({r[1] for r in ROWS}) == 9 else "does not know 8 values"),
+        ("balanced:1", "at least 2"),
+        ("balanced:x", "whole number"),
+        ("{tree: {'*': {x: [a], y: [a]}}}", "listed twice"),
+    ],
+)
+def test_hierarchy_build_refuses_what_is_no_builder(tmp_path: Path, builder: str, says: str) -> None:
+    write_rows(tmp_path / "t.csv")
+    arguments = ["--column", "age", "--as", builder, "--output", tmp_path / "age.csv"]
+    refused(run("hierarchy", "build", tmp_path / "t.csv", *arguments), says)
+    assert names_in(tmp_path) == {"t.csv"}
+
+
+def test_hierarchy_build_never_writes_over_its_table(tmp_path: Path) -> None:
+    table = write_rows(tmp_path / "t.csv")
+    refused(run("hierarchy", "build", table, "--column", "age", "--as", "balanced", "--output", table), "--output")
+    assert table.read_text() == csv_text(ROWS)

@@ -1,0 +1,114 @@
+"""`kveil dependencies`: what holds in a table, how declared rules stand, and where they fail."""
+
+from __future__ import annotations
+
+import tempfile
+from itertools import combinations
+from pathlib import Path
+from random import Random
+
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+import places
+from kveil.discover import describe_rules
+from naive import release as naive
+from strategies import examples
+from support import refused, run
+
+GOLDEN = places.GOLDEN / "kmsd"
+
+
+def write(folder: Path, rows: list[dict[str, str]]) -> Path:
+    pl.DataFrame(rows).write_csv(folder / "data.csv")
+    return folder / "data.csv"
+
+
+@given(st.integers(0, 10**9))
+@examples(60)
+def test_exactly_the_minimal_functional_rules_are_found(seed: int) -> None:
+    rng = Random(seed)
+    rows = [{name: rng.choice("xyz"[: rng.randint(1, 3)]) for name in "abcde"} for _ in range(rng.randint(2, 9))]
+    with tempfile.TemporaryDirectory() as folder:
+        found = describe_rules(write(Path(folder), rows), None)
+    varying = [name for name in "abcde" if len({row[name] for row in rows}) > 1]
+    assert found["constant"] == [name for name in "abcde" if name not in varying]
+    expected = set()
+    for size in range(1, len(varying)):
+        for left in combinations(varying, size):
+            for right in varying:
+                smaller = any(set(x) <= set(left) and y == right for x, y in expected)
+                if right not in left and not smaller and naive.functional(rows, left, [right]):
+                    expected.add((left, right))
+    assert {(tuple(rule["left"]), rule["right"][0]) for rule in found["functional"]} == expected
+    for rule in found["functional"]:
+        assert rule["key"] == (len({tuple(row[n] for n in rule["left"]) for row in rows}) == len(rows))
+
+
+def test_a_multivalued_rule_is_found(tmp_path: Path) -> None:
+    rows = [
+        {"course": course, "teacher": teacher, "book": book}
+        for course, teachers, books in (("m", "ab", "12"), ("p", "bc", "13"))
+        for teacher in teachers
+        for book in books
+    ]
+    found = describe_rules(write(tmp_path, rows), None)
+    assert [rule["rule"] for rule in found["multivalued"]] == ["course ->> teacher"]
+    assert describe_rules(write(tmp_path, rows[:-1]), None)["multivalued"] == []
+
+
+def test_declared_rules_of_a_policy_and_of_its_release() -> None:
+    fine = run("dependencies", GOLDEN / "policy-ag.yaml", "--json")
+    assert fine.code == 0
+    (declared,) = fine.json["declared"]
+    assert (declared["rule"], declared["holds"], declared["groups"]) == ("Department -> Phone", True, [])
+    assert "Department -> Phone" in [rule["rule"] for rule in fine.json["functional"]]
+
+    broken = run("dependencies", GOLDEN / "policy-ag.yaml", "--input", GOLDEN / "expected-k-msd.csv", "--json")
+    assert broken.code == 1
+    (declared,) = broken.json["declared"]
+    assert declared["broken"] == 1
+    assert declared["groups"] == [
+        {
+            "left": {"Department": "Teaching"},
+            "right": [{"Phone": "85152**"}, {"Phone": "85153**"}],
+            "right_sides": 2,
+            "records": 4,
+        }
+    ]
+    told = run("dependencies", GOLDEN / "policy-ag.yaml", "--input", GOLDEN / "expected-k-msd.csv")
+    assert "Teaching: 2 right sides in 4 records: 85152**; 85153**" in told.out
+
+
+def test_what_is_never_released_is_not_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("name,id,zip,city\nAnn,7,1,x\nBob,8,1,x\nCid,9,2,y\n")
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(
+        "kveil: 1\ndata: {path: data.csv}\nattributes: {name: {role: identifier}, id: {role: individual}, "
+        "zip: {role: quasi-identifier}, city: {role: insensitive}}\nprivacy: [{model: k-anonymity, k: 1}]\n"
+        "dependencies: ['zip -> city']\n"
+    )
+    outcome = run("dependencies", policy, "--json")
+    assert outcome.json["columns"] == ["zip", "city"]
+    assert "Ann" not in outcome.out
+    assert "cannot be generalized" in outcome.json["declared"][0]["kept"]
+    assert "never releases" in refused(run("dependencies", policy, "--columns", "name,zip"))
+    refused(run("dependencies", tmp_path / "data.csv", "--columns", "zipp"), "zip")
+    refused(run("dependencies", tmp_path / "data.csv", "--input", policy), "--input")
+    refused(run("dependencies", tmp_path / "none.csv"), "none.csv")
+
+
+def test_only_so_many_columns_are_looked_at(tmp_path: Path) -> None:
+    rows = [{f"c{i:02}": str(rng) for i in range(14)} for rng in range(3)]
+    found = describe_rules(write(tmp_path, rows), None)
+    assert len(found["columns"]) == 12
+    assert found["left_out"] == ["c12", "c13"]
+    assert describe_rules(write(tmp_path, rows), None, chosen=["c13", "c00"])["left_out"] == []
+
+
+def test_empty_and_one_row_tables(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("a,b\n")
+    assert describe_rules(tmp_path / "data.csv", None)["functional"] == []
+    (tmp_path / "data.csv").write_text("a,b\n1,2\n")
+    assert describe_rules(tmp_path / "data.csv", None)["constant"] == ["a", "b"]

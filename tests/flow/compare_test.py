@@ -1,0 +1,132 @@
+"""Comparing algorithms, and auto through it: order, time, refusals."""
+
+import dataclasses
+import signal
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import kveil
+from kveil import choose
+from kveil.algorithms import registry
+from kveil.frames import from_frame
+from kveil.table.encode import encode
+from support import columns_of, make_policy, names_in, refused, run, write_policy, write_rows
+
+FAST = ["datafly", "mondrian", "classfly+complete"]
+
+
+def frame() -> pl.DataFrame:
+    return pl.DataFrame(columns_of())
+
+
+def test_the_smallest_loss_comes_first_and_is_what_auto_takes() -> None:
+    policy = make_policy(algorithm="auto")
+    found = kveil.compare(frame(), policy)
+    losses = [entry["loss"]["ncp"] for entry in found.algorithms if entry["solved"]]
+    assert losses == sorted(losses)
+    assert found.best == kveil.anonymize(frame(), policy).receipt["algorithm"]
+    assert all(entry["holds"] for entry in found.algorithms if entry["solved"])
+    assert {entry["algorithm"] for entry in found.algorithms} == {a.name for a in registry.honouring(policy)}
+
+
+@pytest.mark.parametrize("loss", ["ncp", "il", "precision"])
+def test_each_entry_is_what_the_algorithm_makes_alone(loss: str) -> None:
+    policy = make_policy(loss=loss)
+    found = kveil.compare(frame(), policy, FAST)
+    for entry in found.algorithms:
+        alone = kveil.anonymize(frame(), policy, entry["algorithm"])
+        assert entry["loss"] == alone.receipt["loss"]
+        assert entry["suppressed"] == alone.receipt["records"]["suppressed"]
+        assert entry["groups"] == alone.data.select("age", "sex").n_unique()
+    values = [entry["loss"][loss] for entry in found.algorithms]
+    assert values == sorted(values, reverse=loss == "precision")
+
+
+def test_an_algorithm_that_cannot_is_listed_with_its_reason(tmp_path: Path) -> None:
+    two = [{"model": "k-anonymity", "k": 2}, {"model": "k-anonymity", "k": 3, "attributes": ["age"]}]
+    policy = write_policy(tmp_path, privacy=two)
+    data = write_rows(tmp_path / "data.csv")
+    done = run("compare", policy, "--input", data, "--algorithms", "classfly, mondrian", "--json")
+    assert done.code == 0, done.err
+    assert done.json["best"] == "mondrian"
+    (unable,) = [entry for entry in done.json["algorithms"] if entry["algorithm"] == "classfly"]
+    assert not unable["solved"]
+    assert "several constraints" in unable["reason"]
+    refused(run("compare", policy, "--input", data, "--algorithms", "classfly"), "these do: datafly")
+    refused(run("compare", policy, "--input", data, "--algorithms", "auto"), "leave it out")
+    refused(run("compare", policy, "--input", data, "--algorithms", ","), "names none")
+    refused(run("compare", policy, "--input", data, "--algorithms", "dataflow"), "did you mean 'datafly'?")
+
+
+def test_a_policy_that_nobody_meets_is_told_and_is_no_failure(tmp_path: Path) -> None:
+    policy = write_policy(tmp_path, k=8, limit=0)
+    data = write_rows(tmp_path / "data.csv", [["A", "1", "F", "x", "w"]] * 7 + [["B", "1", "", "x", "w"]] * 2)
+    done = run("compare", policy, "--input", data, "--algorithms", "datafly", "--json")
+    assert done.code == 0, done.err
+    assert isinstance(done.json["algorithms"][0]["solved"], bool)
+    k_too_large = write_policy(tmp_path, k=99)
+    assert run("compare", k_too_large, "--input", data).code == 1
+
+
+def slow(table: object, options: object, rng: object) -> object:
+    end = time.perf_counter() + 20
+    while time.perf_counter() < end:
+        time.sleep(0.01)
+    raise AssertionError("it was not stopped")
+
+
+@pytest.fixture
+def sleeper(monkeypatch: pytest.MonkeyPatch) -> str:
+    first = registry.find("datafly")
+    sleeping = dataclasses.replace(first, name="k-member", search=lambda: registry.Search(slow, first.options))
+    monkeypatch.setattr(registry, "ALGORITHMS", (first, sleeping))
+    return "k-member"
+
+
+def test_what_is_not_done_in_time_is_stopped(sleeper: str) -> None:
+    before = signal.getsignal(signal.SIGALRM)
+    started = time.perf_counter()
+    found = kveil.compare(frame(), make_policy(), ["datafly", sleeper], seconds=2)
+    assert time.perf_counter() - started < 15
+    entry = found.algorithms[-1]
+    assert entry["algorithm"] == sleeper
+    assert "stopped after" in entry["reason"]
+    assert found.best == "datafly"
+    assert signal.getsignal(signal.SIGALRM) is before
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_auto_goes_on_without_the_slow_ones(sleeper: str) -> None:
+    policy = make_policy(algorithm="auto")
+    table = encode(from_frame(frame()), policy)
+    found = choose.attempt(table, lambda stage: None, seconds=1)
+    assert found.algorithm.name == "datafly"
+    assert found.tried[1]["timed_out"]
+
+
+def test_time_that_is_over_runs_nothing_more(sleeper: str) -> None:
+    policy = make_policy(algorithm="auto")
+    table = encode(from_frame(frame()), policy)
+    found = choose.attempt(table, lambda stage: None, seconds=-1)
+    assert found.tried[1]["reason"] == "was not run: the time was over"
+
+
+def test_nothing_is_written_without_a_report(tmp_path: Path) -> None:
+    write_policy(tmp_path, data={"path": "data.csv"})
+    write_rows(tmp_path / "data.csv")
+    before = names_in(tmp_path)
+    done = run("compare", tmp_path / "policy.yaml", "--algorithms", "datafly,mondrian", "--quiet")
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert names_in(tmp_path) == before
+
+
+def test_the_table_for_people(tmp_path: Path) -> None:
+    policy = write_policy(tmp_path)
+    data = write_rows(tmp_path / "data.csv")
+    done = run("compare", policy, "--input", data, "--algorithms", "datafly,mondrian")
+    assert done.code == 0
+    assert "of these." in done.out
+    assert "suppressed" in done.out

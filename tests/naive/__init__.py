@@ -1,0 +1,1 @@
+"""Slow twins of what kveil does fast: plain Python, and nothing of kveil imported."""
