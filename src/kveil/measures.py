@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.kernels.grouping.groups import add_up, group_rows
 from kveil.policy.constraints import largest_k
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
-from kveil.table.tree import Bools, Floats, Ints, Tree
-
-Counts = NDArray[np.int64]
+from kveil.table.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -65,12 +63,12 @@ def _unless(values: Ints, suppressed: Bools) -> Ints:
     return values[~suppressed] if suppressed.any() else values
 
 
-def _mean(cost: Floats, tally: Counts, records: int) -> float:
+def _mean(cost: Floats, tally: Longs, records: int) -> float:
     """Return the mean over records of a cost a code, 1 for records that are in no tally: the suppressed ones."""
     return float((tally @ cost + records - int(tally.sum())) / max(records, 1))
 
 
-def _precision_loss(table: Table, position: int, shown: Shown, suppressed: Bools, tally: Counts) -> float:
+def _precision_loss(table: Table, position: int, shown: Shown, suppressed: Bools, tally: Longs) -> float:
     tree = table.trees[position]
     if not isinstance(tree, Tree):
         return _mean(shown.il, tally, table.records)
@@ -88,7 +86,7 @@ def _precision_loss(table: Table, position: int, shown: Shown, suppressed: Bools
     return float((counts @ cost + int(suppressed.sum())) / max(len(suppressed), 1))
 
 
-def _groups(solution: Solution, starred: list[Bools], stars_are_kept: bool) -> tuple[Counts, int]:
+def _groups(solution: Solution, starred: list[Bools], stars_are_kept: bool) -> tuple[Longs, int]:
     """Return the sizes of the groups of equal released rows, and how many records are in none.
 
     A row of stars is in none, unless ``stars_are_kept``: a person whose items are shown is in a group all the same.

@@ -8,14 +8,13 @@ from fractions import Fraction
 from math import lcm
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.clustering.greedy import Costs
 from kveil.policy.attributes import Intervals
 from kveil.table.encode import Table
-from kveil.table.tree import Floats, Ints, Scale, Tree, round_outward
+from kveil.table.tree import Scale, Tree, round_outward
 
-Longs = NDArray[np.int64]
 BITS = 62  # of a total over all rows
 CELL_BITS = 50  # of one cell: floats are exact below
 

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.grouping.groups import group_rows
 from kveil.kernels.limits.width_cells import choose_cells
-from kveil.models.groups import Weights
 from kveil.policy.attributes import MaxWidth
 from kveil.policy.constraints import Component, implied
 from kveil.policy.numbers import EXACT
 from kveil.policy.privacy import PrivacyModel
 from kveil.table.encode import Table
-from kveil.table.tree import Bools, Ints, Scale, Tree, round_outward
+from kveil.table.tree import Scale, Tree, round_outward
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def is_bounded(table: Table, position: int) -> bool:
     return isinstance(table.policy.attributes[table.names[position]].boundary, MaxWidth)
 
 
-def mam(table: Table, positions: list[int], low: Ints, high: Ints, weights: Weights, k: int) -> Mam:
+def mam(table: Table, positions: list[int], low: Ints, high: Ints, weights: Longs, k: int) -> Mam:
     """Group tuples that share all their maximum allowed values on some attributes.
 
     ``low`` and ``high`` are attribute × tuple spans of leaves. First by marked nodes, then, in policy order, by cells
@@ -109,7 +109,7 @@ def reach_of(table: Table, position: int) -> Ints:
 
 
 def _cells(
-    table: Table, position: int, low: Ints, high: Ints, weights: Weights, group: Ints, k: int
+    table: Table, position: int, low: Ints, high: Ints, weights: Longs, group: Ints, k: int
 ) -> tuple[Ints, Ints]:
     """Return the cell of every tuple as the span of leaves it may show.
 

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from kveil.arrays import Bools, Floats, Longs
 from kveil.attack.link import Knowledge, knowledge
-from kveil.attack.match import Bools, Floats, Ints, group, matches
+from kveil.attack.match import group, matches
 from kveil.attack.rate import rate_of
 from kveil.attack.world import World
 
@@ -21,7 +22,7 @@ WORK = 4_000_000_000  # multiplications an attack may take
 CELLS = 8_000_000  # of a table that is looked at at once
 
 
-def _targets(world: World, groups: int, values: int, share: int) -> Ints:
+def _targets(world: World, groups: int, values: int, share: int) -> Longs:
     most = max(WORK // share // max(groups * (values + 1), 1), 1000)
     if world.people <= most:
         return np.arange(world.people, dtype=np.int64)
@@ -33,10 +34,10 @@ def _targets(world: World, groups: int, values: int, share: int) -> Ints:
 class _Items:
     """The items of rows as codes of sorted labels, in the order of the codes."""
 
-    codes: Ints
-    rows: Ints
+    codes: Longs
+    rows: Longs
 
-    def between(self, start: int, stop: int) -> tuple[Ints, Ints]:
+    def between(self, start: int, stop: int) -> tuple[Longs, Longs]:
         """Return the codes, counted from ``start``, and the rows of the items of a block of labels."""
         low, high = np.searchsorted(self.codes, [start, stop])
         return self.codes[low:high] - start, self.rows[low:high]
@@ -50,14 +51,14 @@ def _coded_items(items: pl.DataFrame, labels: list[str]) -> _Items:
     return _Items(codes[order], known["row"].to_numpy()[order])
 
 
-def _histogram(codes: Ints, member: Ints, groups: int, width: int) -> Floats:
+def _histogram(codes: Longs, member: Longs, groups: int, width: int) -> Floats:
     """Return how many rows of each group have each of so many labels; a member of -1 is in no group."""
     inside = member >= 0
     flat = np.bincount(member[inside] * width + codes[inside], minlength=groups * width)
     return flat.reshape(groups, width).astype(np.float64)
 
 
-def _has(codes: Ints, at: Ints, rows: Ints, total: int, width: int) -> Bools:
+def _has(codes: Longs, at: Longs, rows: Longs, total: int, width: int) -> Bools:
     """Return which of the rows have which of so many labels; a row of -1 has none."""
     place = np.full(total + 1, -1, dtype=np.int64)
     place[rows] = np.arange(len(rows))
@@ -89,9 +90,9 @@ class _Judge:
             wrong[everyone, best] = 0.0
 
     @staticmethod
-    def _offer(counts: Floats, labels: Ints, values: Floats, start: int, everyone: Ints) -> Ints:
+    def _offer(counts: Floats, labels: Longs, values: Floats, start: int, everyone: Longs) -> Longs:
         """Put the best label of a block into its place among those kept, and return it."""
-        best: Ints = values.argmax(axis=1)
+        best: Longs = values.argmax(axis=1)
         new, label = values[everyone, best], start + best
         for place in range(len(counts)):
             better = (new > counts[place]) | ((new == counts[place]) & (label < labels[place]))
@@ -153,7 +154,7 @@ def _after(
     was: pl.DataFrame,
     shown: pl.DataFrame,
     labels: list[str],
-    targets: Ints,
+    targets: Longs,
     known: Knowledge,
     names: tuple[str, ...],
 ) -> tuple[Floats, Floats, Floats]:
@@ -179,7 +180,7 @@ def _after(
     return judge.verdict(fitting)
 
 
-def _before(world: World, was: pl.DataFrame, names: tuple[str, ...], targets: Ints) -> tuple[Floats, Floats, Floats]:
+def _before(world: World, was: pl.DataFrame, names: tuple[str, ...], targets: Longs) -> tuple[Floats, Floats, Floats]:
     """Judge the same attacks on the original: the rows that fit are those with equal values."""
     groups = group([world.column("before", name) for name in names], world.people)
     asked, of_target = np.unique(groups.member[targets], return_inverse=True)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kveil.attack.match import Bools, Clue, Coded, Floats, Ints, coded, group, matches
+from kveil.arrays import Bools, Floats, Longs
+from kveil.attack.match import Clue, Coded, coded, group, matches
 from kveil.attack.rate import rate_of
 from kveil.attack.world import World
 from kveil.files import Source
@@ -19,10 +20,10 @@ from kveil.verifier.rows import INDIVIDUAL, released_texts
 MOST_TARGETS = 1_000
 
 
-def _sets(items: pl.DataFrame, rows: int, labels: list[str]) -> list[Ints]:
+def _sets(items: pl.DataFrame, rows: int, labels: list[str]) -> list[Longs]:
     codes = items["item"].cast(pl.Enum(labels)).to_physical().cast(pl.Int64)
     grouped = pl.DataFrame({"row": items["row"], "code": codes}).group_by("row").agg(pl.col("code").sort())
-    found: list[Ints] = [np.zeros(0, dtype=np.int64)] * rows
+    found: list[Longs] = [np.zeros(0, dtype=np.int64)] * rows
     for row, members in grouped.iter_rows():
         found[row] = np.array(members, dtype=np.int64)
     return found
@@ -35,13 +36,13 @@ class _Sets:
     Everything is as long as the table's items, whatever the number of sets times members.
     """
 
-    of_row: Ints
+    of_row: Longs
     weights: Floats
-    lengths: Ints
-    starts: Ints  # where a member's holders begin
-    holders: Ints
+    lengths: Longs
+    starts: Longs  # where a member's holders begin
+    holders: Longs
 
-    def holding(self, members: Sequence[int]) -> Ints:
+    def holding(self, members: Sequence[int]) -> Longs:
         """Return for every set how many of the members it holds."""
         found = np.zeros(len(self.weights), dtype=np.int64)
         for member in members:
@@ -49,7 +50,7 @@ class _Sets:
         return found
 
 
-def _indexed(sets: list[Ints], width: int) -> _Sets:
+def _indexed(sets: list[Longs], width: int) -> _Sets:
     number: dict[bytes, int] = {}
     of_row = np.array([number.setdefault(s.tobytes(), len(number)) for s in sets], dtype=np.int64)
     kinds = [np.frombuffer(key, dtype=np.int64) for key in number]

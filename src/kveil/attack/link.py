@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kveil.attack.match import Bools, Clue, Coded, Floats, Groups, Ints, coded, group, matches
+from kveil.arrays import Bools, Floats, Longs
+from kveil.attack.match import Clue, Coded, Groups, coded, group, matches
 from kveil.attack.rate import rate_of
 from kveil.attack.world import World
 from kveil.errors import DataError, listing
@@ -24,7 +25,7 @@ from kveil.verifier.rows import released_texts
 WORK = 1_000_000_000  # cells an attack may look at; beyond that it takes a sample of targets
 
 
-def sample(world: World, groups: int, width: int) -> Ints:
+def sample(world: World, groups: int, width: int) -> Longs:
     """Return the targets: everybody, or as many as can be looked at, drawn by the policy's seed."""
     most = max(WORK // max(groups * width, 1), 1000)
     if world.people <= most:
@@ -41,12 +42,12 @@ class Knowledge:
     """
 
     clues: list[Clue]
-    targets: Ints
+    targets: Longs
     tuples: Groups
     groups: Groups
 
 
-def knowledge(world: World, names: tuple[str, ...], targets: Ints, shown: Groups | None = None) -> Knowledge:
+def knowledge(world: World, names: tuple[str, ...], targets: Longs, shown: Groups | None = None) -> Knowledge:
     """Return what somebody who knows the named attributes of the targets can match them with."""
     known = [world.column("before", name).at(targets) for name in names]
     tuples = group(known, len(targets))
@@ -59,7 +60,7 @@ def knowledge(world: World, names: tuple[str, ...], targets: Ints, shown: Groups
     return Knowledge(clues, targets, tuples, groups)
 
 
-def _own_fits(world: World, known: Knowledge, rows: Ints) -> Bools:
+def _own_fits(world: World, known: Knowledge, rows: Longs) -> Bools:
     """Return whether each target's own row is among those that fit; no row, no fit."""
     fits = rows >= 0
     at = known.groups.member[np.maximum(rows, 0)] if world.after.height else np.zeros(len(rows), dtype=np.int64)
@@ -91,7 +92,7 @@ def chances(world: World, known: Knowledge, hidden: Bools) -> tuple[Floats, Floa
     return found, np.maximum(most, found)
 
 
-def _before(world: World, names: tuple[str, ...], targets: Ints) -> Floats:
+def _before(world: World, names: tuple[str, ...], targets: Longs) -> Floats:
     """Return every target's chance in the original itself, its identifiers taken away."""
     groups = group([world.column("before", name) for name in names], world.people)
     return 1 / groups.own[targets]
@@ -300,7 +301,7 @@ def _equal(world: World, names: tuple[str, ...], texts: dict[str, Coded], rows: 
     return joined["len"].fill_null(0).cast(pl.Float64).to_numpy() if rows else np.zeros(0)
 
 
-def _truth(world: World, original: Source, attacker: Source) -> tuple[list[str], Ints, Ints] | None:
+def _truth(world: World, original: Source, attacker: Source) -> tuple[list[str], Longs, Longs] | None:
     """Return the shared identifiers and, for pairs of one identity, the attacker's row and the original's."""
     policy = world.policy
     naming = [*policy.with_role("individual"), *policy.with_role("identifier")]

@@ -11,14 +11,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from kveil.arrays import Bools, Floats, Longs
 from kveil.policy.attributes import STAR, Ranges
 from kveil.policy.hierarchy import Line, climber, fixed_lines
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 CHUNK = 8_000_000  # cells that are matched at once, in bytes
 WIDEST = 200_000_000  # cells of all tables that are laid out over all groups beforehand
 
@@ -28,9 +26,9 @@ class Coded:
     """A column as its distinct texts, sorted, and every row's position among them."""
 
     texts: list[str]
-    codes: Ints
+    codes: Longs
 
-    def at(self, rows: Ints) -> Coded:
+    def at(self, rows: Longs) -> Coded:
         """Return the column at some rows, with only the texts that occur there."""
         used, codes = np.unique(self.codes[rows], return_inverse=True)
         return Coded([self.texts[i] for i in used.tolist()], codes.reshape(-1).astype(np.int64))
@@ -46,12 +44,12 @@ def coded(column: pl.Series) -> Coded:
 class Groups:
     """Rows grouped by equal codes: every row's group, and for every group its first row and its size."""
 
-    member: Ints
-    first: Ints
-    sizes: Ints
+    member: Longs
+    first: Longs
+    sizes: Longs
 
     @property
-    def own(self) -> Ints:
+    def own(self) -> Longs:
         """The size of every row's own group."""
         return self.sizes[self.member]
 
@@ -142,9 +140,9 @@ class Clue:
     narrows what a group can be, ``table`` has a column a group and ``labels`` counts them through.
     """
 
-    values: Ints
+    values: Longs
     table: Bools
-    labels: Ints
+    labels: Longs
 
 
 def matches(clues: Sequence[Clue], targets: int, weights: Floats) -> Floats:

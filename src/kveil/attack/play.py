@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from kveil.arrays import Longs
 from kveil.attack.disclose import disclosure
 from kveil.attack.fingerprints import fingerprints, inconsistency
 from kveil.attack.link import attackers_file, linking, refinement
-from kveil.attack.match import Ints
 from kveil.attack.words import knowing, sentence
 from kveil.attack.world import World, world_of
 from kveil.files import Source
@@ -67,7 +67,7 @@ def play(
     policy: Policy,
     original: Source,
     release: Source,
-    places: Ints,
+    places: Longs,
     attacker: Source | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from kveil.arrays import Longs
 from kveil.errors import count, listing
 from kveil.files import Source
 from kveil.policy.attributes import STAR, Ranges
@@ -17,7 +17,6 @@ from kveil.policy.hierarchy import climber, fixed_lines
 from kveil.policy.model import Policy
 from kveil.verifier.rows import original_rows
 
-Ints = NDArray[np.int64]
 MOST_SETS = 400  # sets of attributes that are looked at
 LARGEST_SET = 4
 OTHER_K = (2, 3, 5, 10, 20, 50)
@@ -28,12 +27,12 @@ class _Groups:
 
     def __init__(self, texts: pl.DataFrame) -> None:
         self.rows = texts.height
-        self.codes: dict[str, Ints] = {}
+        self.codes: dict[str, Longs] = {}
         for name in texts.columns:
             distinct = texts[name].unique().sort()
             self.codes[name] = texts[name].cast(pl.Enum(distinct)).to_physical().cast(pl.Int64).to_numpy()
 
-    def sizes(self, names: Sequence[str], other: dict[str, Ints] | None = None) -> Ints:
+    def sizes(self, names: Sequence[str], other: dict[str, Longs] | None = None) -> Longs:
         """Return for every row how many rows are equal to it over the names; ``other`` replaces columns."""
         if not names:
             return np.full(self.rows, self.rows, dtype=np.int64)
@@ -152,7 +151,7 @@ def _levels(groups: _Groups, policy: Policy, texts: pl.DataFrame) -> list[dict[s
     asked = [(getattr(model, "k", 0), policy.attributes_of(model)) for model in policy.privacy]
     asked = [(k, names) for k, names in asked if k]
 
-    def broken(other: dict[str, Ints]) -> int:
+    def broken(other: dict[str, Longs]) -> int:
         bad = np.zeros(groups.rows, dtype=bool)
         for k, names in asked:
             bad |= groups.sizes(names, other) < k
@@ -170,7 +169,7 @@ def _levels(groups: _Groups, policy: Policy, texts: pl.DataFrame) -> list[dict[s
     return found
 
 
-def _rungs(policy: Policy, name: str, texts: pl.Series) -> list[Ints]:
+def _rungs(policy: Policy, name: str, texts: pl.Series) -> list[Longs]:
     """Return a column's codes at every level above its leaves; `ranges` has one, `*`."""
     distinct = texts.unique().sort().to_list()
     codes = texts.cast(pl.Enum(distinct)).to_physical().cast(pl.Int64).to_numpy()

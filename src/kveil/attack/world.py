@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from kveil.attack.match import Bools, Coded, Ints, coded, covers, labels_over
+from kveil.arrays import Bools, Longs
+from kveil.attack.match import Coded, coded, covers, labels_over
 from kveil.files import Source
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
@@ -28,7 +29,7 @@ class World:
     after: pl.DataFrame
     items_before: dict[str, pl.DataFrame]
     items_after: dict[str, pl.DataFrame]
-    places: Ints
+    places: Longs
     persons: bool
     starred: Bools
     _coded: dict[tuple[str, str], Coded] = field(default_factory=dict)
@@ -44,7 +45,7 @@ class World:
         return "person" if self.persons else "record"
 
     @cached_property
-    def row_of(self) -> Ints:
+    def row_of(self) -> Longs:
         """Every original row's released row, -1 where it was left out."""
         found = np.full(self.people, -1, dtype=np.int64)
         found[self.places] = np.arange(len(self.places))
@@ -72,7 +73,7 @@ class World:
         return self.after.select(pl.all_horizontal(pl.col(names) == STAR).alias("star"))["star"].to_numpy()
 
 
-def _texts(source: Source, policy: Policy, first: Ints, stars: bool, skip: set[str]) -> pl.DataFrame:
+def _texts(source: Source, policy: Policy, first: Longs, stars: bool, skip: set[str]) -> pl.DataFrame:
     return pl.DataFrame(
         {
             name: released_texts(source, policy, name, stars).gather(first)
@@ -82,7 +83,7 @@ def _texts(source: Source, policy: Policy, first: Ints, stars: bool, skip: set[s
     )
 
 
-def world_of(policy: Policy, original: Source, release: Source, places: Ints) -> World:
+def world_of(policy: Policy, original: Source, release: Source, places: Longs) -> World:
     """Return both tables as an attacker, and whoever judges the attacker, sees them."""
     was, _ = original_rows(original, policy)
     shown = release_rows(release, policy)

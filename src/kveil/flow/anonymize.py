@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from kveil.arrays import Bools
 from kveil.errors import DataError, NotVerified, PolicyError, Unmeetable, count, did_you_mean, listing
 from kveil.files import Outputs, Source, check_columns, kind_of, read_table, write_table
 from kveil.frames import from_frame, to_frame
@@ -22,7 +23,6 @@ from kveil.report.receipt import make_receipt
 from kveil.report.warn import release_warnings
 from kveil.table.decode import Release, decode, read_items, read_release
 from kveil.table.encode import Table, encode
-from kveil.table.tree import Bools
 from kveil.verifier import Verdict, verify_release
 from kveil.verifier.guarantees import check_dependency
 from kveil.verifier.release import can_verify

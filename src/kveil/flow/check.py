@@ -12,11 +12,12 @@ import numpy as np
 from kveil.algorithms.full_domain.judge import group_model, sensitive_pairs
 from kveil.algorithms.limits import Mam, is_bounded, least_size, mam
 from kveil.algorithms.registry import honouring
+from kveil.arrays import Bools, Ints
 from kveil.attack.risk import raw_risk
 from kveil.errors import Refused, Unmeetable, count
 from kveil.flow.anonymize import Progress, check_input, input_path, read, silent
 from kveil.kernels.grouping.groups import group_rows
-from kveil.models.groups import AtLeastK, Bools, GroupModel, Ints
+from kveil.models.groups import AtLeastK, GroupModel
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.attributes import MaxWidth
 from kveil.policy.constraints import Component, implied, most_suppressed

@@ -14,7 +14,8 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kveil.models.groups import Bools, Groups, Histogram
+from kveil.arrays import Bools
+from kveil.models.groups import Groups, Histogram
 from kveil.policy.privacy import PrivacyModel
 
 TOLERANCE = 1e-9  # for logarithms and distances; counts are compared exactly

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from kveil.arrays import Bools, Ints
 from kveil.kernels.items.partition import group_sets
 from kveil.policy.attributes import STAR
 from kveil.policy.privacy import PrivacyModel, sensitive_of
 from kveil.table.encode import Table
 from kveil.table.sensitive import Sensitive
 from kveil.table.solution import Shown, all_stars
-from kveil.table.tree import Bools, Ints
 
 
 def fingerprint_name(model: PrivacyModel) -> str:

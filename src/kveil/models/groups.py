@@ -11,13 +11,9 @@ from functools import cached_property
 from typing import ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.grouping.groups import add_up, group_rows
-
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int32]
-Weights = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -30,7 +26,7 @@ class Pairs:
 
     tuples: Ints
     codes: Ints
-    counts: Weights
+    counts: Longs
     known: int
 
     def moved(self, to: Ints) -> Pairs:
@@ -46,7 +42,7 @@ class Histogram:
 
     group: Ints
     code: Ints
-    count: Weights
+    count: Longs
     known: int
 
     @cached_property
@@ -61,11 +57,11 @@ class Groups:
 
     group: Ints
     number: int
-    weights: Weights
+    weights: Longs
     pairs: Mapping[str, Pairs]
 
     @cached_property
-    def sizes(self) -> Weights:
+    def sizes(self) -> Longs:
         """The members of each group."""
         return add_up(self.group, self.weights, self.number)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.splitting.mondrian import Needs, Values
 from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL
-from kveil.models.groups import AtLeastK, Bools, GroupModel, Ints, Pairs, Weights
+from kveil.models.groups import AtLeastK, GroupModel, Pairs
 from kveil.table.encode import Table
 from kveil.table.sensitive import Sensitive
 
@@ -45,7 +46,7 @@ def needs_of(models: list[GroupModel], names: list[str]) -> Needs:
     )
 
 
-def values_of(table: Table, pairs: dict[str, Pairs], names: list[str], alive: Weights, trees: set[str]) -> Values:
+def values_of(table: Table, pairs: dict[str, Pairs], names: list[str], alive: Longs, trees: set[str]) -> Values:
     """Return sensitive values in CSR form, and the distribution of all that are alive.
 
     ``trees`` are the attributes whose tree a distance is taken over.

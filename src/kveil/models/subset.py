@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kveil.models.groups import Bools, GroupModel, Groups, Ints, Pairs, Weights
+from kveil.arrays import Bools, Ints, Longs
+from kveil.models.groups import GroupModel, Groups, Pairs
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Requirement:
 
 
 def maximal_anonymous_subset(
-    requirements: Sequence[Requirement], weights: Weights, pairs: Mapping[str, Pairs], alive: Bools
+    requirements: Sequence[Requirement], weights: Longs, pairs: Mapping[str, Pairs], alive: Bools
 ) -> Bools:
     """Return the tuples that are left when every tuple of a failing group is dropped, until none fails.
 

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kveil.arrays import Longs
 from kveil.errors import DataError
 from kveil.version import __version__
-
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class Owner:
     ``rows`` are input rows counted from 0, one a released row; the file counts them from 1.
     """
 
-    rows: Rows
+    rows: Longs
     input_rows: int
     suppressed: Mapping[str, NDArray[np.int32]]
     input_sha256: str | None = None
@@ -69,7 +68,7 @@ def _numbers(rows: list[Any], kind: type) -> NDArray[Any]:
     return np.array(rows, dtype=kind) - 1
 
 
-def align(owner: Owner | None, keeps_order: bool, released: int, original: int) -> Rows:
+def align(owner: Owner | None, keeps_order: bool, released: int, original: int) -> Longs:
     """Return every released row's input row: by the owner's file, or by position where the order was kept."""
     if owner is None:
         if keeps_order and released == original:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from kveil.arrays import Ints
 from kveil.errors import DataError, count
 from kveil.files import Source
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
-from kveil.table.tree import Ints
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from kveil.arrays import Bools, Ints, Longs
 from kveil.errors import DataError, count
 from kveil.files import Source, as_texts, joined_items
 from kveil.policy.attributes import STAR
@@ -17,9 +18,8 @@ from kveil.policy.model import Policy
 from kveil.table.encode import Table
 from kveil.table.persons import ITEM_SEPARATOR, item_sets, sets_of
 from kveil.table.solution import Shown, Solution
-from kveil.table.tree import Bools, Ints, Scale, Tree
+from kveil.table.tree import Scale, Tree
 
-Rows = NDArray[np.int64]
 INDIVIDUAL = "individual"  # the column that numbers persons in a release of long shape
 
 
@@ -32,8 +32,8 @@ class Release:
     """
 
     columns: dict[str, pl.Series | None]
-    rows: Rows
-    source_rows: Rows
+    rows: Longs
+    source_rows: Longs
     labels: dict[str, list[str]]  # what each quasi-identifier shows, sorted
 
     def frame(self, source: Source) -> pl.DataFrame:
@@ -78,7 +78,7 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
     return Release(columns, kept[order], first[order], labels)
 
 
-def _sets(source: Source, table: Table, solution: Solution, kept: Rows) -> dict[str, pl.Series]:
+def _sets(source: Source, table: Table, solution: Solution, kept: Longs) -> dict[str, pl.Series]:
     """Return the kept persons' sets of sensitive values; a starred person's show `*`."""
     if table.persons is None:
         return {}
@@ -130,7 +130,7 @@ def _generalized_sets(table: Table, name: str, nodes: Ints) -> pl.Series:
 
 
 def _long(
-    policy: Policy, columns: dict[str, pl.Series | None], rows: Rows, first: Rows, labels: dict[str, list[str]]
+    policy: Policy, columns: dict[str, pl.Series | None], rows: Longs, first: Longs, labels: dict[str, list[str]]
 ) -> Release:
     """Return one row an item: sets are laid out one under another, persons numbered in the order of the release."""
     if INDIVIDUAL in columns:
@@ -176,9 +176,9 @@ def _order(
     codes: dict[str, Ints],
     labels: dict[str, list[str]],
     sets: dict[str, pl.Series],
-    kept: Rows,
+    kept: Longs,
     here: Ints,
-) -> Rows:
+) -> Longs:
     """Return the order of the release; ``kept`` are the input rows that unchanged columns are taken from.
 
     ``codes`` are those of classes, ``here`` every row's class.
@@ -214,7 +214,7 @@ def _as_written(sets: pl.Series, policy: Policy) -> pl.Series:
     return joined_items(sets).fill_null(policy.data.missing[0])
 
 
-def sort_rows(keys: list[tuple[NDArray[Any], int]], rows: int) -> Rows:
+def sort_rows(keys: list[tuple[NDArray[Any], int]], rows: int) -> Longs:
     """Return the stable order of rows by several rank columns, given with how many ranks each has.
 
     Columns are packed into 63-bit words, so that few sorts do.
@@ -238,11 +238,11 @@ def sort_rows(keys: list[tuple[NDArray[Any], int]], rows: int) -> Rows:
 
 
 def read_release(
-    table: Table, texts: dict[str, pl.Series], rows: Rows, starred: Bools | None = None
+    table: Table, texts: dict[str, pl.Series], rows: Longs, starred: Bools | None = None
 ) -> tuple[Solution, int]:
     """Return a release made anywhere as codes, and how many cells show what their hierarchy does not know.
 
-    ``texts`` are the released quasi-identifiers, ``rows`` every released row's row of the table. Rows that are
+    ``texts`` are the released quasi-identifiers, ``rows`` every released row's row of the table. Longs that are
     not there are suppressed; so are rows of stars, and components whose stars no generalization can give.
     Persons are suppressed where ``starred``, that is, where their items are stars.
     """
@@ -272,7 +272,7 @@ def read_release(
     return Solution(tuple(shown), suppressed), unknown
 
 
-def read_items(table: Table, name: str, row: Rows, texts: pl.Series, rows: Rows) -> tuple[Ints, int]:
+def read_items(table: Table, name: str, row: Longs, texts: pl.Series, rows: Longs) -> tuple[Ints, int]:
     """Return what every pair of a generalized attribute is shown as, and how many items no hierarchy knows.
 
     ``row`` and ``texts`` are the items of a release (null for missing), ``rows`` every released row's row of the

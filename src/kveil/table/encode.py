@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from kveil.arrays import Bools, Ints
 from kveil.errors import DataError, count
 from kveil.files import Source, check_columns
 from kveil.kernels.grouping.groups import group_rows
@@ -23,7 +24,7 @@ from kveil.table.columns import Coded, code_columns, stars_in
 from kveil.table.order import ranks_of_others, ranks_of_sets, sorted_rows
 from kveil.table.persons import Persons, check_conflicts, check_constant, find_persons
 from kveil.table.sensitive import Sensitive, encode_sensitive, row_pairs, unknown_values
-from kveil.table.tree import Bools, Ints, Scale, Tree, build_tree, round_outward
+from kveil.table.tree import Scale, Tree, build_tree, round_outward
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from kveil.arrays import Ints, Longs
 from kveil.files import Source
 from kveil.policy.model import Policy
 from kveil.table.persons import Persons
 from kveil.table.sensitive import Sensitive
-from kveil.table.tree import Ints
-
-Longs = NDArray[np.int64]
 
 
 def sorted_rows(keys: Sequence[Ints | Longs]) -> Longs:

@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from kveil.arrays import Ints
 from kveil.errors import DataError, count, listing
 from kveil.files import Source
 from kveil.policy.model import Policy
-from kveil.table.tree import Ints
 
 ITEM_SEPARATOR = "|"
 

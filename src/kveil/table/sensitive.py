@@ -10,13 +10,14 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
+from kveil.arrays import Bools, Floats, Ints
 from kveil.errors import DataError, count, listing
 from kveil.policy.hierarchy import build_lines, fixed_lines
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
 from kveil.table.columns import Coded
 from kveil.table.persons import Persons
-from kveil.table.tree import Bools, Floats, Ints, Tree, build_tree
+from kveil.table.tree import Tree, build_tree
 
 
 @dataclass(frozen=True)

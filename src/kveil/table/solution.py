@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kveil.arrays import Bools, Floats, Ints
 from kveil.kernels.grouping.groups import add_up
 from kveil.table.encode import Table
-from kveil.table.tree import Bools, Floats, Ints, Scale, Tree
+from kveil.table.tree import Scale, Tree
 
 
 @dataclass(frozen=True)

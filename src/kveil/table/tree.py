@@ -12,15 +12,11 @@ from decimal import Decimal
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kveil.arrays import Bools, Floats, Ints
 from kveil.policy.attributes import STAR, Attribute, Intervals, Ranges
 from kveil.policy.hierarchy import IntervalScale, Line, is_real, marked_nodes
 from kveil.policy.numbers import EXACT, multiple_below, parse_number, parse_span, show_span
-
-Ints = NDArray[np.int32]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from kveil.arrays import Bools, Longs
 from kveil.errors import count
 from kveil.policy.attributes import STAR
 from kveil.policy.hierarchy import Line, climber, fixed_lines
@@ -17,8 +17,6 @@ from kveil.policy.model import Policy
 from kveil.policy.privacy import KKmAnonymity, KLDiversity, sensitive_of
 from kveil.verifier.rows import ITEM, ROW, Rows
 
-Longs = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 MOST_AT_ONCE = 4_000_000  # combinations that are counted together
 
 # ---------------------------------------------------------------------------------------------- coverage

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from kveil.arrays import Longs
 from kveil.errors import DataError, Refused, count, listing
 from kveil.files import Source
 from kveil.policy.attributes import STAR
@@ -18,8 +17,6 @@ from kveil.verifier.narrowing import refined_groups, refinement_warnings
 from kveil.verifier.rows import INDIVIDUAL, Rows, release_rows, rule_texts
 from kveil.verifier.truth import Comparison, compare, impossible_stars, unknown_items, unknown_labels
 from kveil.verifier.verdict import Verdict
-
-Places = NDArray[np.int64]
 
 
 def can_verify(policy: Policy) -> None:
@@ -63,7 +60,7 @@ def _stars(rows: Rows, parts: tuple[Component, ...]) -> pl.DataFrame:
 
 
 def verify_release(
-    release: Source, policy: Policy, original: Source | None = None, places: Places | None = None
+    release: Source, policy: Policy, original: Source | None = None, places: Longs | None = None
 ) -> Verdict:
     """Check a release by its texts, against the original where ``places`` says which row of it each row is.
 

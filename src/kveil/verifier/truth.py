@@ -8,8 +8,8 @@ from functools import cache
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from kveil.arrays import Longs
 from kveil.errors import count, listing
 from kveil.files import Source
 from kveil.policy.attributes import STAR, Attribute, Intervals, MaxWidth, Ranges
@@ -19,8 +19,6 @@ from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number, parse_span
 from kveil.verifier.fingerprints import Coverage, cover
 from kveil.verifier.rows import ITEM, ROW, Rows, original_rows, released_texts
-
-Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -128,7 +126,7 @@ def _star_is_free(policy: Policy, name: str) -> bool:
 
 
 def _pairs(
-    was: pl.Series, shown: pl.Series, star: pl.Series, records: Places, row_of: Places | None, free: bool
+    was: pl.Series, shown: pl.Series, star: pl.Series, records: Longs, row_of: Longs | None, free: bool
 ) -> pl.LazyFrame:
     """Return the distinct pairs (original, shown) of an attribute with how many records have each.
 
@@ -153,7 +151,7 @@ def compare(
     release: Source,
     rows: Rows,
     original: Source,
-    places: Places,
+    places: Longs,
     policy: Policy,
     parts: tuple[Component, ...],
     starred: pl.DataFrame,
@@ -235,7 +233,7 @@ def _coverage(name: str, coverage: Coverage) -> list[str]:
     return found
 
 
-def _record_alignment(before: Rows, of_record: Places, places: Places) -> tuple[Places, Places | None]:
+def _record_alignment(before: Rows, of_record: Longs, places: Longs) -> tuple[Longs, Longs | None]:
     """Return the records to compare and the released row of each, None where they are the rows in order."""
     if not before.persons:
         return places, None
@@ -245,7 +243,7 @@ def _record_alignment(before: Rows, of_record: Places, places: Places) -> tuple[
     return records, row_of[of_record[records]]
 
 
-def _differing_items(before: pl.DataFrame, after: pl.DataFrame, places: Places, starred: pl.Series) -> int:
+def _differing_items(before: pl.DataFrame, after: pl.DataFrame, places: Longs, starred: pl.Series) -> int:
     """Return how many items of released persons were added or left out; a starred person's are not compared."""
     place = pl.DataFrame({ROW: np.arange(len(places)), "place": places}).filter(~starred)
     shown = after.join(place, on=ROW).select(pl.col("place").alias(ROW), ITEM)

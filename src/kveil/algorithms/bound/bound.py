@@ -25,13 +25,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kveil.algorithms.least_loss.layout import weights_of
-from kveil.kernels.bound.bound import Lattice, Longs, cheapest, collect, excess, kept_excess
+from kveil.arrays import Ints, Longs
+from kveil.kernels.bound.bound import Lattice, cheapest, collect, excess, kept_excess
 from kveil.kernels.grouping.groups import group_rows
 from kveil.policy.attributes import MaxWidth
 from kveil.policy.constraints import implied
 from kveil.policy.privacy import PrivacyModel
 from kveil.table.encode import Table
-from kveil.table.tree import Ints, Scale, Tree
+from kveil.table.tree import Scale, Tree
 
 Progress = Callable[[str], None]
 

@@ -17,14 +17,14 @@ from kveil.algorithms.classfly.left_over import take_in
 from kveil.algorithms.classfly.part import Aside, Filter, Part, only
 from kveil.algorithms.full_domain.judge import Judge, Standing, Tuples
 from kveil.algorithms.unmet import beyond_limit
+from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.grouping.groups import add_up, group_rows
 from kveil.measures import measure
-from kveil.models.groups import Pairs, Weights
+from kveil.models.groups import Pairs
 from kveil.policy.constraints import most_suppressed
 from kveil.policy.fields import Flag, PolicyPart
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
-from kveil.table.tree import Bools, Ints
 
 
 class ClassflyOptions(PolicyPart):
@@ -71,8 +71,8 @@ def _set_aside(part: Part, options: ClassflyOptions) -> Aside:
 
 
 def _drop(
-    rest: Ints, weights: Weights, pairs: dict[str, Pairs], member: Ints, left: Bools, keep: Bools
-) -> tuple[Ints, Weights, dict[str, Pairs], Ints]:
+    rest: Ints, weights: Longs, pairs: dict[str, Pairs], member: Ints, left: Bools, keep: Bools
+) -> tuple[Ints, Longs, dict[str, Pairs], Ints]:
     """Drop the tuples that were set aside; updates ``member``."""
     chosen = np.flatnonzero(keep)
     if len(chosen) < len(keep):
@@ -85,8 +85,8 @@ def _drop(
 
 
 def _merge(
-    rest: Ints, weights: Weights, pairs: dict[str, Pairs], member: Ints, left: Bools
-) -> tuple[Ints, Weights, dict[str, Pairs], Ints]:
+    rest: Ints, weights: Longs, pairs: dict[str, Pairs], member: Ints, left: Bools
+) -> tuple[Ints, Longs, dict[str, Pairs], Ints]:
     """Merge the tuples that show the same since a step; updates ``member``."""
     group, first = group_rows(rest)
     if len(first) < len(group):
@@ -101,7 +101,7 @@ def _choose(
     part: Part,
     options: ClassflyOptions,
     rest: Ints,
-    weights: Weights,
+    weights: Longs,
     pairs: dict[str, Pairs],
     shown: list[Ints],
     moves: dict[int, Ints],

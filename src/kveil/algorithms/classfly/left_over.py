@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.algorithms.classfly.part import Aside, Part, only
+from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.kernels.classfly.widening import price_groups
 from kveil.kernels.grouping.groups import add_up, group_rows
-from kveil.models.groups import Pairs, Weights
-from kveil.table.tree import Bools, Floats, Ints, Tree
+from kveil.models.groups import Pairs
+from kveil.table.tree import Tree
 
 PLACES = 1_000  # of values for a left-over tuple that are looked at, the cheapest
 TRIES = 200  # of them, and of groups, that are tried where sensitive values have to be counted
@@ -27,7 +28,7 @@ class _Groups:
         self.of[inside] = group
         self.number: list[Ints] = []  # for every constraint the number of what every group shows to it
         self.values: list[Ints] = []  # what that is
-        self.totals: list[Weights] = []  # how many records show it
+        self.totals: list[Longs] = []  # how many records show it
         for constraint in part.constraints:
             mine = self.shown[constraint.over]
             number, first = group_rows(mine)
@@ -61,7 +62,7 @@ class _Groups:
             self.number[j] = np.append(self.number[j], known.astype(np.int32))
         return len(self.sizes) - 1
 
-    def taking_part(self) -> list[Weights]:
+    def taking_part(self) -> list[Longs]:
         """Return how many records show each value, without rows of stars where these take no part."""
         stars = np.flatnonzero(self.part.stars(self.shown))
         if self.part.table.stars_take_part or not len(stars):
@@ -82,7 +83,7 @@ class _Groups:
             weights[[*groups, -1]] = 0
         return self.part.holds(nodes, weights, pairs, but_last=True)
 
-    def _with(self, at: int, groups: list[int], shown: Ints) -> tuple[Ints, Weights, dict[str, Pairs]]:
+    def _with(self, at: int, groups: list[int], shown: Ints) -> tuple[Ints, Longs, dict[str, Pairs]]:
         nodes = np.concatenate([self.shown, shown[:, None]], axis=1)
         nodes[:, groups] = shown[:, None]
         number = self.of.copy()
@@ -200,7 +201,7 @@ def _gather(part: Part, groups: _Groups, at: int, costs: list[Floats], for_good:
 
 
 def _offers(
-    part: Part, nodes: Ints, sizes: Weights, shown: Ints, size: int, costs: list[Floats]
+    part: Part, nodes: Ints, sizes: Longs, shown: Ints, size: int, costs: list[Floats]
 ) -> tuple[list[Ints], Floats]:
     """Return what groups would show together with ``size`` records that show ``shown``, and what it costs.
 
@@ -234,8 +235,8 @@ def _spare(
     near: Ints,
     wider: Ints,
     chosen: list[int],
-    sizes: Weights,
-    totals: list[Weights],
+    sizes: Longs,
+    totals: list[Longs],
     for_good: bool,
 ) -> Bools:
     """Tell which groups can go and show wider values with the chosen: none too few stay behind, by every k."""
@@ -253,7 +254,7 @@ def _spare(
     return spare
 
 
-def _enough(part: Part, groups: _Groups, totals: list[Weights], shown: Ints, size: int) -> bool:
+def _enough(part: Part, groups: _Groups, totals: list[Longs], shown: Ints, size: int) -> bool:
     """Tell whether so many records that show the same are enough for every k, with others that show it already."""
     for constraint, values, total in zip(part.constraints, groups.values, totals, strict=True):
         if size < constraint.k:

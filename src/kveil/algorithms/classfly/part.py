@@ -8,13 +8,14 @@ from typing import Literal
 import numpy as np
 
 from kveil.algorithms.full_domain.judge import Tuples, group_model
+from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.kernels.grouping.groups import add_up, group_rows
 from kveil.models.distributions import Close
-from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs, Weights
+from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.constraints import Component, implied
 from kveil.table.encode import Table
-from kveil.table.tree import Bools, Floats, Ints, Tree, star_rows
+from kveil.table.tree import Tree, star_rows
 
 Filter = Literal["naive", "complete", "partial"]
 
@@ -60,7 +61,7 @@ class Part:
         # Rows of stars in the only component show nothing: they are not set aside.
         self.hides = len(table.components) == 1 and not table.stars_take_part
 
-    def satisfied(self, nodes: Ints, weights: Weights, pairs: dict[str, Pairs]) -> Bools:
+    def satisfied(self, nodes: Ints, weights: Longs, pairs: dict[str, Pairs]) -> Bools:
         """Return the tuples that may be set aside: by the union constraint, or the maximal anonymous subset."""
         alive = np.ones(nodes.shape[1], dtype=bool)
         if self.hides:
@@ -87,7 +88,7 @@ class Part:
             alive[chosen] = maximal_anonymous_subset(required, weights[chosen], kept, everyone)
         return alive
 
-    def _largest(self, nodes: Ints, weights: Weights, pairs: dict[str, Pairs], alive: Bools) -> Bools:
+    def _largest(self, nodes: Ints, weights: Longs, pairs: dict[str, Pairs], alive: Bools) -> Bools:
         """Return the maximal anonymous subset; a constraint groups only what those before it have left."""
         found = []
         for constraint in self.constraints:
@@ -112,7 +113,7 @@ class Part:
         """Return the tuples that show nothing but `*`."""
         return star_rows(self.trees, nodes)
 
-    def holds(self, nodes: Ints, weights: Weights, pairs: dict[str, Pairs], but_last: bool = False) -> bool:
+    def holds(self, nodes: Ints, weights: Longs, pairs: dict[str, Pairs], but_last: bool = False) -> bool:
         """Tell whether every group of the weighted tuples satisfies every constraint, or all but the last tuple's."""
         for constraint in self.constraints:
             group, first = group_rows(nodes[constraint.over])
@@ -146,7 +147,7 @@ def _limit_depth(tree: Tree) -> Ints:
         limit[free] = tree.parent[limit[free]]
 
 
-def _fixed_reference(model: GroupModel, weights: Weights, pairs: dict[str, Pairs]) -> GroupModel:
+def _fixed_reference(model: GroupModel, weights: Longs, pairs: dict[str, Pairs]) -> GroupModel:
     """Return a model whose reference is the whole table: groups are set aside round by round, the whole stays."""
     if not isinstance(model, Close):
         return model

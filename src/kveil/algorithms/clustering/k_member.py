@@ -15,14 +15,14 @@ import numpy as np
 
 from kveil.algorithms.costs import whole_costs
 from kveil.algorithms.limits import Mam, least_size, mam
+from kveil.arrays import Bools, Ints, Longs
 from kveil.errors import Unmeetable, count
 from kveil.kernels.clustering.greedy import Costs, Items, blocks, cluster
-from kveil.models.groups import Weights
 from kveil.policy.constraints import most_suppressed
 from kveil.policy.fields import Count, PolicyPart
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
-from kveil.table.tree import Bools, Ints, Tree
+from kveil.table.tree import Tree
 
 STARS = "nothing but * would be left to show"
 EXTREME = np.iinfo(np.int64).max
@@ -46,7 +46,7 @@ class Found:
     label: Ints
     low: Ints
     high: Ints
-    size: Weights
+    size: Longs
     group: Ints  # every cluster's MAM group
 
 
@@ -96,7 +96,7 @@ class Space:
                 found &= (high[a] == tree.missing) & (low[a] != high[a])
         return found
 
-    def price(self, low: Ints, high: Ints) -> Weights:
+    def price(self, low: Ints, high: Ints) -> Longs:
         """Return what a row costs that shows spans of leaves (attribute × span)."""
         nodes, leaves, attributes = self.costs
         total = np.zeros(low.shape[1], dtype=np.int64)
@@ -149,9 +149,7 @@ def clusters_of(space: Space, group: Ints, kept: Bools, k: int, most: int | None
     return Found(label, low, high, found.size, of_cluster), made
 
 
-def _in_blocks(
-    space: Space, rows: Ints, items: Items, groups: Weights, k: int, most: int
-) -> tuple[Ints, Items, Weights]:
+def _in_blocks(space: Space, rows: Ints, items: Items, groups: Longs, k: int, most: int) -> tuple[Ints, Items, Longs]:
     """Return rows, tuples and groups after groups were split into blocks; a block below k stays with the next one."""
     order, starts = blocks(space.costs, items, groups, most)
     weight = np.diff(items.start)[order]

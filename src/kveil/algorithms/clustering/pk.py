@@ -14,12 +14,13 @@ import numpy as np
 from kveil.algorithms.clustering.k_member import Found, Space, clusters_of
 from kveil.algorithms.splitting.mondrian import solve_divided
 from kveil.algorithms.splitting.parts import Divided, Parts
+from kveil.arrays import Bools, Ints, Longs
 from kveil.errors import Unmeetable
 from kveil.kernels.clustering.diverse import cluster_diverse
 from kveil.kernels.clustering.greedy import Items
 from kveil.kernels.splitting.mondrian import Values
 from kveil.models.distributions import AlphaShare, Close, FrequencyL
-from kveil.models.groups import AtLeastK, Bools, GroupModel, Groups, Ints, Pairs, Weights
+from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.models.packed import needs_of, values_of
 from kveil.policy.fields import PolicyPart
 from kveil.table.encode import Distinct, Table
@@ -110,13 +111,13 @@ class Clustered(Divided):
         _Rest(self, space, found).place(rows[made.label < 0])
         return found
 
-    def _items(self, alive: Bools) -> tuple[Ints, Items, Weights]:
+    def _items(self, alive: Bools) -> tuple[Ints, Items, Longs]:
         """Return the rows by group and in canonical order, runs of equal ones as tuples, and where groups start."""
         table = self.table
         rank = np.empty(table.records, dtype=np.int64)
         rank[table.canonical] = np.arange(table.records)
         spans = [key for pair in zip(self.low, self.high, strict=True) for key in pair]
-        keys: list[Ints | Weights] = [self.mam.group, *spans]
+        keys: list[Ints | Longs] = [self.mam.group, *spans]
         order = sorted_rows([*keys, rank])
         rows = order[alive[order]].astype(np.int32)
         same = np.ones(max(len(rows) - 1, 0), dtype=bool)

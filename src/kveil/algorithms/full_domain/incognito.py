@@ -18,16 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kveil.algorithms.full_domain.judge import Judge, Standing, Tuples
+from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.errors import Refused, Unmeetable, count
 from kveil.kernels.grouping.groups import group_rows
 from kveil.measures import measure
 from kveil.models.distributions import AlphaShare, DistinctValues, EntropyL, RecursiveCL
-from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs, Weights
+from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.policy.constraints import most_suppressed
 from kveil.policy.fields import PolicyPart
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
-from kveil.table.tree import Bools, Floats, Ints, Tree
+from kveil.table.tree import Tree
 
 MOST_NODES = 2_000_000  # of the lattice
 WIDEST = 3  # attributes of the sets that are searched before all together
@@ -98,7 +99,7 @@ class _Counted:
     """Distinct tuples over some attributes, with their weights and sensitive values."""
 
     nodes: Ints
-    weights: Weights
+    weights: Longs
     pairs: dict[str, Pairs]
 
     def over(self, rows: list[int]) -> _Counted:

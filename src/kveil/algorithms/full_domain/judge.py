@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.grouping.groups import add_up, group_rows, sample_of_groups
 from kveil.models.distributions import FrequencyL, distribution_model, exact
 from kveil.models.fingerprints import fingerprint_name
-from kveil.models.groups import AtLeastK, Bools, GroupModel, Groups, Ints, Pairs, Weights
+from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.constraints import implied
 from kveil.policy.model import Policy
@@ -38,7 +39,7 @@ class Tuples:
 
     nodes: Ints
     member: Ints  # every distinct tuple of leaves → its shown tuple
-    weights: Weights
+    weights: Longs
     pairs: dict[str, Pairs]
 
     @classmethod

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.least_loss.neighbours import (
     COST_AT,
     KIND,
@@ -25,11 +26,10 @@ from kveil.kernels.least_loss.neighbours import (
     WIDTH,
     Children,
     Codes,
-    Longs,
-)  # fmt: skip
+)
 from kveil.policy.attributes import MaxWidth
 from kveil.table.encode import Table
-from kveil.table.tree import Floats, Ints, Scale, Tree, round_outward
+from kveil.table.tree import Scale, Tree, round_outward
 
 MOST_PAIRS = 1 << 20  # nodes of a tree, squared, up to which a table of pairs is kept
 FINE = 1 << 36  # costs are multiples of one part in so many of a row's whole loss, where none smaller is exact

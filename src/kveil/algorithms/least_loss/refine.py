@@ -25,6 +25,7 @@ from kveil.algorithms.least_loss.search_overlaps import Overlap, may_come_in, sm
 from kveil.algorithms.least_loss.unsuppress import come_back
 from kveil.algorithms.rules.follow import followers_of
 from kveil.algorithms.rules.keep import Rule
+from kveil.arrays import Bools, Ints
 from kveil.kernels.grouping.groups import group_rows
 from kveil.measures import measure
 from kveil.models.fingerprints import as_shown
@@ -32,7 +33,7 @@ from kveil.models.groups import AtLeastK, Groups, Pairs
 from kveil.policy.constraints import implied
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
-from kveil.table.tree import Bools, Ints, Tree
+from kveil.table.tree import Tree
 
 Progress = Callable[[str], None]
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from kveil.algorithms.least_loss.layout import Costs, children_of, lay_out
 from kveil.algorithms.rules.follow import Follower, follow_costs, show_followers
+from kveil.arrays import Bools, Ints
 from kveil.kernels.grouping.groups import group_rows
 from kveil.kernels.least_loss.neighbours import (
     GROUP,
@@ -27,7 +28,7 @@ from kveil.kernels.threads import threads
 from kveil.models.distributions import Close
 from kveil.models.packed import needs_of, values_of
 from kveil.table.solution import Shown, Solution
-from kveil.table.tree import Bools, Ints, Tree
+from kveil.table.tree import Tree
 
 if TYPE_CHECKING:
     from kveil.algorithms.least_loss.refine import Part, Watch

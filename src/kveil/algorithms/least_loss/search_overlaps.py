@@ -14,8 +14,8 @@ from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kveil.arrays import Ints
 from kveil.kernels.least_loss.neighbours import Models, no_models
 from kveil.kernels.least_loss.overlaps import (
     DEPTH,
@@ -36,13 +36,12 @@ from kveil.models.distributions import AlphaShare, Close, DistinctValues
 from kveil.models.groups import AtLeastK, GroupModel
 from kveil.models.packed import needs_of, values_of
 from kveil.table.solution import Shown, Solution
-from kveil.table.tree import Ints, Tree
+from kveil.table.tree import Tree
 
 if TYPE_CHECKING:
     from kveil.algorithms.least_loss.layout import Costs
     from kveil.algorithms.least_loss.refine import Part, Watch
 
-Longs = NDArray[np.int64]
 Proposal = tuple[float, tuple[int, ...], tuple[int, ...]]
 
 MOST_VECTORS = 1_500  # depth vectors of a set of attributes that are all proposed; more are drawn by chance

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from kveil.arrays import Ints
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
-from kveil.table.tree import Ints
 
 # Lets rows into a component of a solution: returns who came in, and what its attributes then show.
 LetIn = Callable[[int, Ints], tuple[Ints, list[Shown]]]

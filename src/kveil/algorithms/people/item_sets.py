@@ -15,12 +15,13 @@ from math import lcm
 
 import numpy as np
 
-from kveil.kernels.items.partition import Forest, Longs, Sets, refine
+from kveil.arrays import Bools, Floats, Ints, Longs
+from kveil.kernels.items.partition import Forest, Sets, refine
 from kveil.models.fingerprints import run_starts
 from kveil.policy.model import Policy
 from kveil.policy.privacy import sensitive_of
 from kveil.table.encode import Table
-from kveil.table.tree import Bools, Floats, Ints, Tree
+from kveil.table.tree import Tree
 
 LARGEST = 2**62  # that a sum of costs may reach
 

@@ -19,6 +19,7 @@ from kveil.algorithms.people.item_sets import bucketings, canonical_fingerprints
 from kveil.algorithms.splitting.mondrian import split_kept
 from kveil.algorithms.splitting.parts import limit_groups
 from kveil.algorithms.unmet import beyond_limit
+from kveil.arrays import Bools, Ints
 from kveil.errors import Unmeetable
 from kveil.kernels.grouping.groups import group_rows
 from kveil.measures import measure
@@ -29,7 +30,7 @@ from kveil.policy.constraints import implied, largest_k, most_suppressed
 from kveil.policy.fields import PolicyPart
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
-from kveil.table.tree import Bools, Ints, Tree
+from kveil.table.tree import Tree
 
 
 class PeopleOptions(PolicyPart):

@@ -18,14 +18,14 @@ from pydantic import Field
 from kveil.algorithms.clustering.k_member import Found, Space, clusters_of, dissolve_stars
 from kveil.algorithms.people.item_sets import grow, joined_sets
 from kveil.algorithms.unmet import beyond_limit
+from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.items.combinations import ClusterItems, climb, merge_nearest
-from kveil.kernels.items.partition import Forest, Longs, group_sets
+from kveil.kernels.items.partition import Forest, group_sets
 from kveil.models.fingerprints import nothing_shown, run_starts
 from kveil.policy.constraints import largest_k, most_suppressed
 from kveil.policy.fields import Count, PolicyPart, Share
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
-from kveil.table.tree import Bools, Ints
 
 MOST_AT_ONCE = 8_000_000  # combinations that are counted together
 

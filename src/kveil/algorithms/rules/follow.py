@@ -15,9 +15,9 @@ import numpy as np
 
 from kveil.algorithms.least_loss.layout import Costs
 from kveil.algorithms.rules.keep import Rule
-from kveil.kernels.least_loss.neighbours import Longs
+from kveil.arrays import Ints, Longs
 from kveil.table.encode import Table
-from kveil.table.tree import Ints, Tree
+from kveil.table.tree import Tree
 
 
 @dataclass(frozen=True)

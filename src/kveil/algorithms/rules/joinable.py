@@ -7,11 +7,11 @@ from typing import Protocol
 
 import numpy as np
 
+from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.grouping.groups import group_rows
-from kveil.models.groups import Weights
 from kveil.policy.numbers import EXACT, parse_span, show_span
 from kveil.table.solution import Shown
-from kveil.table.tree import Bools, Ints, Scale, Tree, round_outward
+from kveil.table.tree import Scale, Tree, round_outward
 
 
 class Values(Protocol):
@@ -27,7 +27,7 @@ class Values(Protocol):
         """Return for every group the lowest value that covers all its codes."""
         ...
 
-    def together(self, codes: Ints, group: Ints, groups: int, weights: Weights) -> Bools:
+    def together(self, codes: Ints, group: Ints, groups: int, weights: Longs) -> Bools:
         """Tell which codes of a group may be joined inside their boundaries: all, or the heaviest that fit."""
         ...
 
@@ -63,7 +63,7 @@ class Nodes:
             found[below] = tree.parent[found[below]]
         return found
 
-    def together(self, codes: Ints, group: Ints, groups: int, weights: Weights) -> Bools:
+    def together(self, codes: Ints, group: Ints, groups: int, weights: Longs) -> Bools:
         return heaviest(self.limit[codes], group, groups, weights)
 
     def shown(self, codes: Ints) -> Shown:
@@ -129,7 +129,7 @@ class Spans:
         union = self._union(codes)
         return union is not None and EXACT.subtract(union[1], union[0]) <= self.widest
 
-    def together(self, codes: Ints, group: Ints, groups: int, weights: Weights) -> Bools:
+    def together(self, codes: Ints, group: Ints, groups: int, weights: Longs) -> Bools:
         fine = np.ones(len(codes), dtype=bool)
         if self.widest is None:
             return fine
@@ -153,7 +153,7 @@ class Spans:
         return Shown(codes, tuple(self.texts), cost, cost, star)
 
 
-def heaviest(kind: Ints, group: Ints, groups: int, weights: Weights) -> Bools:
+def heaviest(kind: Ints, group: Ints, groups: int, weights: Longs) -> Bools:
     """Tell which entries are of the kind that weighs most in their group; of equals, the lowest kind."""
     key, first = group_rows(np.array([group, kind]))
     if len(np.unique(group[first])) == len(first):

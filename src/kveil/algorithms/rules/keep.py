@@ -18,6 +18,7 @@ import numpy as np
 
 from kveil.algorithms.full_domain.judge import counted_names, group_model
 from kveil.algorithms.rules.joinable import Nodes, Spans, heaviest
+from kveil.arrays import Bools, Ints
 from kveil.errors import Refused, Unmeetable, count
 from kveil.kernels.grouping.groups import group_rows
 from kveil.measures import measure
@@ -29,7 +30,7 @@ from kveil.policy.constraints import most_suppressed
 from kveil.policy.model import Policy
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
-from kveil.table.tree import Bools, Ints, Tree
+from kveil.table.tree import Tree
 
 Solve = Callable[[Table], Solution]
 

@@ -12,14 +12,14 @@ import numpy as np
 from kveil.algorithms.full_domain.judge import Judge, Tuples
 from kveil.algorithms.rules.keep import rules_of
 from kveil.algorithms.unmet import beyond_limit
+from kveil.arrays import Ints, Longs
 from kveil.kernels.grouping.groups import group_rows
 from kveil.kernels.sequential.k_msd import Nodes, repair
-from kveil.models.groups import Weights
 from kveil.policy.constraints import largest_k, most_suppressed
 from kveil.policy.fields import PolicyPart
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
-from kveil.table.tree import Ints, Tree
+from kveil.table.tree import Tree
 
 PART = 20_000  # tuples that are looked at first, where all of them are many
 
@@ -31,7 +31,7 @@ class KmsdOptions(PolicyPart):
 # ---------------------------------------------------------------------------------------------- IMKAS
 
 
-def maximal_anonymous_attributes(columns: Ints, weights: Weights, k: int, within: Ints | None = None) -> list[int]:
+def maximal_anonymous_attributes(columns: Ints, weights: Longs, k: int, within: Ints | None = None) -> list[int]:
     """Return a largest set of columns whose groups all have weight k (IMKAS; seed 003, definition 6).
 
     Level-wise: a subset of an anonymous set is anonymous, so a set is looked at only if all its subsets one smaller
@@ -141,14 +141,14 @@ class _Build:
         self._repair(waiting[fewest], *pairs[fewest])
         self.finish(waiting[fewest])
 
-    def _pairs(self, attribute: int) -> tuple[Ints, Ints, Weights]:
+    def _pairs(self, attribute: int) -> tuple[Ints, Ints, Longs]:
         """Return every inside tuple's pair of group and value, the first tuple of each pair, and its weight."""
         rows = self.inside
         pair, first = group_rows(np.array([self.group[rows], self.nodes[attribute][rows]]))
         weight = np.bincount(pair, weights=self.weights[rows], minlength=len(first)).astype(np.int64)
         return pair, rows[first], weight
 
-    def _repair(self, attribute: int, pair: Ints, first: Ints, weight: Weights) -> None:
+    def _repair(self, attribute: int, pair: Ints, first: Ints, weight: Longs) -> None:
         """Run minimal distance generalization inside every group that has a violating value."""
         group = self.group[first]
         bad = np.zeros(int(group.max(initial=-1)) + 1, dtype=bool)

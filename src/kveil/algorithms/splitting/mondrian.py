@@ -15,13 +15,13 @@ from kveil.algorithms.full_domain.judge import group_model, sensitive_pairs
 from kveil.algorithms.limits import is_bounded
 from kveil.algorithms.splitting.parts import Divided, Parts
 from kveil.algorithms.unmet import beyond_limit
+from kveil.arrays import Bools, Ints, Longs
 from kveil.models.distributions import AlphaShare, Close, DistinctValues
-from kveil.models.groups import AtLeastK, Groups, Pairs, Weights
+from kveil.models.groups import AtLeastK, Groups, Pairs
 from kveil.policy.constraints import most_suppressed
 from kveil.policy.fields import PolicyPart
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution, all_stars
-from kveil.table.tree import Bools, Ints
 
 
 class MondrianOptions(PolicyPart):
@@ -177,7 +177,7 @@ def _trim(table: Table, allowed: int) -> Ints:
     return nothing
 
 
-def _as_one(table: Table, tally: dict[str, Weights], rows: int) -> Groups:
+def _as_one(table: Table, tally: dict[str, Longs], rows: int) -> Groups:
     """Return a whole table as one group, by its counts alone."""
     pairs = {}
     for name, counts in tally.items():

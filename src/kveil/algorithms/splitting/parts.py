@@ -9,10 +9,11 @@ import numpy as np
 
 from kveil.algorithms.full_domain.judge import group_model
 from kveil.algorithms.limits import least_size, mam
+from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.kernels.grouping.groups import group_rows
 from kveil.kernels.splitting.mondrian import Trees, split
 from kveil.models.distributions import Close
-from kveil.models.groups import Groups, Pairs, Weights
+from kveil.models.groups import Groups, Pairs
 from kveil.models.packed import needs_of, values_of
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.attributes import Dates
@@ -20,7 +21,7 @@ from kveil.policy.constraints import Component, implied
 from kveil.policy.numbers import parse_number
 from kveil.table.encode import Table
 from kveil.table.solution import Shown
-from kveil.table.tree import Bools, Floats, Ints, Scale, Tree
+from kveil.table.tree import Scale, Tree
 
 
 def _numbers(table: Table, position: int) -> Floats | None:
@@ -137,7 +138,7 @@ class Parts:
 class Divided:
     """One component of a table, to be divided into parts on its own columns."""
 
-    def __init__(self, table: Table, component: Component, pairs: dict[str, Pairs], weights: Weights) -> None:
+    def __init__(self, table: Table, component: Component, pairs: dict[str, Pairs], weights: Longs) -> None:
         policy = table.policy
         skip = implied(policy)
         self.table = table
@@ -165,7 +166,7 @@ class Divided:
         """Give the tuples of parts that would show nothing but stars to others."""
         _dissolve(self, parts)
 
-    def good(self, group: Ints, groups: int, weights: Weights) -> Bools:
+    def good(self, group: Ints, groups: int, weights: Longs) -> Bools:
         """Tell which groups of tuples satisfy every model by themselves."""
         counted = Groups(group, groups, weights, self.pairs)
         found = np.ones(groups, dtype=bool)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from kveil.kernels.bound.bound import Ints, Lattice, Longs, Words
+from kveil.arrays import Ints, Longs, Words
+from kveil.kernels.bound.bound import Lattice
 
 inner = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 

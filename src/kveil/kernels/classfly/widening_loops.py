@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from kveil.kernels.classfly.widening import Floats, Ints, Longs
+from kveil.arrays import Floats, Ints, Longs
 
 
 @njit(cache=True, nogil=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.kernels.clustering.greedy import Clusters, Costs, Items, Longs
+from kveil.arrays import Longs
+from kveil.kernels.clustering.greedy import Clusters, Costs, Items
 from kveil.kernels.splitting.mondrian import Needs, Values
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from kveil.kernels.clustering.greedy import Costs, Ints, Items, Longs
+from kveil.arrays import Floats, Ints, Longs
+from kveil.kernels.clustering.greedy import Costs, Items
 from kveil.kernels.clustering.greedy_loops import (
     BUCKET,
     INDEX,
@@ -23,7 +24,7 @@ from kveil.kernels.clustering.greedy_loops import (
     take,
 )
 from kveil.kernels.models.models_loops import ALPHA, AT_LEAST_K, DISTINCT, ENTROPY, FREQUENCY, RECURSIVE, clear, holds
-from kveil.kernels.splitting.mondrian import Floats, Needs, Values
+from kveil.kernels.splitting.mondrian import Needs, Values
 
 PLANNED = 4096  # different values up to which it is planned which of them a cluster may take
 

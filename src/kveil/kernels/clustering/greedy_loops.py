@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from kveil.kernels.clustering.greedy import Costs, Ints, Items, Longs
+from kveil.arrays import Ints, Longs
+from kveil.kernels.clustering.greedy import Costs, Items
 
 BUCKET = 8  # tuples a tree node holds before it is split
 DEAD = 2**31 - 1

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
+from kveil.arrays import Ints, Longs
 
 
 def group_rows(columns: Ints) -> tuple[Ints, Ints]:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Hashes = NDArray[np.uint64]
+from kveil.arrays import Ints, Longs, Words
 
 
 @njit(cache=True, nogil=True)
-def hash_rows(columns: Ints) -> Hashes:
+def hash_rows(columns: Ints) -> Words:
     """Return a 64-bit hash of every row, column by column."""
     width, rows = columns.shape
     hashes = np.full(rows, np.uint64(0x9E3779B97F4A7C15))
@@ -25,7 +22,7 @@ def hash_rows(columns: Ints) -> Hashes:
 
 
 @njit(cache=True, nogil=True)
-def pack_rows(columns: Ints, lowest: Ints, sizes: Hashes) -> Hashes:
+def pack_rows(columns: Ints, lowest: Ints, sizes: Words) -> Words:
     """Return a word of its own for every distinct row, spread over all bits; ``sizes`` multiply to less than 2⁶⁴."""
     width, rows = columns.shape
     words = np.zeros(rows, dtype=np.uint64)
@@ -51,7 +48,7 @@ def same_row(columns: Ints, one: int, other: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def group_hashed(columns: Ints, hashes: Hashes, parts: int, exact: bool) -> tuple[Ints, Ints]:
+def group_hashed(columns: Ints, hashes: Words, parts: int, exact: bool) -> tuple[Ints, Ints]:
     """Give distinct rows numbers, part by part of the hash space, so that every table fits the cache.
 
     Where hashes are not ``exact``, rows of equal hashes are compared cell by cell.
@@ -119,7 +116,7 @@ def group_hashed(columns: Ints, hashes: Hashes, parts: int, exact: bool) -> tupl
 
 
 @njit(cache=True, nogil=True)
-def pick_groups(hashes: Hashes, bits: int) -> Ints:
+def pick_groups(hashes: Words, bits: int) -> Ints:
     """Return the rows whose hash has its lowest ``bits`` zero: all of a group's rows, or none."""
     mask = np.uint64((1 << bits) - 1)
     found = 0

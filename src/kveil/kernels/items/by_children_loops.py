@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from kveil.kernels.items.partition import Forest, Hashes, Ints, Longs, Sets
+from kveil.arrays import Ints, Longs, Words
+from kveil.kernels.items.partition import Forest, Sets
 
 ABSENT, ALONE, AMONG_OTHERS = -1, 0, 1  # how a record has the child that is taken out of a node
 SHORT = 16  # items that are looked through one by one
@@ -29,7 +30,7 @@ class Room(NamedTuple):
     ``kept`` has the groups of the node that gains most when opened, of those weighed so far.
     """
 
-    hashes: Hashes
+    hashes: Words
     slots: Ints
     group: Ints
     kept: Ints

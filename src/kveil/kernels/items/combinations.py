@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kveil.arrays import Ints, Longs
 from kveil.kernels.items.partition import Forest
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
 
 
 class ClusterItems(NamedTuple):

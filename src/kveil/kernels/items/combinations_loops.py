@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from kveil.arrays import Ints, Longs
 from kveil.kernels.items.by_children_loops import first_below
 from kveil.kernels.items.combinations import ClusterItems
-from kveil.kernels.items.partition import Forest, Ints, Longs
+from kveil.kernels.items.partition import Forest
 
 
 @njit(cache=True, nogil=True)

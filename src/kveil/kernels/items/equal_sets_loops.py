@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from kveil.kernels.items.partition import Ints, Longs
+from kveil.arrays import Ints, Longs
 
 
 @njit(cache=True, nogil=True)

@@ -6,13 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kveil.arrays import Ints, Longs
 from kveil.kernels.threads import threads
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Hashes = NDArray[np.uint64]
 
 MANY = 16_384  # records that are worth a second thread
 SHARES = 16  # into which they are then dealt out, at least

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from kveil.arrays import Ints, Longs
 from kveil.kernels.items.by_children_loops import (
     SHORT,
     Part,
@@ -18,7 +19,7 @@ from kveil.kernels.items.by_children_loops import (
     regroup,
     settle,
 )
-from kveil.kernels.items.partition import Forest, Ints, Longs, Sets
+from kveil.kernels.items.partition import Forest, Sets
 
 
 class Board(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from kveil.arrays import Ints, Words
 from kveil.kernels.least_loss.neighbours import (
     COST_AT,
     FORBIDDEN,
@@ -22,9 +23,7 @@ from kveil.kernels.least_loss.neighbours import (
     WIDEST,
     WIDTH,
     Codes,
-    Words,
-)  # fmt: skip
-from kveil.kernels.splitting.mondrian import Ints
+)
 
 # What only loops call gets no door to Python: making those takes most of the compile time. Nor does it count references
 # to arrays, which whoever calls it holds: counting took half the time, and threads waited for each other's counts.

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.least_loss.join_loops import (
     copy_row,
     cost_of,
@@ -33,7 +34,6 @@ from kveil.kernels.least_loss.neighbours import (
     State,
 )
 from kveil.kernels.models.models_loops import clear, holds
-from kveil.kernels.splitting.mondrian import Floats, Ints, Longs
 
 MOST_GROUPS = 8  # in a pool
 PASSES = 3  # of moves and swaps over a pool

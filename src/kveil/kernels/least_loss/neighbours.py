@@ -5,14 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kveil.arrays import Floats, Ints, Longs, Words
 from kveil.kernels.splitting.mondrian import Needs, Values
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Words = NDArray[np.uint64]
-Floats = NDArray[np.float64]
 
 SMALL, LARGE, SPAN = range(3)  # how an attribute's codes are joined: by a table, by climbing, as spans of numbers
 FORBIDDEN = 1 << 38  # the cost of what may not be shown: above any row's, and times a million rows still a number

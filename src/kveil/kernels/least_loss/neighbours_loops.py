@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from kveil.arrays import Ints, Longs
 from kveil.kernels.least_loss.join_loops import copy_row, cover_cost, draw, inner, shows_nothing, take_in, vector_cost
 from kveil.kernels.least_loss.moves_loops import polish
 from kveil.kernels.least_loss.neighbourhood_loops import (
@@ -39,7 +40,6 @@ from kveil.kernels.least_loss.neighbours import (
     Models,
     State,
 )
-from kveil.kernels.splitting.mondrian import Ints, Longs
 
 # ---------------------------------------------------------------------------------------------- groups
 

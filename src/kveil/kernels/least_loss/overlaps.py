@@ -5,13 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kveil.arrays import Ints, Longs, Words
 from kveil.kernels.least_loss.neighbours import Models, no_models
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Words = NDArray[np.uint64]
 
 FIRST, LAST, PARENT, DEPTH, STAR = range(5)  # of a node: its leaves, what is above, edges to the root, whether `*`
 OF, AFTER, BEFORE = range(3)  # of a row under a constraint: its class, its place in the class's list

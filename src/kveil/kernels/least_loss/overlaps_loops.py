@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from kveil.arrays import Ints
 from kveil.kernels.least_loss.neighbours import Models
 from kveil.kernels.least_loss.overlaps import (
     AFTER,
@@ -30,7 +31,7 @@ from kveil.kernels.least_loss.overlaps import (
     Work,
 )  # fmt: skip
 from kveil.kernels.models.models_loops import clear, holds
-from kveil.kernels.splitting.mondrian import Ints, Needs
+from kveil.kernels.splitting.mondrian import Needs
 
 inner = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 

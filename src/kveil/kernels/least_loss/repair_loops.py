@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from kveil.arrays import Ints
 from kveil.kernels.least_loss.join_loops import draw
 from kveil.kernels.least_loss.neighbours import Models
 from kveil.kernels.least_loss.overlaps import (
@@ -43,7 +44,6 @@ from kveil.kernels.least_loss.overlaps_loops import (
     shows_nothing,
     vector_cost,
 )
-from kveil.kernels.splitting.mondrian import Ints
 
 FAR = 1 << 60
 MOST_SEEN = 1_000  # rows that are looked at for one that could help

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from kveil.arrays import Ints, Longs
 from kveil.kernels.least_loss.join_loops import cost_of, inner, join
 from kveil.kernels.least_loss.neighbours import Children, Codes
-from kveil.kernels.splitting.mondrian import Ints, Longs
 
 
 @inner

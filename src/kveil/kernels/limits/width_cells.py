@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
+from kveil.arrays import Ints, Longs
 
 
 def choose_cells(starts: Longs, leaf: Ints, count: Longs, reach: Ints, k: int) -> Ints:

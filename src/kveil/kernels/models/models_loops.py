@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from kveil.kernels.splitting.mondrian import Floats, Ints, Longs, Needs, Rows, Values
+from kveil.arrays import Floats, Ints, Longs
+from kveil.kernels.splitting.mondrian import Needs, Rows, Values
 
 AT_LEAST_K, DISTINCT, ENTROPY, RECURSIVE, FREQUENCY, ALPHA, EQUAL, ORDERED, HIERARCHICAL = range(9)
 TOLERANCE = 1e-9

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from kveil.kernels.sequential.k_msd import Bools, Ints, Longs
+from kveil.arrays import Bools, Ints, Longs
 
 FAR = 1 << 30
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.kernels.models.models_loops import add_rows, clear, holds
-from kveil.kernels.splitting.mondrian import Bools, Floats, Ints, Longs, Needs, Rows, Trees, Values
+from kveil.kernels.splitting.mondrian import Needs, Rows, Trees, Values
 
 NEAR = 1 << 15  # tuples of a part whose cells are copied side by side, so that they stay in the cache
 
