@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
@@ -14,13 +14,14 @@ from typing import Any
 from kveil.algorithms.least_loss.options import NORMAL
 from kveil.algorithms.registry import Algorithm, check_honours, find, honouring, lacking
 from kveil.engines.local import Attempt, run
-from kveil.errors import PolicyError, Refused, Unmeetable, did_you_mean, listing
+from kveil.errors import PolicyError, Refused, Unmeetable
 from kveil.measures import Losses, measure
 from kveil.policy.model import ALGORITHM_NAMES, Policy
+from kveil.progress import Progress
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
+from kveil.words import did_you_mean, listing
 
-Progress = Callable[[str], None]
 MOST_EFFORT = 1e9  # above which auto leaves an algorithm out whose effort may explode
 AUTO_SECONDS = 240.0
 

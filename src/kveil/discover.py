@@ -12,13 +12,14 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Ints
-from kveil.errors import DataError, PolicyError, did_you_mean, listing
+from kveil.errors import DataError, PolicyError
 from kveil.files import Source, read_table
 from kveil.frames import from_frame
 from kveil.kernels.grouping.groups import group_rows
 from kveil.policy.attributes import STAR
 from kveil.policy.dependencies import Dependency
 from kveil.policy.model import Policy
+from kveil.words import did_you_mean, listing
 
 MOST_COLUMNS = 12  # among which rules are looked for
 WIDEST = 2  # attributes on the left of a multivalued rule, and on its right

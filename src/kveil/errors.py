@@ -14,9 +14,6 @@ error: those texts quote data.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
-
 
 class KveilError(Exception):
     """The root of all errors of kveil."""
@@ -57,29 +54,3 @@ class NotVerified(KveilError):
     """A release of kveil's own making that its verifier refused: a defect of kveil, and nothing was written."""
 
     exit_code = 1
-
-
-def did_you_mean(found: str, allowed: Iterable[str]) -> str:
-    """Return a hint that names the allowed text nearest to what was found, or nothing.
-
-    Case is ignored in the comparison, so that ``K-Anonymity`` finds ``k-anonymity``.
-    """
-    by_lower = {text.lower(): text for text in allowed}
-    close = get_close_matches(found.lower(), by_lower, n=1, cutoff=0.6)
-    if not close and len(found) > 2:
-        close = [text for text in by_lower if text.startswith(found.lower())][:1]
-    return f"; did you mean {by_lower[close[0]]!r}?" if close else ""
-
-
-def listing(items: Sequence[str], limit: int = 8, last: str = "and") -> str:
-    """Return items as an English list, cut after ``limit`` of them."""
-    if len(items) > limit:
-        return ", ".join(items[:limit]) + f" {last} {len(items) - limit} more"
-    if len(items) < 2:
-        return "".join(items)
-    return ", ".join(items[:-1]) + f" {last} {items[-1]}"
-
-
-def count(number: int, noun: str, plural: str | None = None) -> str:
-    """Return a number with its noun in the right form: ``1 record``, ``2,000 records``."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kveil.errors import Refused, listing
+from kveil.errors import Refused
 from kveil.kernels.compiling import compile_some, compiled_before
 from kveil.policy.attributes import MaxWidth, Ranges
 from kveil.policy.constraints import implied
@@ -16,6 +16,7 @@ from kveil.policy.fields import PolicyPart
 from kveil.policy.model import Policy
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
+from kveil.words import listing
 
 Solve = Callable[[Table, Any, np.random.Generator], Solution]
 

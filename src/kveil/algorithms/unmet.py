@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from kveil.errors import Unmeetable, count
+from kveil.errors import Unmeetable
 from kveil.table.encode import Table
+from kveil.words import count
 
 
 def beyond_limit(table: Table, name: str, lost: int, allowed: int) -> Unmeetable:

@@ -17,10 +17,11 @@ from kveil.arrays import Bools, Floats, Longs
 from kveil.attack.match import Clue, Coded, Groups, coded, group, matches
 from kveil.attack.rate import rate_of
 from kveil.attack.world import World
-from kveil.errors import DataError, listing
+from kveil.errors import DataError
 from kveil.files import Source
 from kveil.policy.dependencies import Dependency
 from kveil.verifier.rows import released_texts
+from kveil.words import listing
 
 WORK = 1_000_000_000  # cells an attack may look at; beyond that it takes a sample of targets
 

@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Longs
-from kveil.errors import count, listing
 from kveil.files import Source
 from kveil.policy.attributes import STAR, Ranges
 from kveil.policy.hierarchy import climber, fixed_lines
 from kveil.policy.model import Policy
 from kveil.verifier.rows import original_rows
+from kveil.words import count, listing
 
 MOST_SETS = 400  # sets of attributes that are looked at
 LARGEST_SET = 4

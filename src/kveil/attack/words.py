@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kveil.errors import count, listing
+from kveil.words import count, listing
 
 TITLES = {
     "prosecutor": "Finding one person's row",

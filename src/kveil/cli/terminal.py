@@ -10,8 +10,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from kveil.attack.risk import risk_sentences
-from kveil.errors import count
 from kveil.verifier import Verdict
+from kveil.words import count
 
 
 def _table(*columns: str) -> Table:

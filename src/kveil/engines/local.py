@@ -11,11 +11,13 @@ from pydantic import ValidationError
 
 from kveil.algorithms.least_loss.options import RefineOptions
 from kveil.algorithms.registry import MULTIVALUED, Algorithm
-from kveil.errors import PolicyError, Unmeetable, did_you_mean, listing
+from kveil.errors import PolicyError, Unmeetable
 from kveil.measures import Losses, measure
 from kveil.policy.wording import policy_error
+from kveil.progress import silent
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
+from kveil.words import did_you_mean, listing
 
 
 @dataclass(frozen=True)
@@ -27,10 +29,6 @@ class Attempt:
     solution: Solution
     losses: Losses
     tried: list[dict[str, Any]]
-
-
-def _silent(stage: str) -> None:
-    """Say nothing."""
 
 
 def _check_names(algorithm: Algorithm, own: dict[str, Any]) -> None:
@@ -48,7 +46,7 @@ def run(
     algorithm: Algorithm,
     table: Table,
     options: dict[str, Any],
-    progress: Callable[[str], None] = _silent,
+    progress: Callable[[str], None] = silent,
     seconds: float | None = None,
 ) -> Solution:
     """Solve a table with an algorithm, refine that as asked, and keep its rules.

@@ -14,8 +14,9 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from kveil.errors import DataError, FileError, count, did_you_mean, listing
+from kveil.errors import DataError, FileError
 from kveil.files.texts import as_texts
+from kveil.words import count, did_you_mean, listing
 
 Kind = Literal["csv", "parquet", "arrow"]
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import polars as pl
 
-from kveil.errors import DataError, FileError, count, listing
+from kveil.errors import DataError, FileError
 from kveil.files.reading import SEPARATORS, Source, kind_of
+from kveil.words import count, listing
 
 LOOK = 50  # records that the separator is found from
 

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from kveil.arrays import Bools
-from kveil.errors import DataError, NotVerified, PolicyError, Unmeetable, count, did_you_mean, listing
+from kveil.errors import DataError, NotVerified, PolicyError, Unmeetable
 from kveil.files import Outputs, Source, check_columns, kind_of, read_table, write_table
 from kveil.frames import from_frame, to_frame
 from kveil.kernels.compiling import compiled_before
 from kveil.measures import Losses, measure
 from kveil.policy.constraints import largest_k
 from kveil.policy.model import ALGORITHM_NAMES, AlgorithmChoice, Policy
+from kveil.progress import Progress, silent
 from kveil.report.owner import Owner, align
 from kveil.report.receipt import make_receipt
 from kveil.report.warn import release_warnings
@@ -27,17 +28,13 @@ from kveil.verifier import Verdict, verify_release
 from kveil.verifier.guarantees import check_dependency
 from kveil.verifier.release import can_verify
 from kveil.verifier.rows import ITEM, ROW, original_rows, release_rows, rule_texts
+from kveil.words import count, did_you_mean, listing
 
 if TYPE_CHECKING:
     from kveil.algorithms.bound.bound import Bound
     from kveil.engines.local import Attempt
 
-Progress = Callable[[str], None]
 COMPILING = " (the first run compiles its loops, which can take a minute; kveil warmup does it ahead)"
-
-
-def silent(stage: str) -> None:
-    """Say nothing."""
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from kveil.algorithms.limits import Mam, is_bounded, least_size, mam
 from kveil.algorithms.registry import honouring
 from kveil.arrays import Bools, Ints
 from kveil.attack.risk import raw_risk
-from kveil.errors import Refused, Unmeetable, count
-from kveil.flow.anonymize import Progress, check_input, input_path, read, silent
+from kveil.errors import Refused, Unmeetable
+from kveil.flow.anonymize import check_input, input_path, read
 from kveil.kernels.grouping.groups import group_rows
 from kveil.models.groups import AtLeastK, GroupModel
 from kveil.models.subset import Requirement, maximal_anonymous_subset
@@ -23,9 +23,11 @@ from kveil.policy.attributes import MaxWidth
 from kveil.policy.constraints import Component, implied, most_suppressed
 from kveil.policy.model import Policy
 from kveil.policy.privacy import PrivacyModel
+from kveil.progress import Progress, silent
 from kveil.table.encode import Table, encode
 from kveil.table.solution import Shown
 from kveil.table.tree import Tree
+from kveil.words import count
 
 
 def check_file(policy: Policy, given: Path | None = None, progress: Progress = silent) -> dict[str, Any]:

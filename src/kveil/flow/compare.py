@@ -9,12 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from kveil.choose import Progress, Trial, named, trials
+from kveil.choose import Trial, named, trials
 from kveil.files import Outputs, Source
-from kveil.flow.anonymize import check_input, check_targets, input_path, read, silent
+from kveil.flow.anonymize import check_input, check_targets, input_path, read
 from kveil.frames import from_frame
 from kveil.kernels.compiling import compile_all
 from kveil.policy.model import Policy
+from kveil.progress import Progress, silent
 from kveil.table.decode import decode
 from kveil.table.encode import Table, encode
 from kveil.verifier import verify_release

@@ -15,8 +15,9 @@ from rich.table import Table
 
 from kveil.cli.terminal import describe, show_receipt
 from kveil.datasets import hospital
-from kveil.flow.anonymize import Progress, anonymize_file
+from kveil.flow.anonymize import anonymize_file
 from kveil.policy.model import Policy
+from kveil.progress import Progress
 from kveil.verifier.guarantees import parameters
 
 Stages = Callable[[], AbstractContextManager[Progress]]

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.tree import Tree as Drawing
 
-from kveil.errors import DataError, PolicyError, count, did_you_mean, listing
+from kveil.errors import DataError, PolicyError
 from kveil.files import read_table
 from kveil.policy.attributes import STAR, Attribute, Ranges
 from kveil.policy.hierarchy import (
@@ -30,6 +30,7 @@ from kveil.policy.hierarchy import (
 )
 from kveil.policy.model import Policy
 from kveil.policy.wording import policy_error
+from kveil.words import count, did_you_mean, listing
 
 
 def _column(data: Path, column: str) -> pl.Series:

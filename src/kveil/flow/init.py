@@ -13,10 +13,10 @@ from kveil.choose import trials
 from kveil.errors import DataError, FileError, KveilError, NotVerified
 from kveil.files import Outputs, Source, read_table, write_table
 from kveil.files.without_names import read_headless
-from kveil.flow.anonymize import Progress, silent
 from kveil.policy.hierarchy import Lines, check_lines
 from kveil.policy.load import parse_policy
 from kveil.policy.model import Policy
+from kveil.progress import Progress, silent
 from kveil.suggest import Suggestion, policy_text, suggest
 from kveil.suggest.propose import Correct
 from kveil.suggest.write import relative

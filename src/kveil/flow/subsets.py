@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kveil.algorithms.sequential.k_msd import maximal_anonymous_attributes as largest_attributes
-from kveil.errors import DataError, PolicyError, did_you_mean
+from kveil.errors import DataError, PolicyError
 from kveil.files import Source
 from kveil.frames import from_frame
 from kveil.kernels.grouping.groups import group_rows
@@ -18,6 +18,7 @@ from kveil.models.groups import AtLeastK
 from kveil.models.subset import Requirement
 from kveil.models.subset import maximal_anonymous_subset as largest_subset
 from kveil.policy.privacy import KAnonymity
+from kveil.words import did_you_mean
 
 
 def _pair(constraint: KAnonymity | tuple[Sequence[str], int], columns: list[str]) -> tuple[list[str], int]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from kveil.errors import PolicyError, did_you_mean, listing
+from kveil.errors import PolicyError
+from kveil.words import did_you_mean, listing
 
 if TYPE_CHECKING:
     from kveil.policy.model import Policy

@@ -17,9 +17,9 @@ from pydantic import (
 from pydantic._internal._model_construction import ModelMetaclass
 from pydantic_core import PydanticCustomError
 
-from kveil.errors import did_you_mean, listing
 from kveil.policy.numbers import is_whole, parse_number
 from kveil.policy.wording import policy_error
+from kveil.words import did_you_mean, listing
 
 
 class _Checked(ModelMetaclass):

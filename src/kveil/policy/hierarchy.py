@@ -18,10 +18,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from kveil.errors import PolicyError, did_you_mean
+from kveil.errors import PolicyError
 from kveil.policy.attributes import STAR, Attribute, Dates, Hierarchy, HierarchyFile, Intervals, Mask, Ranges, Tree
 from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, is_whole, multiple_below, parse_number, show_number, show_span
+from kveil.words import did_you_mean
 
 Line = tuple[str, ...]  # leaf first, root last
 

@@ -12,12 +12,12 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, WithJsonSchema, field_validator, model_validator
 
-from kveil.errors import did_you_mean
 from kveil.policy.attributes import STAR, Attribute, HierarchyFile, Role
 from kveil.policy.constraints import check_policy
 from kveil.policy.dependencies import Dependency, parse_dependency
 from kveil.policy.fields import PolicyPart, Share, Text, Texts, Whole, told
 from kveil.policy.privacy import GENERALIZING, PrivacyModel, sensitive_of
+from kveil.words import did_you_mean
 
 ALGORITHM_NAMES = (
     "auto",

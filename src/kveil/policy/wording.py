@@ -8,7 +8,8 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from kveil.errors import PolicyError, did_you_mean, listing
+from kveil.errors import PolicyError
+from kveil.words import did_you_mean, listing
 
 Location = tuple[int | str, ...]
 

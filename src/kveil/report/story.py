@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kveil.errors import count
 from kveil.files import Source
 from kveil.policy.attributes import STAR, Ranges
 from kveil.policy.constraints import largest_k
@@ -19,6 +18,7 @@ from kveil.policy.hierarchy import climber, fixed_lines
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
 from kveil.verifier.rows import release_rows, released_texts
+from kveil.words import count
 
 MOST_BARS = 14
 MOST_NODES = 45

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from kveil.errors import count
 from kveil.files import as_texts
 from kveil.policy.model import Policy
+from kveil.words import count
 
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 FORMULA_SIGNS = frozenset("=+-@")

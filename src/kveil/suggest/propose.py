@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from kveil.errors import DataError, count
+from kveil.errors import DataError
 from kveil.files import Source
 from kveil.policy.numbers import parse_number
 from kveil.suggest.profile import Profile, missing_in, profile
 from kveil.suggest.roles import Guess, find_individual, guess_column, hierarchy_for
 from kveil.suggest.trees import balanced
+from kveil.words import count
 
 Correct = Callable[[list[Guess]], list[Guess]]
 

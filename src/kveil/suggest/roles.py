@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from kveil.errors import count
 from kveil.policy.attributes import Role
 from kveil.suggest.profile import Profile
 from kveil.suggest.spans import spans
 from kveil.suggest.trees import Way, codes, countries, dates, first_of, icd, mask, numbers, prefixes, states
+from kveil.words import count
 
 # Words of a column's name; a name is cut at other characters and where small letters meet capitals.
 PERSONS = {

@@ -11,11 +11,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from kveil.errors import PolicyError, count
+from kveil.errors import PolicyError
 from kveil.policy.attributes import STAR, Attribute
 from kveil.policy.hierarchy import Line, balanced_lines, build_lines, check_lines
 from kveil.policy.numbers import show_number
 from kveil.suggest.profile import Profile
+from kveil.words import count
 
 ONE, TWO, FIVE, TEN = Decimal(1), Decimal(2), Decimal(5), Decimal(10)
 FEW = 8  # as many values need no steps between themselves and `*`

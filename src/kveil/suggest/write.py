@@ -9,10 +9,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from kveil.errors import count, listing
 from kveil.policy.hierarchy import Line
 from kveil.suggest.propose import Suggestion
 from kveil.suggest.roles import Guess
+from kveil.words import count, listing
 
 WIDTH = 110
 INLINE = 60  # leaves of a tree that is written into the policy rather than beside it

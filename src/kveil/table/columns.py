@@ -10,10 +10,11 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Ints
-from kveil.errors import DataError, count
+from kveil.errors import DataError
 from kveil.files import Source
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
+from kveil.words import count
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.errors import DataError, count
+from kveil.errors import DataError
 from kveil.files import Source, as_texts, joined_items
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
@@ -19,6 +19,7 @@ from kveil.table.encode import Table
 from kveil.table.persons import ITEM_SEPARATOR, item_sets, sets_of
 from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Scale, Tree
+from kveil.words import count
 
 INDIVIDUAL = "individual"  # the column that numbers persons in a release of long shape
 

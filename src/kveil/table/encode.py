@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kveil.arrays import Bools, Ints
-from kveil.errors import DataError, count
+from kveil.errors import DataError
 from kveil.files import Source, check_columns
 from kveil.kernels.grouping.groups import group_rows
 from kveil.policy.attributes import STAR, MaxWidth, Ranges
@@ -25,6 +25,7 @@ from kveil.table.order import ranks_of_others, ranks_of_sets, sorted_rows
 from kveil.table.persons import Persons, check_conflicts, check_constant, find_persons
 from kveil.table.sensitive import Sensitive, encode_sensitive, row_pairs, unknown_values
 from kveil.table.tree import Scale, Tree, build_tree, round_outward
+from kveil.words import count
 
 
 @dataclass(frozen=True)

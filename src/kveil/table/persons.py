@@ -9,9 +9,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kveil.arrays import Ints
-from kveil.errors import DataError, count, listing
+from kveil.errors import DataError
 from kveil.files import Source
 from kveil.policy.model import Policy
+from kveil.words import count, listing
 
 ITEM_SEPARATOR = "|"
 

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kveil.arrays import Bools, Floats, Ints
-from kveil.errors import DataError, count, listing
+from kveil.errors import DataError
 from kveil.policy.hierarchy import build_lines, fixed_lines
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
 from kveil.table.columns import Coded
 from kveil.table.persons import Persons
 from kveil.table.tree import Tree, build_tree
+from kveil.words import count, listing
 
 
 @dataclass(frozen=True)

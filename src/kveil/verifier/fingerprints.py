@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
-from kveil.errors import count
 from kveil.policy.attributes import STAR
 from kveil.policy.hierarchy import Line, climber, fixed_lines
 from kveil.policy.model import Policy
 from kveil.policy.privacy import KKmAnonymity, KLDiversity, sensitive_of
 from kveil.verifier.rows import ITEM, ROW, Rows
+from kveil.words import count
 
 MOST_AT_ONCE = 4_000_000  # combinations that are counted together
 

@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kveil.errors import count
 from kveil.policy.attributes import STAR, Hierarchy, Intervals
 from kveil.policy.dependencies import Dependency
 from kveil.policy.hierarchy import IntervalScale, Line, climber, fixed_lines, is_real
@@ -31,6 +30,7 @@ from kveil.policy.privacy import (
 )
 from kveil.verifier.fingerprints import check_kkm, check_kl
 from kveil.verifier.rows import ITEM, ROW, Rows
+from kveil.words import count
 
 CHECKED = {
     "k-anonymity", "l-diversity", "p-sensitive", "alpha-k", "t-closeness", "kl-diversity", "k-km-anonymity"

@@ -7,7 +7,6 @@ from typing import Any, cast
 
 import polars as pl
 
-from kveil.errors import count
 from kveil.files import Source
 from kveil.policy.attributes import STAR, Ranges
 from kveil.policy.dependencies import Dependency
@@ -16,6 +15,7 @@ from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
 from kveil.policy.privacy import KAnonymity
 from kveil.verifier.rows import Rows, released_texts
+from kveil.words import count
 
 MOST_PAIRS = 3_000_000  # of a shown left side and a value below it; beyond, nothing is counted
 SET = "\0set"

@@ -7,7 +7,7 @@ from fractions import Fraction
 import polars as pl
 
 from kveil.arrays import Longs
-from kveil.errors import DataError, Refused, count, listing
+from kveil.errors import DataError, Refused
 from kveil.files import Source
 from kveil.policy.attributes import STAR
 from kveil.policy.constraints import Component, components, largest_k
@@ -17,6 +17,7 @@ from kveil.verifier.narrowing import refined_groups, refinement_warnings
 from kveil.verifier.rows import INDIVIDUAL, Rows, release_rows, rule_texts
 from kveil.verifier.truth import Comparison, compare, impossible_stars, unknown_items, unknown_labels
 from kveil.verifier.verdict import Verdict
+from kveil.words import count, listing
 
 
 def can_verify(policy: Policy) -> None:

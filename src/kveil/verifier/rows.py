@@ -8,10 +8,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kveil.errors import DataError, count, listing
+from kveil.errors import DataError
 from kveil.files import Source, item_texts
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
+from kveil.words import count, listing
 
 ROW = "\0row"
 ITEM = "\0item"

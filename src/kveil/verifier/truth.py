@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Longs
-from kveil.errors import count, listing
 from kveil.files import Source
 from kveil.policy.attributes import STAR, Attribute, Intervals, MaxWidth, Ranges
 from kveil.policy.constraints import Component
@@ -19,6 +18,7 @@ from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number, parse_span
 from kveil.verifier.fingerprints import Coverage, cover
 from kveil.verifier.rows import ITEM, ROW, Rows, original_rows, released_texts
+from kveil.words import count, listing
 
 
 @dataclass(frozen=True)

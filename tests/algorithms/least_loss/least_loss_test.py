@@ -23,10 +23,10 @@ from kveil.algorithms.bound import bound as bounds
 from kveil.algorithms.least_loss.refine import refine
 from kveil.algorithms.registry import ALGORITHMS, Algorithm, asks, find
 from kveil.engines.local import run
-from kveil.flow.anonymize import silent
 from kveil.frames import from_frame
 from kveil.measures import measure
 from kveil.policy.load import parse_policy
+from kveil.progress import silent
 from kveil.table.decode import decode
 from kveil.table.encode import Table, encode
 from kveil.table.solution import Solution

@@ -21,10 +21,10 @@ from kveil.algorithms.least_loss.layout import whole_numbers
 from kveil.algorithms.least_loss.refine import Part, Watch
 from kveil.algorithms.registry import asks, find
 from kveil.engines.local import run
-from kveil.flow.anonymize import silent
 from kveil.frames import from_frame
 from kveil.kernels.least_loss.overlaps import search
 from kveil.policy.load import parse_policy
+from kveil.progress import silent
 from kveil.table.encode import Table, encode
 from kveil.table.solution import Solution
 from naive import overlaps as naive_overlap

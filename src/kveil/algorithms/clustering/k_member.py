@@ -16,13 +16,14 @@ import numpy as np
 from kveil.algorithms.costs import whole_costs
 from kveil.algorithms.limits import Mam, least_size, mam
 from kveil.arrays import Bools, Ints, Longs
-from kveil.errors import Unmeetable, count
+from kveil.errors import Unmeetable
 from kveil.kernels.clustering.greedy import Costs, Items, blocks, cluster
 from kveil.policy.constraints import most_suppressed
 from kveil.policy.fields import Count, PolicyPart
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Tree
+from kveil.words import count
 
 STARS = "nothing but * would be left to show"
 EXTREME = np.iinfo(np.int64).max

@@ -9,11 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.algorithms.full_domain.judge import Judge, Tuples
-from kveil.errors import Unmeetable, count
+from kveil.errors import Unmeetable
 from kveil.policy.constraints import most_suppressed
 from kveil.policy.fields import PolicyPart
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
+from kveil.words import count
 
 
 class DataflyOptions(PolicyPart):

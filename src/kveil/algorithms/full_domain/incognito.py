@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from kveil.algorithms.full_domain.judge import Judge, Standing, Tuples
 from kveil.arrays import Bools, Floats, Ints, Longs
-from kveil.errors import Refused, Unmeetable, count
+from kveil.errors import Refused, Unmeetable
 from kveil.kernels.grouping.groups import group_rows
 from kveil.measures import measure
 from kveil.models.distributions import AlphaShare, DistinctValues, EntropyL, RecursiveCL
@@ -29,6 +29,7 @@ from kveil.policy.fields import PolicyPart
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Tree
+from kveil.words import count
 
 MOST_NODES = 2_000_000  # of the lattice
 WIDEST = 3  # attributes of the sets that are searched before all together

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import perf_counter
@@ -31,11 +31,10 @@ from kveil.measures import measure
 from kveil.models.fingerprints import as_shown
 from kveil.models.groups import AtLeastK, Groups, Pairs
 from kveil.policy.constraints import implied
+from kveil.progress import Progress
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Tree
-
-Progress = Callable[[str], None]
 
 ASKED = "asked to stop"
 

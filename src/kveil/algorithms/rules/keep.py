@@ -19,7 +19,7 @@ import numpy as np
 from kveil.algorithms.full_domain.judge import counted_names, group_model
 from kveil.algorithms.rules.joinable import Nodes, Spans, heaviest
 from kveil.arrays import Bools, Ints
-from kveil.errors import Refused, Unmeetable, count
+from kveil.errors import Refused, Unmeetable
 from kveil.kernels.grouping.groups import group_rows
 from kveil.measures import measure
 from kveil.models.fingerprints import as_shown, fingerprint_name, nothing_shown
@@ -31,6 +31,7 @@ from kveil.policy.model import Policy
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
 from kveil.table.tree import Tree
+from kveil.words import count
 
 Solve = Callable[[Table], Solution]
 

@@ -1,0 +1,32 @@
+"""Words that sentences are made of: counts with their noun, listings, hints for names that are nearly right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+
+def did_you_mean(found: str, allowed: Iterable[str]) -> str:
+    """Return a hint that names the allowed text nearest to what was found, or nothing.
+
+    Case is ignored in the comparison, so that ``K-Anonymity`` finds ``k-anonymity``.
+    """
+    by_lower = {text.lower(): text for text in allowed}
+    close = get_close_matches(found.lower(), by_lower, n=1, cutoff=0.6)
+    if not close and len(found) > 2:
+        close = [text for text in by_lower if text.startswith(found.lower())][:1]
+    return f"; did you mean {by_lower[close[0]]!r}?" if close else ""
+
+
+def listing(items: Sequence[str], limit: int = 8, last: str = "and") -> str:
+    """Return items as an English list, cut after ``limit`` of them."""
+    if len(items) > limit:
+        return ", ".join(items[:limit]) + f" {last} {len(items) - limit} more"
+    if len(items) < 2:
+        return "".join(items)
+    return ", ".join(items[:-1]) + f" {last} {items[-1]}"
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun in the right form: ``1 record``, ``2,000 records``."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
