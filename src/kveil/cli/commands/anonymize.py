@@ -399,6 +399,6 @@ def demo(
     ] = None,
 ) -> None:
     """Run the main job on data that ships inside the package: a small made-up hospital."""
-    from kveil.flow.demo import run_demo
+    from kveil.cli.commands.demo import run_demo
 
     run_demo(console(), folder, lambda: stages("anonymize", quiet=False))
