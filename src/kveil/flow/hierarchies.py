@@ -19,15 +19,9 @@ from rich.tree import Tree as Drawing
 from kveil.errors import DataError, PolicyError
 from kveil.files import read_table
 from kveil.policy.attributes import STAR, Attribute, Ranges
-from kveil.policy.hierarchy import (
-    Lines,
-    balanced_lines,
-    build_lines,
-    check_lines,
-    collapse,
-    fixed_lines,
-    read_hierarchy_file,
-)
+from kveil.policy.builders import balanced_lines, build_lines
+from kveil.policy.hierarchy import read_hierarchy_file
+from kveil.policy.lines import Lines, check_lines, collapse
 from kveil.policy.model import Policy
 from kveil.policy.wording import policy_error
 from kveil.words import count, did_you_mean, listing
@@ -52,7 +46,7 @@ def hierarchy_of(file: Path, attribute: str | None) -> Lines:
     role = policy.attributes[attribute].role
     if role in {"identifier", "individual"}:
         raise PolicyError(f"{attribute} has role {role}: it is never released, and its values are not shown.")
-    fixed = fixed_lines(policy, attribute)
+    fixed = policy.fixed_lines(attribute)
     if fixed is not None:
         return fixed
     spec = policy.attributes[attribute].hierarchy

@@ -13,7 +13,7 @@ import pytest
 import kveil
 from kveil.algorithms.clustering.k_member import Space, clusters_of
 from kveil.frames import from_frame
-from kveil.policy.load import parse_policy
+from kveil.policy.model import Policy
 from kveil.table.encode import encode
 from places import ADULT, ROOT
 
@@ -46,7 +46,7 @@ def policy_of(loss: str, k: int, boundary: str = "", algorithm: str = "k-member"
         f"privacy: [{{model: k-anonymity, k: {k}}}]\nloss: {loss}\nalgorithm: {algorithm}\n"
         "suppression: {limit: 0.05}\n"
     )
-    return parse_policy(text, "adult", ADULT)
+    return Policy.parse(text, "adult", ADULT)
 
 
 def sample(rows: int, seed: int) -> pl.DataFrame:

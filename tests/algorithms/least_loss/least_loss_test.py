@@ -25,7 +25,7 @@ from kveil.algorithms.registry import ALGORITHMS, Algorithm, asks, find
 from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.measures import measure
-from kveil.policy.load import parse_policy
+from kveil.policy.model import Policy
 from kveil.progress import silent
 from kveil.table.decode import decode
 from kveil.table.encode import Table, encode
@@ -42,7 +42,7 @@ TREES = {
 
 
 def policy_of(privacy: str, more: str = "", algorithm: str = "least-loss", city: str = "") -> kveil.Policy:
-    return parse_policy(
+    return Policy.parse(
         f"""
 kveil: 1
 attributes:
@@ -228,7 +228,7 @@ def plain_trees() -> list[naive_bound.PlainTree]:
 
 
 def two_policy(k: int, more: str = "") -> kveil.Policy:
-    return parse_policy(
+    return Policy.parse(
         f"kveil: 1\nattributes:\n  city: {{role: quasi-identifier, hierarchy: {TREES['city']}}}\n"
         f"  sex: {{role: quasi-identifier, hierarchy: {{tree: {{'*': [f, m]}}}}}}\n"
         f"privacy: [{{model: k-anonymity, k: {k}}}]\nalgorithm: {{name: least-loss, refine: best}}\n{more}",
@@ -308,7 +308,7 @@ def test_no_release_is_below_the_bound(data: st.DataObject) -> None:
 
 
 def number_policy(k: int, more: str = "") -> kveil.Policy:
-    return parse_policy(
+    return Policy.parse(
         f"kveil: 1\nattributes:\n  city: {{role: quasi-identifier, hierarchy: {TREES['city']}}}\n"
         f"  age: {{role: quasi-identifier, hierarchy: {{ranges: {{within: [0, 60]}}}}{more}}}\n"
         f"privacy: [{{model: k-anonymity, k: {k}}}]\nalgorithm: {{name: least-loss, refine: best}}\n",
@@ -377,7 +377,7 @@ def test_a_part_of_adult_between_its_bound_and_mondrian() -> None:
     text = (
         f"kveil: 1\nattributes:{rows}\n  salary-class: {{role: sensitive}}\nprivacy: [{{model: k-anonymity, k: 5}}]\n"
     )
-    policy = parse_policy(text, "policy.yaml", Path())
+    policy = Policy.parse(text, "policy.yaml", Path())
     frame = pl.read_csv(ADULT / "adult_arx.csv", separator=";", infer_schema=False)[:1500]
     table = encode(from_frame(frame), policy)
     refined, split = run(find("least-loss"), table, {}), run(find("mondrian"), table, {})

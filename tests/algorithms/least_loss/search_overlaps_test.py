@@ -23,7 +23,7 @@ from kveil.algorithms.registry import asks, find
 from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.kernels.least_loss.overlaps import search
-from kveil.policy.load import parse_policy
+from kveil.policy.model import Policy
 from kveil.progress import silent
 from kveil.table.encode import Table, encode
 from kveil.table.solution import Solution
@@ -119,7 +119,7 @@ def test_suppressed_records_come_back_into_several_components(show: str) -> None
 
 
 def test_bound_optimum_refined() -> None:
-    policy = parse_policy(naive_overlap.POLICY, "policy.yaml", Path())
+    policy = Policy.parse(naive_overlap.POLICY, "policy.yaml", Path())
     solved = optimal = 0
     for seed in range(12):
         chance = random.Random(seed)

@@ -30,7 +30,7 @@ from kveil.kernels.grouping.groups import group_rows
 from kveil.measures import measure
 from kveil.models.fingerprints import as_shown
 from kveil.models.groups import AtLeastK, Groups, Pairs
-from kveil.policy.constraints import implied
+from kveil.policy.components import implied
 from kveil.progress import Progress
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution

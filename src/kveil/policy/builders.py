@@ -1,111 +1,20 @@
-"""Hierarchies as lines of texts: every leaf's way to the root, however the policy writes it.
-
-This is what a hierarchy *means*; `table.tree` turns it into arrays for the algorithms, and the verifier
-reads it on its own.
-"""
+"""Hierarchies that a policy describes instead of listing: intervals, masks, dates, and balanced trees over values."""
 
 from __future__ import annotations
 
-import csv
 import datetime
-import io
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from functools import cache
-from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from kveil.errors import PolicyError
-from kveil.policy.attributes import STAR, Attribute, Dates, Hierarchy, HierarchyFile, Intervals, Mask, Ranges, Tree
-from kveil.policy.model import Policy
+from kveil.policy.attributes import STAR, Dates, Hierarchy, Intervals, Mask
+from kveil.policy.lines import Line, Lines, check_lines, collapse
 from kveil.policy.numbers import EXACT, is_whole, multiple_below, parse_number, show_number, show_span
-from kveil.words import did_you_mean
-
-Line = tuple[str, ...]  # leaf first, root last
 
 _TIME = re.compile(r"[T ]\d{2}:\d{2}.*", re.ASCII | re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Lines:
-    """The leaves of one hierarchy with their ways up, in leaf order as written or built."""
-
-    lines: tuple[Line, ...]
-    root: str
-    built: bool  # from the values of a table, so that other values have no leaf
-
-
-def collapse(line: Sequence[str]) -> Line:
-    """Return a line in which a label repeated next to itself stands once."""
-    if len(set(line)) == len(line):
-        return tuple(line)
-    return tuple(label for i, label in enumerate(line) if i == 0 or label != line[i - 1])
-
-
-def check_lines(lines: Iterable[Line], where: str, remedy: str = "correct the hierarchy") -> tuple[Line, ...]:
-    """Return the lines, each leaf once, if they form one tree; raise PolicyError otherwise.
-
-    O(total length of the lines).
-    """
-    leaves: dict[str, Line] = {}
-    edges: set[tuple[str, str]] = set()
-    roots: dict[str, None] = {}
-    for line in lines:
-        if leaves.setdefault(line[0], line) != line:
-            raise PolicyError(f"{where}: the leaf {line[0]!r} is listed twice with different parents; {remedy}.")
-        edges.update(pairwise(line))
-        roots[line[-1]] = None
-    if not roots:
-        raise PolicyError(f"{where}: it has no leaf; {remedy}.")
-    parent: dict[str, str] = {}
-    for child, above in sorted(edges) if len({child for child, _ in edges}) < len(edges) else edges:
-        if parent.setdefault(child, above) != above:
-            raise PolicyError(
-                f"{where}: the label {child!r} has two parents, {parent[child]!r} and {above!r}; {remedy}."
-            )
-    both = leaves.keys() & parent.values()
-    if both:
-        raise PolicyError(f"{where}: the label {min(both)!r} is both a leaf and an inner node; {remedy}.")
-    inner = [root for root in roots if root in parent]
-    if inner:
-        raise PolicyError(f"{where}: a line ends at {inner[0]!r}, others go on from there; {remedy}.")
-    if len(roots) > 1:
-        first, second = list(roots)[:2]
-        raise PolicyError(f"{where}: it has two roots, {first!r} and {second!r}; end every line with one root.")
-    return tuple(leaves.values())
-
-
-def read_hierarchy_file(path: Path) -> Lines:
-    """Read ARX's form: one line a leaf, ``leaf;parent;…;root``, separated by ``;`` or ``,``, no header."""
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise PolicyError(
-            f"the hierarchy file {path.name or str(path)} cannot be read ({error.strerror}); check its path."
-        ) from None
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise PolicyError(f"{path.name}: line {line} is not UTF-8; save the hierarchy as UTF-8.") from None
-    separator = ";" if ";" in re.sub(r'"[^"]*"', "", text) else ","
-    found: list[Line] = []
-    try:
-        for fields in csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True):
-            while len(fields) > 1 and fields[-1] == "":
-                fields.pop()
-            if fields:
-                found.append(collapse(fields))
-    except csv.Error:
-        raise PolicyError(f"{path.name}: a quote is opened and not closed rightly; correct the file.") from None
-    lines = check_lines(found, path.name)
-    return Lines(lines, lines[0][-1], built=False)
-
-
-# ---------------------------------------------------------------------------------------------- builders
 
 
 class IntervalScale:
@@ -115,7 +24,7 @@ class IntervalScale:
     numbers if the policy's numbers and all its values are.
     """
 
-    def __init__(self, spec: Intervals, real: bool) -> None:
+    def __init__(self, spec: Intervals, *, real: bool) -> None:
         self.spec = spec
         self.real = real or not all(is_whole(n) for n in (spec.from_, spec.to, *spec.widths))
 
@@ -151,14 +60,13 @@ class IntervalScale:
 
         The first interval inside is the widest, so it decides.
         """
-        if level < 0:
-            return 0
-        here = self.label(*self.bounds(low, self.spec.widths[level]))
-        if level:
-            below = self.label(*self.bounds(low, self.spec.widths[level - 1]))
-        else:
-            below = "" if self.real else show_number(low)
-        return self.height(low, level - 1) + (here != below)
+        edges = 0
+        below = "" if self.real else show_number(low)
+        for width in self.spec.widths[: level + 1]:
+            here = self.label(*self.bounds(low, width))
+            edges += here != below
+            below = here
+        return edges
 
 
 def _mask_climber(spec: Mask) -> Callable[[str], Line]:
@@ -218,7 +126,7 @@ def climber(spec: Hierarchy | None, values: Iterable[str]) -> Callable[[str], Li
     if spec is None:
         return lambda value: (value, STAR)
     if isinstance(spec, Intervals):
-        return IntervalScale(spec, is_real(values)).line
+        return IntervalScale(spec, real=is_real(values)).line
     if isinstance(spec, Mask):
         return _mask_climber(spec)
     if isinstance(spec, Dates):
@@ -285,63 +193,6 @@ def balanced_lines(
         raise PolicyError("balanced:N needs N of at least 2.")
     cut(sorted(counts, key=lambda pair: (pair[0] if order is None else order(pair[0]), pair[0])), (STAR,))
     return tuple(found)
-
-
-# ---------------------------------------------------------------------------------------------- of a policy
-
-
-def fixed_lines(policy: Policy, name: str) -> Lines | None:
-    """Return the hierarchy of an attribute that does not depend on data: a file or a `tree`; else None."""
-    known: dict[str, Lines | None] = policy._lines
-    if name not in known:
-        spec = policy.attributes[name].hierarchy
-        if isinstance(spec, HierarchyFile):
-            known[name] = read_hierarchy_file(policy.folder / spec.path)
-        elif isinstance(spec, Tree):
-            lines = check_lines(map(collapse, spec.paths()), f"attributes.{name}.hierarchy")
-            known[name] = Lines(lines, lines[0][-1], built=False)
-        else:
-            known[name] = None
-    return known[name]
-
-
-def read_hierarchies(policy: Policy) -> None:
-    """Read every hierarchy file of a policy and check the boundaries that are marked by name.
-
-    In trees that are built from data a marked node may be one that this data does not have; only what no data could
-    have is an error there.
-    """
-    for name, attribute in policy.attributes.items():
-        lines = fixed_lines(policy, name)
-        spec = attribute.hierarchy
-        if isinstance(spec, Ranges) or (lines is None and not marked_nodes(attribute)):
-            continue
-        labels = {label for line in lines.lines for label in line} if lines is not None else set()
-        inner = {label for line in lines.lines for label in line[1:]} if lines is not None else set()
-        for text in policy.data.missing:
-            if text in inner:
-                raise PolicyError(
-                    f"data.missing lists {text!r}, which is an inner node of the hierarchy of {name}; "
-                    "rename one of the two."
-                )
-        known = label_test(spec, lines)
-        for node in marked_nodes(attribute):
-            if not known(node) and node not in policy.data.missing:
-                raise PolicyError(
-                    f"attributes.{name}.boundary marks {node!r}, which its hierarchy does not have"
-                    f"{did_you_mean(node, labels) or '; mark one of its nodes.'}"
-                )
-
-
-def marked_nodes(attribute: Attribute) -> tuple[str, ...]:
-    """Return the nodes an attribute's boundary marks by name."""
-    boundary = attribute.boundary
-    return boundary.nodes if boundary is not None and boundary.form == "marked" else ()
-
-
-def is_tree(attribute: Attribute) -> bool:
-    """Tell whether an attribute generalizes along a tree (`ranges` does not)."""
-    return not isinstance(attribute.hierarchy, Ranges)
 
 
 def label_test(spec: Hierarchy | None, lines: Lines | None) -> Callable[[str], bool]:
