@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import (
     BaseModel,
@@ -19,8 +19,9 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from kveil.errors import PolicyError
 from kveil.policy.numbers import is_whole, parse_number
-from kveil.policy.wording import policy_error
+from kveil.policy.wording import Location, policy_error
 from kveil.words import did_you_mean, listing
 
 # Whether a part is being checked inside of another one, or of a file, which words what is wrong with it.
@@ -56,6 +57,17 @@ class PolicyPart(BaseModel):
                 if nested:
                     raise
                 raise policy_error(error, type(self).__name__) from None
+
+    @classmethod
+    def read(cls, values: Any, where: str, line_of: Callable[[Location], str] | None = None) -> Self:
+        """Return the part that plain data describes; ``where`` it was read from stands in errors."""
+        try:
+            with inside():
+                return cls.model_validate(values)
+        except ValidationError as error:
+            raise policy_error(error, where, line_of) from None
+        except PolicyError as error:  # of checks across keys
+            raise PolicyError(f"{where}: {error}") from None
 
     @model_validator(mode="before")
     @classmethod

@@ -17,7 +17,21 @@ _OPTIONAL = {
     "path", "separator", "missing", "limit", "show", "conflicts", "order", "shape",
     "hierarchy", "boundary", "weight",
 }  # fmt: skip
+DEEPEST = 100  # brackets inside of brackets
 MOST_NODES = 1_000_000  # texts, lists and mappings that a policy comes to once its aliases are written out
+
+
+class _TooDeep(Exception):
+    """Brackets are nested more deeply than anybody writes them."""
+
+
+class _Loader(yaml.BaseLoader):
+    """PyYAML's reader of texts; what it looks ahead for takes time quadratic in the depth of brackets, so it stops."""
+
+    def fetch_flow_collection_start(self, TokenClass: Any) -> None:  # noqa: N803 (PyYAML's name)
+        if self.flow_level >= DEEPEST:
+            raise _TooDeep
+        super().fetch_flow_collection_start(TokenClass)
 
 
 @dataclass(frozen=True)
@@ -33,7 +47,7 @@ class Document:
     def parse(cls, text: str, name: str) -> Document:
         """Return what a YAML text says; ``name`` stands in errors."""
         try:
-            root = yaml.compose(text, Loader=yaml.BaseLoader)
+            root = yaml.compose(text, Loader=_Loader)
             if not isinstance(root, yaml.MappingNode):
                 raise PolicyError(f"{name}: a policy is a YAML mapping that starts with `kveil: 1`.")
             if _size(root, name) > MOST_NODES:
@@ -49,7 +63,7 @@ class Document:
             raise PolicyError(
                 f"{name}: {where}this is not YAML ({problem}); check quotes, colons and indents."
             ) from None
-        except RecursionError:
+        except (RecursionError, _TooDeep):
             raise PolicyError(
                 f"{name}: it is nested too deeply to be read; write deep trees as hierarchy files."
             ) from None

@@ -10,17 +10,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import PrivateAttr, ValidationError, model_validator
+from pydantic import PrivateAttr, model_validator
 
-from kveil.errors import PolicyError
 from kveil.policy.attributes import HierarchyFile, Tree
 from kveil.policy.checks import check_hierarchy, check_policy
-from kveil.policy.fields import inside
 from kveil.policy.hierarchy import WaysUp, parse_hierarchy, read_hierarchy_file
 from kveil.policy.keys import PolicyKeys
 from kveil.policy.lines import Lines, check_lines, collapse
 from kveil.policy.load import Document, read_document
-from kveil.policy.wording import policy_error
 
 
 class Policy(PolicyKeys):
@@ -61,13 +58,7 @@ class Policy(PolicyKeys):
 
     @classmethod
     def _of_document(cls, document: Document, folder: Path) -> Policy:
-        try:
-            with inside():
-                policy = cls.model_validate(document.content)
-        except ValidationError as error:
-            raise policy_error(error, document.name, document.line_of) from None
-        except PolicyError as error:
-            raise PolicyError(f"{document.name}: {error}") from None
+        policy = cls.read(document.content, document.name, document.line_of)
         policy._folder = folder
         policy._sha256 = document.sha256
         return policy

@@ -1,0 +1,146 @@
+"""Checks across the keys of a policy: names, roles, what covers what, what hierarchies and rules allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kveil.errors import PolicyError, Refused
+from kveil.policy.attributes import Attribute, Ranges
+from kveil.policy.builders import label_test
+from kveil.policy.hierarchy import marked_nodes
+from kveil.policy.keys import PolicyKeys
+from kveil.policy.lines import Lines
+from kveil.policy.privacy import GENERALIZING, PrivacyModel, sensitive_of
+from kveil.words import did_you_mean, listing
+
+
+def _names_exist(policy: PolicyKeys, names: tuple[str, ...], where: str) -> None:
+    for name in names:
+        if name not in policy.attributes:
+            hint = did_you_mean(name, policy.attributes)
+            raise PolicyError(f"{where} names {name!r}, which is not under attributes{hint or '.'}")
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise PolicyError(f"{where} names {listing(repeated)} twice; name each attribute once.")
+
+
+def _check_model(policy: PolicyKeys, model: PrivacyModel, where: str) -> None:
+    if model.attributes is not None:
+        _names_exist(policy, model.attributes, f"{where}.attributes")
+        for name in model.attributes:
+            role = policy.attributes[name].role
+            if role != "quasi-identifier":
+                raise PolicyError(
+                    f"{where}.attributes names {name!r}, which has role {role}; "
+                    "only quasi-identifiers can be grouped by."
+                )
+    names = sensitive_of(model)
+    _names_exist(policy, names, f"{where}.sensitive")
+    for name in names:
+        attribute = policy.attributes[name]
+        if attribute.role != "sensitive":
+            raise PolicyError(
+                f"{where}.sensitive names {name!r}, which has role {attribute.role}; give it role sensitive."
+            )
+        distance = getattr(model, "distance", None)
+        if attribute.hierarchy is None and distance == "hierarchical":
+            raise PolicyError(
+                f"{where} measures {distance} distances, but attributes.{name} has no hierarchy; "
+                "give it one, or use distance: equal."
+            )
+    if model.model not in GENERALIZING:
+        return
+    if policy.individual_column is None:
+        raise PolicyError(
+            f"{where} asks for {model.model}, which is about individuals; give the column that says whose "
+            "record it is role individual."
+        )
+    for name in names:
+        if policy.attributes[name].hierarchy is None:
+            raise PolicyError(
+                f"{where} asks for {model.model}, which generalizes {name}, but attributes.{name} has no hierarchy; "
+                "give it one."
+            )
+
+
+def check_policy(policy: PolicyKeys) -> None:
+    """Raise PolicyError for what single keys cannot show: names, roles and what covers what."""
+    if not policy.attributes:
+        raise PolicyError("attributes is empty; list every column with its role.")
+    individuals = policy.with_role("individual")
+    if len(individuals) > 1:
+        raise PolicyError(
+            f"attributes gives role individual to {listing(individuals)}; only one column can say whose record it is."
+        )
+    about_items = all(model.model in GENERALIZING for model in policy.privacy)
+    if not policy.quasi_identifiers and not (policy.privacy and about_items):
+        raise PolicyError(
+            "attributes has no quasi-identifier, so there is nothing to protect; "
+            "give role quasi-identifier to the columns that could be linked to a person."
+        )
+    for position, model in enumerate(policy.privacy):
+        _check_model(policy, model, f"privacy[{position}]")
+    covered = {name for model in policy.privacy for name in policy.attributes_of(model)}
+    uncovered = [name for name in policy.quasi_identifiers if name not in covered]
+    if uncovered:
+        raise PolicyError(
+            f"no privacy model covers the quasi-identifier{'s' if len(uncovered) > 1 else ''} "
+            f"{listing(uncovered)}; add a model over it, or give it another role."
+        )
+    for position, rule in enumerate(policy.dependencies):
+        where = f"dependencies[{position}]"
+        _names_exist(policy, rule.left + rule.right, where)
+        for name in rule.left + rule.right:
+            role = policy.attributes[name].role
+            if role in {"identifier", "individual"}:
+                raise PolicyError(
+                    f"{where} names {name!r}, which has role {role} and is never released; take the rule out."
+                )
+
+
+def check_hierarchy(
+    name: str, attribute: Attribute, lines: Lines | None, missing: Sequence[str], *, quoted: bool
+) -> None:
+    """Raise PolicyError where texts for missing or marked nodes do not fit an attribute's hierarchy.
+
+    In trees that are built from data a marked node may be one that this data does not have; only what no data could
+    have is an error there. Errors name labels of the hierarchy only where it may be ``quoted``.
+    """
+    if isinstance(attribute.hierarchy, Ranges) or (lines is None and not marked_nodes(attribute)):
+        return
+    labels = {label for line in lines.lines for label in line} if lines is not None else set()
+    inner = {label for line in lines.lines for label in line[1:]} if lines is not None else set()
+    for text in missing:
+        if text in inner:
+            raise PolicyError(
+                f"data.missing lists {text!r}, which is an inner node of the hierarchy of {name}; "
+                "rename one of the two."
+            )
+    known = label_test(attribute.hierarchy, lines)
+    for node in marked_nodes(attribute):
+        if not known(node) and node not in missing:
+            hint = did_you_mean(node, labels) if quoted else ""
+            raise PolicyError(
+                f"attributes.{name}.boundary marks {node!r}, which its hierarchy does not have"
+                f"{hint or '; mark one of its nodes.'}"
+            )
+
+
+def check_rules(policy: PolicyKeys) -> None:
+    """Raise Refused for rules that the release's shape has no place for."""
+    for rule in policy.dependencies:
+        inside = [name for name in rule.left + rule.right if name in policy.generalized]
+        if inside:
+            raise Refused(
+                f"the dependency {rule.rule} names {inside[0]}, whose items a model asks to generalize as sets; no "
+                "rule over single items can be kept then: take it out."
+            )
+    if policy.individual_column is None or policy.release.shape != "long":
+        return
+    for rule in policy.dependencies:
+        inside = [name for name in rule.left + rule.right if policy.attributes[name].role == "sensitive"]
+        if inside and not rule.multivalued:
+            raise Refused(
+                f"the dependency {rule.rule} names {inside[0]}, whose items a release in long shape lays out one under "
+                "another, so that a row is no record any more; use release: {shape: sets}, or take the rule out."
+            )
