@@ -25,6 +25,7 @@ from kveil.frames import from_frame
 from kveil.kernels.least_loss.overlaps import search
 from kveil.policy.load import parse_policy
 from kveil.progress import silent
+from kveil.stopping import Stop
 from kveil.table.encode import Table, encode
 from kveil.table.solution import Solution
 from naive import overlaps as naive_overlap
@@ -46,7 +47,7 @@ def overlap_of(table: Table, solution: Solution) -> descent.Overlap:
     part = Part(table, 0, solution, order)
     outside = order[part.out[order]] if descent.may_come_in(part) else order[:0]
     costs = whole_numbers(table)
-    watch = Watch(None, silent, float(costs.scale * table.records))
+    watch = Watch(Stop(), silent, float(costs.scale * table.records))
     return descent.Overlap(part, costs, watch, solution, outside)
 
 
