@@ -186,6 +186,38 @@ def test_what_it_refuses(tmp_path: Path) -> None:
     refused(run("init", data, "--ask"), "needs a terminal")
 
 
+TOWNS = "city,diagnosis\n" + "".join(f"town{i % 70:03},d{i % 3}\n" for i in range(700))
+
+
+def test_the_table_itself_is_never_replaced(tmp_path: Path) -> None:
+    for name, policy in (("t-city.csv", "t.yaml"), ("t.city.hierarchy.csv", "t.yaml"), ("t.csv", "t.csv")):
+        data = tmp_path / name
+        data.write_text(TOWNS, encoding="utf-8")
+        for more in ((), ("--force",)):
+            done = run("init", data, "-o", tmp_path / policy, *more)
+            assert data.read_text(encoding="utf-8") == TOWNS
+            if name != "t-city.csv":
+                refused(done, "is the table itself", "-o")
+        data.unlink()
+        (tmp_path / policy).unlink(missing_ok=True)
+    (tmp_path / "raw-named.csv").write_text("31,Bonn\n32,Bonn\n", encoding="utf-8")
+    (tmp_path / "raw.csv").symlink_to(tmp_path / "raw-named.csv")
+    done = run("init", tmp_path / "raw.csv", "--columns", "age,city", "-o", tmp_path / "q.yaml", "--force")
+    refused(done, "is the table itself")
+
+
+def test_a_hierarchy_that_somebody_worked_on_is_kept(tmp_path: Path) -> None:
+    data, edited = tmp_path / "t.csv", tmp_path / "t.city.hierarchy.csv"
+    data.write_text(TOWNS, encoding="utf-8")
+    edited.write_text("mine", encoding="utf-8")
+    refused(run("init", data, "-o", tmp_path / "t.yaml"), "t.city.hierarchy.csv exists already", "--force")
+    assert edited.read_text(encoding="utf-8") == "mine"
+    assert not (tmp_path / "t.yaml").exists()
+    assert run("init", data, "-o", tmp_path / "t.yaml", "--force").code == 0
+    assert edited.read_text(encoding="utf-8").startswith("town000;")
+    assert kveil.Policy.load(tmp_path / "t.yaml").attributes["city"].role == "quasi-identifier"
+
+
 def test_asking_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = tmp_path / "t.csv"
     data.write_text("who,age,thing\n" + "".join(f"w{i},{20 + i},t{i % 2}\n" for i in range(30)), encoding="utf-8")

@@ -14,6 +14,7 @@ import typer
 
 from kveil.cli.commands.anonymize import app
 from kveil.cli.commands.hierarchy import hierarchy_app
+from kveil.cli.interrupt import interruptible
 from kveil.errors import KveilError
 
 app.add_typer(hierarchy_app, name="hierarchy")
@@ -51,7 +52,8 @@ def main() -> None:
     """Run the command line; every error is one sentence on standard error, never a traceback."""
     code = 0
     try:
-        code = app(standalone_mode=False) or 0
+        with interruptible():
+            code = app(standalone_mode=False) or 0
     except KveilError as error:
         _fail(str(error), error.exit_code)
     except MemoryError:

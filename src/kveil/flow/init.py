@@ -90,30 +90,39 @@ def _with_files(policy: Policy, files: dict[str, str]) -> None:
             policy._lines[name] = Lines(lines, lines[0][-1], built=False)
 
 
+@dataclass(frozen=True)
+class Names:
+    """Names for the columns of a file that has none, and how many lines to leave out before its first record."""
+
+    columns: Sequence[str]
+    skip: int = 0
+
+
 def start(
     data: Path,
     output: Path | None,
+    *,
     force: bool = False,
     correct: Correct | None = None,
+    names: Names | None = None,
     progress: Progress = silent,
-    columns: Sequence[str] | None = None,
-    skip: int = 0,
 ) -> Started:
     """Suggest a policy for a file and write it, with its hierarchy files, where an output is named.
 
-    A policy that exists is not replaced unless forced: somebody may have worked on it. A file without a line of
-    names is given ``columns``; a copy with them is written beside the policy, which then speaks of the copy.
+    Nothing that exists is replaced unless forced, since somebody may have worked on it, and never the table itself. A
+    file without a line of names is given ``names``; a copy with them is written beside the policy, which then speaks
+    of the copy.
     """
-    if output is not None and output.exists() and not force:
-        raise FileError(f"{output.name} exists already; name another file with -o, or replace it with --force.")
+    copy = None if names is None else _copy_of(data, output)
+    _check_targets(data, [path for path in (output, copy) if path is not None], force=force)
     folder = output.parent if output is not None else Path.cwd()
     progress("reading")
-    source = _read(data) if columns is None else read_headless(data, columns, skip)
-    copy = None if columns is None else _copy_of(data, output, force)
+    source = _read(data) if names is None else read_headless(data, names.columns, names.skip)
     progress("looking at the columns")
     suggestion = suggest(source, correct)
     progress("trying the policy")
     started = replace(_suggested(suggestion, copy or data, folder, output), copy=None if copy is None else copy.name)
+    _check_targets(data, [folder / name for name in started.files], force=force)
     if output is not None:
         with Outputs() as outputs:
             for name, content in started.files.items():
@@ -123,6 +132,15 @@ def start(
             outputs.write(outputs.open(output), started.text.encode())
             outputs.commit()
     return started
+
+
+def _check_targets(data: Path, targets: list[Path], *, force: bool) -> None:
+    """Raise FileError where a file that is to be written exists, unless forced, or is the table itself, in any case."""
+    for target in targets:
+        if target.exists() and data.exists() and target.samefile(data):
+            raise FileError(f"{target.name} is the table itself and is never replaced; name another file with -o.")
+        if target.exists() and not force:
+            raise FileError(f"{target.name} exists already; name another file with -o, or replace it with --force.")
 
 
 def _read(data: Path) -> Source:
@@ -135,14 +153,11 @@ def _read(data: Path) -> Source:
         ) from None
 
 
-def _copy_of(data: Path, output: Path | None, force: bool) -> Path:
+def _copy_of(data: Path, output: Path | None) -> Path:
     """Return where the copy with names goes."""
     if output is None:
         raise FileError("--columns writes a copy of the table with its names beside the policy; give -o too.")
-    copy = output.parent / f"{data.stem}-named.csv"
-    if copy.exists() and not force:
-        raise FileError(f"{copy.name} exists already; move it away, or replace it with --force.")
-    return copy
+    return output.parent / f"{data.stem}-named.csv"
 
 
 def _suggested(suggestion: Suggestion, data: Path, folder: Path, output: Path | None) -> Started:

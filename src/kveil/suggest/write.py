@@ -82,9 +82,9 @@ def _comment(text: str, indent: str = "") -> list[str]:
 
 def _file_name(stem: str, column: str, taken: set[str]) -> str:
     plain = re.sub(r"[^A-Za-z0-9_-]+", "-", column).strip("-") or "column"
-    name, number = f"{stem}-{plain}.csv", 2
+    name, number = f"{stem}.{plain}.hierarchy.csv", 2
     while name.lower() in taken:
-        name, number = f"{stem}-{plain}-{number}.csv", number + 1
+        name, number = f"{stem}.{plain}-{number}.hierarchy.csv", number + 1
     taken.add(name.lower())
     return name
 

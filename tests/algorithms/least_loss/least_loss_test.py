@@ -27,6 +27,7 @@ from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.policy.load import parse_policy
 from kveil.progress import silent
+from kveil.stopping import Stop, under
 from kveil.table.encode import Table, encode
 from naive import bound as naive_bound
 from small_people import POLICIES, TREES, holds, loss, people, policy_of
@@ -119,13 +120,73 @@ def test_the_seed_is_all_the_randomness_there_is() -> None:
 
 
 @pytest.mark.parametrize("privacy", ["k", "several"])
-def test_interrupting_once_takes_the_best_so_far(privacy: str) -> None:
+def test_asking_once_takes_the_best_so_far(privacy: str) -> None:
     table = encode(from_frame(people(400)), policy_of(POLICIES[privacy]))
-    run(find("least-loss"), table, {"refine": "0.1"})  # compiled
-    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-    found = run(find("least-loss"), table, {"refine": 100_000})
+    told: list[str] = []
+    stop = Stop()
+
+    def progress(stage: str) -> None:
+        told.append(stage)
+        assert signal.getsignal(signal.SIGINT) is before  # a library call takes over no signal
+        if len(told) == 20:
+            assert stop.ask()
+
+    before = signal.getsignal(signal.SIGINT)
+    with under(stop):
+        found = run(find("least-loss"), table, {"refine": 100_000}, progress)
     assert found.details["refine"]["stopped"] == "asked to stop"
     assert loss(table, found) < found.details["refine"]["loss_before"]
+
+
+def test_asking_works_in_a_thread_that_is_not_the_main_one() -> None:
+    table = encode(from_frame(people(400)), policy_of(POLICIES["k"]))
+    stop = Stop()
+    found: list[Solution] = []
+
+    def work() -> None:
+        with under(stop):
+            found.append(run(find("least-loss"), table, {"refine": 100_000}))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(1)
+    stop.ask()
+    thread.join(60)
+    assert found[0].details["refine"]["stopped"] == "asked to stop"
+
+
+INTERRUPT = """
+import os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from kveil.algorithms.least_loss import refine
+tell = refine.Watch.tell
+def told(self, cost):
+    tell(self, cost)
+    if self.tries >= 0 and not self.stop.asked:
+        os.kill(os.getpid(), signal.SIGINT)
+refine.Watch.tell = told
+from kveil.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("rules", ["", 'dependencies: ["city -> sex"]\n'])
+def test_one_interrupt_of_the_command_takes_the_best_so_far_and_writes_it(tmp_path: Path, rules: str) -> None:
+    frame = people(400).with_columns(sex=pl.col("city").hash(0) % 2).with_columns(pl.col("sex").cast(pl.String))
+    frame.write_csv(tmp_path / "people.csv")
+    (tmp_path / "policy.yaml").write_text(
+        f"kveil: 1\ndata: {{path: people.csv}}\nattributes:\n"
+        f"  age: {{role: quasi-identifier, hierarchy: {TREES['age']}}}\n"
+        f"  city: {{role: quasi-identifier, hierarchy: {TREES['city']}}}\n  sex: {{role: quasi-identifier}}\n"
+        f"  illness: {{role: sensitive}}\nprivacy: [{{model: k-anonymity, k: 5}}]\n{rules}"
+        "algorithm: {name: least-loss, refine: 100000}\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPT, "anonymize", "policy.yaml", "--output", "release.csv"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "release.csv").exists()
 
 
 THREADS = """

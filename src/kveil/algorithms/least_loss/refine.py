@@ -7,13 +7,8 @@ given.
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from time import perf_counter
-from types import FrameType
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +27,7 @@ from kveil.models.fingerprints import as_shown
 from kveil.models.groups import AtLeastK, Groups, Pairs
 from kveil.policy.constraints import implied
 from kveil.progress import Progress
+from kveil.stopping import Stop, current
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Tree
@@ -41,42 +37,22 @@ ASKED = "asked to stop"
 
 @dataclass
 class Watch:
-    """Says when to stop: at a time, or when someone asked for it."""
+    """Says when to stop, and counts and tells what was done until then."""
 
-    until: float | None
+    stop: Stop
     progress: Progress
     whole: float  # what the loss of everything would be, in the search's whole numbers
     outside: float = 0.0  # what other components and suppressed rows cost
-    asked: threading.Event = field(default_factory=threading.Event)
     tries: int = 0
     kept: int = 0
 
     def over(self) -> bool:
         """Tell whether to stop."""
-        return self.asked.is_set() or (self.until is not None and perf_counter() >= self.until)
+        return self.stop.over()
 
     def tell(self, cost: float) -> None:
         """Show the loss as it falls."""
         self.progress(f"refining: loss {(cost + self.outside) / max(self.whole, 1):.3%} after {self.tries:,} tries")
-
-
-@contextmanager
-def _stoppable(watch: Watch) -> Iterator[None]:
-    """Let the first interrupt ask for the best so far, the second one end the run; in the main thread only."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def ask(number: int, frame: FrameType | None) -> None:
-        if watch.asked.is_set():
-            raise KeyboardInterrupt
-        watch.asked.set()
-
-    before = signal.signal(signal.SIGINT, ask)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler if before is None else before)
 
 
 class Part:
@@ -165,14 +141,15 @@ def refine(
     With ``rules``, right sides follow their left sides where they can (see `followers`); other rules are not looked at.
     Cost: O(tries · (groups of a block · attributes + pool² · attributes)); memory linear in the table.
     """
-    started = perf_counter()
+    stop = Stop(seconds, within=current())
     if any(model.model == "k-km-anonymity" for model in table.policy.privacy):
         return solution  # its items were generalized class by class
     if not table.names:
         return solution  # plain sets of items
     try:
         costs = whole_numbers(table)
-        return _refine(table, solution, tries_a_row, seconds, started, costs, progress, rules)
+        with stop.listening():
+            return _refine(table, solution, tries_a_row, stop, costs, progress, rules)
     except TooLarge:
         return solution
 
@@ -181,15 +158,13 @@ def _refine(
     table: Table,
     solution: Solution,
     tries_a_row: float,
-    seconds: float | None,
-    started: float,
+    stop: Stop,
     costs: Costs,
     progress: Progress,
     rules: Sequence[Rule],
 ) -> Solution:
     before = measure(table, solution).of(table.policy.loss)
-    until = None if seconds is None else started + seconds
-    watch = Watch(until, progress, float(costs.scale * table.records))
+    watch = Watch(stop, progress, float(costs.scale * table.records))
     order = table.canonical.astype(np.int32)
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
@@ -208,46 +183,45 @@ def _refine(
             came = grouped.bring_back(rows) if grouped.valid(grouped.found) else rows[:0]
             return came, grouped.shown(given)
 
-        solution = come_back(table, solution, order, let_in)
+        solution = come_back(table, solution, order, let_in, stop)
     suppressed = solution.suppressed.copy()
     shown = list(solution.shown)
     back = given.suppressed_anywhere & ~solution.suppressed_anywhere
     view = as_shown(table, dict(solution.items)) if solution.items else table
-    with _stoppable(watch):
-        for number in range(len(table.components)):
-            part = Part(view, number, solution, order)
-            alone = (len(table.components) == 1 or not table.whole_rows) and not solution.items
-            if not part.grouped:
-                outside = order[part.out[order]] if alone and may_come_in(part) else order[:0]
-                overlap = Overlap(part, costs, watch, solution, outside)
-                if not overlap.valid():
-                    continue
-                overlap.descend()
-                overlap.run(tries_a_row)
-                suppressed[number][overlap.came_in()] = False
-                back[overlap.came_in()] = True
-                for position, column in zip(part.positions, overlap.shown(solution), strict=True):
-                    shown[position] = column
+    for number in range(len(table.components)):
+        part = Part(view, number, solution, order)
+        alone = (len(table.components) == 1 or not table.whole_rows) and not solution.items
+        if not part.grouped:
+            outside = order[part.out[order]] if alone and may_come_in(part) else order[:0]
+            overlap = Overlap(part, costs, watch, solution, outside)
+            if not overlap.valid():
                 continue
-            grouped = Grouped(part, costs, watch, solution, followers_of(view, part.positions, rules))
-            grouped.part_rank = rank
-            if not grouped.valid(grouped.found):
-                continue
-            if alone:
-                came = grouped.bring_back(order[part.out[order]])
-                suppressed[number][came] = False
-                back[came] = True
-            grouped.start_over()
-            grouped.run(tries_a_row)
-            for position, column in zip(part.positions, grouped.shown(solution), strict=True):
+            overlap.descend()
+            overlap.run(tries_a_row)
+            suppressed[number][overlap.came_in()] = False
+            back[overlap.came_in()] = True
+            for position, column in zip(part.positions, overlap.shown(solution), strict=True):
                 shown[position] = column
+            continue
+        grouped = Grouped(part, costs, watch, solution, followers_of(view, part.positions, rules))
+        grouped.part_rank = rank
+        if not grouped.valid(grouped.found):
+            continue
+        if alone:
+            came = grouped.bring_back(order[part.out[order]])
+            suppressed[number][came] = False
+            back[came] = True
+        grouped.start_over()
+        grouped.run(tries_a_row)
+        for position, column in zip(part.positions, grouped.shown(solution), strict=True):
+            shown[position] = column
     gone = suppressed.any(axis=0)
     reasons = {reason: kept for reason, rows in solution.reasons.items() if len(kept := rows[gone[rows]])}
     details: dict[str, Any] = {"tries": watch.tries, "kept": watch.kept, "loss_before": before}
     if back.any():
         details["brought_back"] = int((back & ~gone).sum())
     if watch.over():
-        details["stopped"] = ASKED if watch.asked.is_set() else "out of time"
+        details["stopped"] = ASKED if stop.asked else "out of time"
     found = replace(
         solution,
         shown=tuple(shown),

@@ -290,7 +290,7 @@ class Grouped:
                 try:
                     done, pending = wait(pending, timeout=0.2)
                 except BaseException:
-                    self.watch.asked.set()  # the blocks end soon, and with them the pool
+                    self.watch.stop.ask()  # the blocks end soon, and with them the pool
                     raise
                 self.watch.tell(total)
                 for future in done:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from kveil.arrays import Ints
+from kveil.stopping import Stop
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
 
@@ -16,11 +17,12 @@ LetIn = Callable[[int, Ints], tuple[Ints, list[Shown]]]
 ROUNDS = 6
 
 
-def come_back(table: Table, solution: Solution, order: Ints, let_in: LetIn) -> Solution:
+def come_back(table: Table, solution: Solution, order: Ints, let_in: LetIn, stop: Stop) -> Solution:
     """Return a solution with fewer suppressed rows, the same one where none can come back.
 
     Every component lets in whom it can. Who did not get into all of them is left out, and the others try again from
-    the start, since they may have come in together with those; until all of them get in everywhere.
+    the start, since they may have come in together with those; until all of them get in everywhere. Where the search
+    is to stop before that, nobody comes back.
     """
     coming = order[solution.suppressed_anywhere[order]]
     for _ in range(ROUNDS):
@@ -29,6 +31,8 @@ def come_back(table: Table, solution: Solution, order: Ints, let_in: LetIn) -> S
         shown = list(solution.shown)
         inside = np.full(table.records, len(table.components))
         for number, component in enumerate(table.components):
+            if stop.over():
+                return solution
             came, columns = let_in(number, coming)
             inside[came] -= 1
             for position, column in zip(table.positions(component.attributes), columns, strict=True):

@@ -188,17 +188,17 @@ def init(
     skip: Annotated[
         int, typer.Option("--skip", min=0, metavar="N", help="With --columns: leave out so many lines at the top.")
     ] = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace a policy that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist; never the table.")] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Look at a table and write a commented policy that runs as it is."""
-    from kveil.flow.init import start
+    from kveil.flow.init import Names, start
 
     correct = None
     if skip and columns is None:
         raise typer.BadParameter("--skip goes with --columns; name the columns too.")
-    names = None if columns is None else [name.strip() for name in columns.split(",")]
+    names = None if columns is None else Names([name.strip() for name in columns.split(",")], skip)
     if ask:
         from kveil.cli.ask import ask_roles
 
@@ -206,7 +206,7 @@ def init(
             raise typer.BadParameter("--ask needs a terminal to ask on; leave it out and edit the policy instead.")
         correct = ask_roles
     with stages("init", quiet or ask) as progress:
-        started = start(data, output, force, correct, progress, names, skip)
+        started = start(data, output, force=force, correct=correct, names=names, progress=progress)
     if as_json:
         typer.echo(json.dumps(started.as_json(), indent=2, ensure_ascii=False))
     elif output is None and not quiet:

@@ -1,0 +1,107 @@
+"""When long work should stop: a deadline, or somebody who asks for the best so far.
+
+A `Stop` is looked at between steps, by whoever does the work, in any thread; nothing is interrupted from outside, and
+no signal or timer of the host is taken over. Work that has something to return ends as soon as `over` says so and
+returns that. Work that has nothing to return yet calls `check`, which raises `OutOfTime` once the deadline has passed.
+A `Stop` is handed down explicitly, or found with `current` where `under` has set it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from time import perf_counter
+
+
+class OutOfTime(Exception):
+    """Ends work whose deadline has passed before there was anything to return."""
+
+
+class Stop:
+    """A deadline some seconds from now, or none, and a flag that anybody may set, both also of the stop around it."""
+
+    def __init__(self, seconds: float | None = None, *, within: Stop | None = None) -> None:
+        own = None if seconds is None else perf_counter() + seconds
+        outer = None if within is None else within.deadline
+        self.deadline: float | None = min((each for each in (own, outer) if each is not None), default=None)
+        self._within = within
+        self._asked = threading.Event()
+        self._listeners: list[None] = []  # adding and taking away need no lock, which a signal's handler could not take
+
+    def ask(self) -> bool:
+        """Ask for the best so far; return whether that is news to somebody who listens.
+
+        Where it is not, whoever asks has to end the run in another way, as a second Ctrl-C does.
+        """
+        heard = bool(self._listeners) and not self.asked
+        self._asked.set()
+        return heard
+
+    @property
+    def asked(self) -> bool:
+        """Whether somebody asked for the best so far."""
+        return self._asked.is_set() or (self._within is not None and self._within.asked)
+
+    @property
+    def late(self) -> bool:
+        """Whether the deadline has passed."""
+        return self.deadline is not None and perf_counter() >= self.deadline
+
+    @property
+    def left(self) -> float | None:
+        """The seconds up to the deadline, 0 where it has passed, None where there is none."""
+        return None if self.deadline is None else max(self.deadline - perf_counter(), 0.0)
+
+    def over(self) -> bool:
+        """Tell whether to stop and return the best so far."""
+        return self.asked or self.late
+
+    def check(self) -> None:
+        """Raise OutOfTime where the deadline has passed; for work that has nothing to return yet."""
+        if self.late:
+            raise OutOfTime
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Say that this block returns the best so far soon after somebody asks for it."""
+        heard: list[Stop] = []
+        stop: Stop | None = self
+        while stop is not None:
+            stop._listeners.append(None)
+            heard.append(stop)
+            stop = stop._within
+        try:
+            yield
+        finally:
+            for stop in heard:
+                stop._listeners.pop()
+
+
+_current: ContextVar[Stop | None] = ContextVar("kveil_stop", default=None)
+
+
+def current() -> Stop:
+    """Return the stop that `under` has set around this call, one that never stops where there is none.
+
+    A thread that is started inside has none: hand it down.
+    """
+    return _current.get() or Stop()
+
+
+def check() -> None:
+    """Raise OutOfTime where the deadline around this call has passed; for the steps of a search."""
+    stop = _current.get()
+    if stop is not None:
+        stop.check()
+
+
+@contextmanager
+def under(stop: Stop) -> Iterator[Stop]:
+    """Let a block run under a stop."""
+    token = _current.set(stop)
+    try:
+        yield stop
+    finally:
+        _current.reset(token)

@@ -1,0 +1,81 @@
+import threading
+
+import pytest
+
+from kveil.stopping import OutOfTime, Stop, check, current, under
+
+
+def test_a_stop_without_deadline_is_never_over_until_somebody_asks() -> None:
+    stop = Stop()
+    assert not stop.over()
+    assert stop.left is None
+    stop.check()
+    stop.ask()
+    assert stop.over()
+    stop.check()  # asking is for those who have something to return
+
+
+def test_a_deadline_that_has_passed_is_over_and_raises_where_there_is_nothing_to_return() -> None:
+    stop = Stop(0.0)
+    assert stop.late
+    assert stop.over()
+    assert stop.left == 0.0
+    with pytest.raises(OutOfTime):
+        stop.check()
+    assert not Stop(1000.0).over()
+
+
+def test_a_stop_within_another_has_the_earlier_deadline_and_hears_what_the_outer_one_is_asked() -> None:
+    outer = Stop(0.0)
+    assert Stop(1000.0, within=outer).late
+    patient = Stop(1000.0)
+    assert Stop(0.0, within=patient).late
+    assert not patient.late
+    inner = Stop(within=patient)
+    patient.ask()
+    assert inner.asked
+
+
+def test_what_is_asked_of_an_inner_stop_does_not_reach_the_outer_one() -> None:
+    outer = Stop()
+    inner = Stop(within=outer)
+    inner.ask()
+    assert inner.over()
+    assert not outer.over()
+
+
+def test_the_first_wish_is_heard_where_somebody_listens_and_the_second_is_not() -> None:
+    stop = Stop()
+    with Stop(within=stop).listening():
+        assert stop.ask()
+        assert not stop.ask()
+    assert not Stop().ask()
+
+
+def test_a_wish_is_seen_from_any_thread() -> None:
+    stop = Stop()
+    seen = threading.Event()
+
+    def work() -> None:
+        while not stop.over():
+            pass
+        seen.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    stop.ask()
+    thread.join(10)
+    assert seen.is_set()
+
+
+def test_a_stop_is_found_under_which_a_call_runs_and_gone_after_it() -> None:
+    stop = Stop(0.0)
+    check()
+    with under(stop):
+        assert current() is stop
+        with pytest.raises(OutOfTime):
+            check()
+        with under(Stop()) as other:
+            assert current() is other
+    assert current() is not stop
+    check()
