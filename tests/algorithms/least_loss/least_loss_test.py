@@ -29,6 +29,7 @@ from kveil.policy.load import parse_policy
 from kveil.progress import silent
 from kveil.stopping import Stop, under
 from kveil.table.encode import Table, encode
+from kveil.table.solution import Solution
 from naive import bound as naive_bound
 from small_people import POLICIES, TREES, holds, loss, people, policy_of
 from strategies import Case, cases, examples, placed
