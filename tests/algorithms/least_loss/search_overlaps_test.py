@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
-from least_loss_test import POLICIES, TREES, holds, loss, people, policy_of
 
 import kveil
 from kveil.algorithms.least_loss import search_overlaps as descent
@@ -29,6 +28,7 @@ from kveil.stopping import Stop
 from kveil.table.encode import Table, encode
 from kveil.table.solution import Solution
 from naive import overlaps as naive_overlap
+from small_people import POLICIES, TREES, holds, loss, people, policy_of
 from strategies import Case, cases, examples, placed
 
 OVERLAPS = {
