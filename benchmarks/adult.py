@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from measuring import SHARED
+from measuring import ADULT
 
 # In the order of the UCI file, as the literature lists them: Datafly breaks ties by it.
 QUASI = {
@@ -27,9 +27,7 @@ K10 = "  - {model: k-anonymity, k: 10}"
 
 def adult_rows() -> tuple[Any, Path]:
     """Return the complete rows of Adult as a Polars frame, and the folder of its hierarchies."""
-    folder = SHARED / "data" / "adult"
-    frame = pl.read_csv(folder / "adult_arx.csv", separator=";", infer_schema=False)
-    return frame, folder
+    return pl.read_csv(ADULT / "adult_arx.csv", separator=";", infer_schema=False), ADULT
 
 
 def adult_policy(folder: Path, hierarchies: dict[str, str], privacy: str, extra: str, algorithm: str) -> Any:

@@ -9,7 +9,6 @@ others are run here. The bound stops by the clock: run it on a quiet machine.
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import os
 import subprocess
@@ -32,10 +31,9 @@ from kveil.frames import from_frame
 from kveil.measures import measure
 from kveil.policy.model import Policy
 from kveil.table.encode import Table, encode
+from measuring import ADULT, ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "least-loss-research.md"
-ADULT = ROOT.parent / "shared" / "data" / "adult"
 QUASI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation")
 UCI = (
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship", "race",
@@ -210,7 +208,8 @@ def points(k: int, rows: int | None, seconds: tuple[int, ...]) -> list[dict[str,
 
 def draw(values: list[dict[str, Any]], output: Path) -> None:
     """Draw loss against time, one panel a k."""
-    altair = importlib.import_module("altair")
+    import altair
+
     base = altair.Chart(altair.Data(values=values)).encode(
         x=altair.X("seconds:Q", scale=altair.Scale(type="log"), title="seconds"),
         y=altair.Y("NCP:Q", axis=altair.Axis(format=".1%"), scale=altair.Scale(zero=False)),

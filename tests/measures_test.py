@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
-from release_test import frame_of, owner_of, released_columns, some_release
 
 import kveil
 from kveil.flow.anonymize import measure_sources
@@ -21,6 +20,7 @@ from kveil.frames import from_frame
 from kveil.measures import Losses
 from kveil.policy.model import Policy
 from kveil.report.owner import Owner
+from made_releases import frame_of, owner_of, released_columns, some_release
 from naive import release as naive
 from places import GOLDEN
 from strategies import Case, cases, examples, placed, rows_of

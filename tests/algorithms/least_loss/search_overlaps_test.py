@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
-from least_loss_test import POLICIES, TREES, holds, loss, people, policy_of
 
 import kveil
 from kveil.algorithms.least_loss import search_overlaps as descent
@@ -25,9 +24,11 @@ from kveil.frames import from_frame
 from kveil.kernels.least_loss.overlaps import search
 from kveil.policy.model import Policy
 from kveil.progress import silent
+from kveil.stopping import Stop
 from kveil.table.encode import Table, encode
 from kveil.table.solution import Solution
 from naive import overlaps as naive_overlap
+from small_people import POLICIES, TREES, holds, loss, people, policy_of
 from strategies import Case, cases, examples, placed
 
 OVERLAPS = {
@@ -46,7 +47,7 @@ def overlap_of(table: Table, solution: Solution) -> descent.Overlap:
     part = Part(table, 0, solution, order)
     outside = order[part.out[order]] if descent.may_come_in(part) else order[:0]
     costs = whole_numbers(table)
-    watch = Watch(None, silent, float(costs.scale * table.records))
+    watch = Watch(Stop(), silent, float(costs.scale * table.records))
     return descent.Overlap(part, costs, watch, solution, outside)
 
 

@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from keep_test import grown
 
 import kveil
 import places
@@ -21,6 +20,7 @@ from kveil.kernels.sequential.k_msd import Nodes, repair
 from kveil.policy.model import Policy
 from naive import k_msd as naive_kmsd
 from naive import release as naive
+from planted_rules import grown
 from strategies import examples
 
 GOLDEN = places.GOLDEN / "kmsd"

@@ -1,18 +1,16 @@
 """What keeping dependencies costs on Adult: the NCP of releases with and without education <-> education-num.
 
-python benchmarks/rules_on_adult.py
+python benchmarks/figures_rules.py
 """
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import polars as pl
 
 import kveil
 from kveil.policy.model import Policy
+from measuring import ADULT
 
-ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult"
 COLUMNS = ("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation")
 POLICY = """\
 kveil: 1
