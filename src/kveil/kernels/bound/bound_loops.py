@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from kveil.arrays import Ints, Longs, Words
 from kveil.kernels.bound.bound import Lattice
-
-inner = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+from kveil.kernels.jit import door, inner
 
 
 @inner
@@ -170,7 +168,7 @@ def sort_members(tuples: Ints, number: int, of: Ints, groups: int, start: Longs,
     start[groups] = total
 
 
-@njit(cache=True, nogil=True)
+@door
 def next_levels(
     lattice: Lattice, rows: Longs, most: int, tuples: Ints, count: Longs, cost: Longs, words: Words, begin: bool
 ) -> int:
@@ -201,7 +199,7 @@ def next_levels(
     return 0
 
 
-@njit(cache=True, nogil=True)
+@door
 def walk(
     lattice: Lattice, price: Longs, more: int, k: int, used: Longs, kept_start: Longs, kept_member: Ints,
     kept_cost: Longs,
@@ -252,7 +250,7 @@ def walk(
     return total, kept
 
 
-@njit(cache=True, nogil=True)
+@door
 def sum_kept(
     nodes: int, start: Longs, member: Ints, cost: Longs, weight: Longs, price: Longs, k: int, used: Longs
 ) -> int:
@@ -265,7 +263,7 @@ def sum_kept(
     return total
 
 
-@njit(cache=True, nogil=True)
+@door
 def cheapest_nodes(lattice: Lattice, k: int, whole: int) -> Longs:
     """Find cheapest nodes; see `bound.cheapest`."""
     width, number = len(lattice.at) - 1, lattice.above.shape[1]

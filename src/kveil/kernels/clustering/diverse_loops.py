@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from kveil.arrays import Floats, Ints, Longs
+from kveil.kernels.clustering import layout as field
+from kveil.kernels.clustering.boxes_loops import cover
 from kveil.kernels.clustering.greedy import Costs, Items
-from kveil.kernels.clustering.greedy_loops import (
-    BUCKET,
-    INDEX,
-    REF,
-    VERSION,
-    Forest,
+from kveil.kernels.clustering.greedy_loops import place_rest
+from kveil.kernels.clustering.search_tree_loops import (
     Heap,
-    cover,
+    SearchTree,
     drop_first,
     new_forest,
-    next_item,
-    place_rest,
+    next_tuple,
     plant,
     push,
     take,
 )
+from kveil.kernels.jit import door
 from kveil.kernels.models.models_loops import ALPHA, AT_LEAST_K, DISTINCT, ENTROPY, FREQUENCY, RECURSIVE, clear, holds
 from kveil.kernels.splitting.mondrian import Needs, Values
 
 PLANNED = 4096  # different values up to which it is planned which of them a cluster may take
 
 
-@njit(cache=True, nogil=True)
+@door
 def count_in(values: Values, item: int, sign: int, tally: Longs, touched: Ints, used: Ints) -> None:
     """Add a row of a tuple to the histograms."""
     for s in range(values.start.shape[0]):
@@ -41,7 +38,7 @@ def count_in(values: Values, item: int, sign: int, tally: Longs, touched: Ints, 
             tally[s, code] += sign
 
 
-@njit(cache=True, nogil=True)
+@door
 def first_failing(
     needs: Needs, values: Values, total: int, tally: Longs, touched: Ints, used: Ints, below: Floats, nodes: Ints
 ) -> int:
@@ -61,7 +58,7 @@ def first_failing(
     return -1
 
 
-@njit(cache=True, nogil=True)
+@door
 def helps(needs: Needs, values: Values, m: int, item: int, tally: Longs, touched: Ints, used: Ints) -> bool:
     """Tell whether a row of a tuple brings a cluster nearer to a need it fails."""
     s, kind = needs.sensitive[m], needs.kind[m]
@@ -92,7 +89,7 @@ def helps(needs: Needs, values: Values, m: int, item: int, tally: Longs, touched
     return False
 
 
-@njit(cache=True, nogil=True)
+@door
 def fits(needs: Needs, values: Values, item: int, size: int, tally: Longs) -> bool:
     """Tell whether a row of a tuple leaves every value's share small enough in a cluster that gets so many rows."""
     for m in range(len(needs.kind)):
@@ -109,7 +106,7 @@ def fits(needs: Needs, values: Values, item: int, size: int, tally: Longs) -> bo
     return True
 
 
-@njit(cache=True, nogil=True)
+@door
 def plan(
     needs: Needs, values: Values, rest: Longs, waiting: int, k: int, later: Longs, spare: Longs, frequent: Longs
 ) -> None:
@@ -153,7 +150,7 @@ def plan(
         spare[m] = enough - needs.numerator[m] * later[m]
 
 
-@njit(cache=True, nogil=True)
+@door
 def spared(
     needs: Needs, values: Values, rest: Longs, later: Longs, spare: Longs, frequent: Longs, item: int, spend: bool
 ) -> bool:
@@ -176,17 +173,24 @@ def spared(
     return True
 
 
-@njit(cache=True, nogil=True)
+@door
 def restore(heap: Heap, size: int, aside: Heap, parked: int) -> int:
     """Put everything that was set aside back into the heap; return the heap's size."""
     for at in range(parked):
         entry = aside.entry[at]
-        size = push(heap, size, aside.key[at], np.int64(entry[INDEX]), np.int64(entry[REF]), np.int64(entry[VERSION]))
+        size = push(
+            heap,
+            size,
+            aside.key[at],
+            np.int64(entry[field.INDEX]),
+            np.int64(entry[field.REF]),
+            np.int64(entry[field.VERSION]),
+        )
     return size
 
 
-@njit(cache=True, nogil=True)
-def give_back(items: Items, forest: Forest, left: Longs, label: Ints, taken: Ints, number: int) -> None:
+@door
+def give_back(items: Items, forest: SearchTree, left: Longs, label: Ints, taken: Ints, number: int) -> None:
     """Take the rows of an unfinished cluster out of it again; the last taken of a tuple first."""
     for i in range(number - 1, -1, -1):
         item = np.int64(taken[i])
@@ -194,7 +198,7 @@ def give_back(items: Items, forest: Forest, left: Longs, label: Ints, taken: Int
         label[items.start[item + 1] - left[item]] = -1
 
 
-@njit(cache=True, nogil=True)
+@door
 def cluster_all(
     costs: Costs, items: Items, needs: Needs, values: Values, groups: Longs, k: int, more_is_safe: bool
 ) -> tuple[Ints, Ints, Ints, Longs, Ints]:
@@ -228,7 +232,7 @@ def cluster_all(
         for item in range(begin, end):
             for _ in range(left[item]):
                 count_in(values, item, 1, rest, ignored, none)
-        plant(costs, items, forest, left, begin, end, BUCKET)
+        plant(costs, items, forest, left, begin, end, field.BUCKET)
         cover(costs, origin, items, begin, True)
         while waiting >= k:
             plan(needs, values, rest, waiting, k, later, spare, frequent)
@@ -236,7 +240,7 @@ def cluster_all(
             total, version, parked, failing, whole = 0, -1, 0, 0, False
             size = push(heap, 0, 0, 0, -1, version)
             while True:
-                size = next_item(costs, items, forest, heap, left, origin if version < 0 else box, size, version)
+                size = next_tuple(costs, items, forest, heap, left, origin if version < 0 else box, size, version)
                 if size == 0:
                     if parked == 0 or later.max() < 0:
                         break
@@ -244,7 +248,7 @@ def cluster_all(
                     size = restore(heap, size, aside, parked)
                     parked = 0
                     continue
-                item = np.int64(heap.entry[0, REF])
+                item = np.int64(heap.entry[0, field.REF])
                 if version >= 0:
                     key = heap.key[0]
                     size = drop_first(heap, size)

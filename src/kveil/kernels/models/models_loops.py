@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from kveil.arrays import Floats, Ints, Longs
+from kveil.kernels.jit import door, inner
 from kveil.kernels.splitting.mondrian import Needs, Rows, Values
 
 AT_LEAST_K, DISTINCT, ENTROPY, RECURSIVE, FREQUENCY, ALPHA, EQUAL, ORDERED, HIERARCHICAL = range(9)
 TOLERANCE = 1e-9
 
 
-@njit(cache=True, nogil=True)
+@inner
+def count_values(values: Values, row: int, tally: Longs, touched: Ints, used: Ints) -> None:
+    """Add a row's sensitive values to the histograms. ``used`` counts the touched codes per attribute."""
+    for s in range(values.start.shape[0]):
+        for p in range(values.start[s, row], values.start[s, row + 1]):
+            code = values.code[p]
+            if tally[s, code] == 0:
+                touched[s, used[s]] = code
+                used[s] += 1
+            tally[s, code] += values.times[p]
+
+
+@door
 def add_rows(
     rows: Rows, values: Values, order: Ints, begin: int, end: int, tally: Longs, touched: Ints, used: Ints
 ) -> int:
@@ -21,18 +33,11 @@ def add_rows(
     for at in range(begin, end):
         row = order[at]
         total += rows.weight[row]
-        own = rows.tuple[row]
-        for s in range(values.start.shape[0]):
-            for p in range(values.start[s, own], values.start[s, own + 1]):
-                code = values.code[p]
-                if tally[s, code] == 0:
-                    touched[s, used[s]] = code
-                    used[s] += 1
-                tally[s, code] += values.times[p]
+        count_values(values, rows.tuple[row], tally, touched, used)
     return total
 
 
-@njit(cache=True, nogil=True)
+@door
 def clear(tally: Longs, touched: Ints, used: Ints) -> None:
     """Empty the histograms."""
     for s in range(tally.shape[0]):
@@ -41,7 +46,7 @@ def clear(tally: Longs, touched: Ints, used: Ints) -> None:
         used[s] = 0
 
 
-@njit(cache=True, nogil=True)
+@door
 def holds(
     needs: Needs, values: Values, total: int, tally: Longs, touched: Ints, used: Ints, below: Floats, nodes: Ints
 ) -> bool:
@@ -110,7 +115,7 @@ def holds(
     return True
 
 
-@njit(cache=True, nogil=True)
+@door
 def distance(
     values: Values,
     s: int,

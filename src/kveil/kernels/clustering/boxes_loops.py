@@ -1,0 +1,91 @@
+"""The compiled loops that reckon what covers a box of leaves and a tuple, and what that costs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kveil.arrays import Ints
+from kveil.kernels.clustering import layout as field
+from kveil.kernels.clustering.greedy import Costs, Items
+from kveil.kernels.jit import door
+
+
+@door
+def span_cost(costs: Costs, a: int, low: int, high: int) -> int:
+    """Return what a cell costs that shows a span of leaves."""
+    base = costs.attributes[a, field.BASE]
+    if costs.attributes[a, field.IS_TREE]:
+        node = costs.leaves[base + low, field.NODE]
+        while costs.nodes[node, field.LAST] < high:
+            node = costs.nodes[node, field.PARENT]
+        return costs.nodes[node, field.COST]
+    if low == high:
+        return 0
+    if high == costs.attributes[a, field.MISSING]:
+        return costs.attributes[a, field.FULL]
+    return min(
+        costs.leaves[base + high, field.TOP] - costs.leaves[base + low, field.BOTTOM], costs.attributes[a, field.FULL]
+    )
+
+
+@door
+def joined_cost(costs: Costs, box: Ints, low: Ints, high: Ints, at: int) -> int:
+    """Return what a row of a cluster costs once it covers the spans low..high at a place too.
+
+    ``box`` is what the cluster covers: for every attribute its node in the tree, its first and its last leaf.
+    """
+    total = np.int64(0)
+    for a in range(low.shape[1]):
+        from_, to = low[at, a], high[at, a]
+        if costs.attributes[a, field.IS_TREE]:
+            node = np.int64(box[0, a])
+            while from_ < costs.nodes[node, field.FIRST] or to > costs.nodes[node, field.LAST]:
+                node = costs.nodes[node, field.PARENT]
+            total += costs.nodes[node, field.COST]
+        else:
+            total += span_cost(costs, a, min(from_, box[1, a]), max(to, box[2, a]))
+    return total
+
+
+@door
+def least_cost(costs: Costs, box: Ints, low: Ints, high: Ints, at: int) -> int:
+    """Return a lower bound of what a row of a cluster costs once any tuple inside low..high has joined it.
+
+    Of an attribute's leaves there, the one nearest to the cluster's counts.
+    """
+    total = np.int64(0)
+    for a in range(low.shape[1]):
+        from_, to = low[at, a], high[at, a]
+        if costs.attributes[a, field.IS_TREE]:
+            node = np.int64(box[0, a])
+            if from_ > costs.nodes[node, field.LAST]:
+                while from_ > costs.nodes[node, field.LAST]:
+                    node = costs.nodes[node, field.PARENT]
+            else:
+                while to < costs.nodes[node, field.FIRST]:
+                    node = costs.nodes[node, field.PARENT]
+            total += costs.nodes[node, field.COST]
+        else:
+            total += span_cost(costs, a, min(to, box[1, a]), max(from_, box[2, a]))
+    return total
+
+
+@door
+def cover(costs: Costs, box: Ints, items: Items, item: int, fresh: bool) -> bool:
+    """Let a cluster cover one tuple more, or it alone; tell whether that changes what it costs to join it."""
+    changed = False
+    for a in range(items.low.shape[1]):
+        low, high = items.low[item, a], items.high[item, a]
+        if costs.attributes[a, field.IS_TREE]:
+            node = np.int64(box[0, a])
+            if fresh:
+                node = costs.leaves[costs.attributes[a, field.BASE] + low, field.NODE]
+            while low < costs.nodes[node, field.FIRST] or high > costs.nodes[node, field.LAST]:
+                node = costs.nodes[node, field.PARENT]
+            changed = changed or node != box[0, a]
+            box[0, a] = node
+        else:
+            changed = changed or low < box[1, a] or high > box[2, a]
+        box[1, a] = low if fresh else min(low, box[1, a])
+        box[2, a] = high if fresh else max(high, box[2, a])
+    return changed

@@ -1,0 +1,293 @@
+"""The compiled loops over the tree in which a clustering looks for the nearest tuple.
+
+Tuples stand in a binary tree whose nodes keep, for every attribute, the smallest and largest leaf below them. A
+search keeps a heap of tree nodes and tuples by (bound, lowest tuple): the first tuple that comes out with its exact
+cost is the best one, and of equals the first in canonical order. A cluster's cost for a tuple only grows with the
+cluster, so what is in the heap stays a lower bound and one heap serves until the cluster is full.
+
+Few arrays of several columns instead of many arrays: what a function takes is most of what compiling it costs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kveil.arrays import Ints, Longs
+from kveil.kernels.clustering import layout as field
+from kveil.kernels.clustering.boxes_loops import joined_cost, least_cost, span_cost
+from kveil.kernels.clustering.greedy import Costs, Items
+from kveil.kernels.jit import door
+
+
+class SearchTree(NamedTuple):
+    """A tree over the tuples of one group at a time; node 0 is its root.
+
+    ``link``: the first live tuple below a node, DEAD where none is; the left child (the right one is the next node),
+    -1 for a bucket; the node above; where its tuples begin and end in ``order``. ``bucket`` is every tuple's.
+    """
+
+    low: Ints
+    high: Ints
+    link: Ints
+    order: Ints
+    bucket: Ints
+
+
+class Heap(NamedTuple):
+    """A binary heap by key, then tuple; an entry refers to a tuple, or as -1 - n to tree node n."""
+
+    key: Longs
+    entry: Ints
+
+
+@door
+def push(heap: Heap, size: int, key: int, index: int, ref: int, version: int) -> int:
+    """Add an entry; return the new size."""
+    at = size
+    while at > 0:
+        above = (at - 1) >> 1
+        if heap.key[above] < key or (heap.key[above] == key and heap.entry[above, field.INDEX] <= index):
+            break
+        heap.key[at] = heap.key[above]
+        for column in range(3):
+            heap.entry[at, column] = heap.entry[above, column]
+        at = above
+    heap.key[at] = key
+    heap.entry[at, field.INDEX] = index
+    heap.entry[at, field.REF] = ref
+    heap.entry[at, field.VERSION] = version
+    return size + 1
+
+
+@door
+def drop_first(heap: Heap, size: int) -> int:
+    """Take the first entry out; return the new size."""
+    size -= 1
+    key, index = heap.key[size], heap.entry[size, field.INDEX]
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            break
+        other = child + 1
+        if other < size and (
+            heap.key[other] < heap.key[child]
+            or (heap.key[other] == heap.key[child] and heap.entry[other, field.INDEX] < heap.entry[child, field.INDEX])
+        ):
+            child = other
+        if key < heap.key[child] or (key == heap.key[child] and index <= heap.entry[child, field.INDEX]):
+            break
+        heap.key[at] = heap.key[child]
+        for column in range(3):
+            heap.entry[at, column] = heap.entry[child, column]
+        at = child
+    heap.key[at] = key
+    for column in range(3):
+        heap.entry[at, column] = heap.entry[size, column]
+    return size
+
+
+@door
+def merge(forest: SearchTree, node: int, low: Ints, high: Ints, at: int, first: bool) -> None:
+    """Let a tree node cover the spans low..high at a place, too or alone."""
+    for a in range(low.shape[1]):
+        forest.low[node, a] = low[at, a] if first else min(forest.low[node, a], low[at, a])
+        forest.high[node, a] = high[at, a] if first else max(forest.high[node, a], high[at, a])
+
+
+@door
+def fit(items: Items, forest: SearchTree, left: Longs, node: int) -> None:
+    """Recompute a bucket, or a node that has no children yet, from its live tuples."""
+    lowest = field.DEAD
+    for at in range(forest.link[node, field.BEGIN], forest.link[node, field.END]):
+        item = np.int64(forest.order[at])
+        if left[item] > 0:
+            merge(forest, node, items.low, items.high, item, lowest == field.DEAD)
+            lowest = min(lowest, item)
+    forest.link[node, field.LOWEST] = lowest
+
+
+@door
+def forget(items: Items, forest: SearchTree, left: Longs, item: int) -> None:
+    """Take a tuple without rows out of the tree."""
+    node = np.int64(forest.bucket[item])
+    fit(items, forest, left, node)
+    node = np.int64(forest.link[node, field.UP])
+    while node >= 0:
+        child = forest.link[node, field.LEFT]
+        lowest = min(forest.link[child, field.LOWEST], forest.link[child + 1, field.LOWEST])
+        changed = lowest != forest.link[node, field.LOWEST]
+        forest.link[node, field.LOWEST] = lowest
+        for a in range(items.low.shape[1]):
+            low, high = forest.low[node, a], forest.high[node, a]
+            if forest.link[child, field.LOWEST] == field.DEAD:
+                forest.low[node, a], forest.high[node, a] = forest.low[child + 1, a], forest.high[child + 1, a]
+            elif forest.link[child + 1, field.LOWEST] == field.DEAD:
+                forest.low[node, a], forest.high[node, a] = forest.low[child, a], forest.high[child, a]
+            else:
+                forest.low[node, a] = min(forest.low[child, a], forest.low[child + 1, a])
+                forest.high[node, a] = max(forest.high[child, a], forest.high[child + 1, a])
+            changed = changed or low != forest.low[node, a] or high != forest.high[node, a]
+        if not changed:
+            break
+        node = np.int64(forest.link[node, field.UP])
+
+
+@door
+def cut_of(costs: Costs, items: Items, forest: SearchTree, node: int) -> tuple[int, int]:
+    """Return the attribute that costs most below a node, and the leaf before which to cut it: near to halves.
+
+    A child of the attribute's tree stays whole.
+    """
+    best, a = np.int64(-1), 0
+    for other in range(items.low.shape[1]):
+        if forest.low[node, other] < forest.high[node, other]:
+            cost = span_cost(costs, other, forest.low[node, other], forest.high[node, other])
+            if cost > best:
+                best, a = cost, other
+    begin, end = forest.link[node, field.BEGIN], forest.link[node, field.END]
+    low, high = np.int64(forest.low[node, a]), np.int64(forest.high[node, a])
+    least, most = low, high
+    while least < most:  # the middle leaf, by halving
+        middle = (least + most) >> 1
+        upto = 0
+        for at in range(begin, end):
+            upto += items.low[forest.order[at], a] <= middle
+        if 2 * upto >= end - begin:
+            most = middle
+        else:
+            least = middle + 1
+    first, last = least, least
+    if costs.attributes[a, field.IS_TREE]:
+        own = costs.leaves[costs.attributes[a, field.BASE] + least, field.NODE]
+        top = own
+        while costs.nodes[top, field.FIRST] > low or costs.nodes[top, field.LAST] < high:
+            own = top
+            top = costs.nodes[top, field.PARENT]
+        first, last = costs.nodes[own, field.FIRST], costs.nodes[own, field.LAST]
+    before, after = 0, 0
+    for at in range(begin, end):
+        before += items.low[forest.order[at], a] < first
+        after += items.low[forest.order[at], a] > last
+    return a, first if before >= after else last + 1
+
+
+@door
+def plant(costs: Costs, items: Items, forest: SearchTree, left: Longs, begin: int, end: int, bucket: int) -> int:
+    """Build the tree over tuples begin..end, parents before children; return the number of its nodes."""
+    link, order = forest.link, forest.order
+    for item in range(begin, end):
+        order[item - begin] = item
+    link[0, field.BEGIN], link[0, field.END], link[0, field.UP] = 0, end - begin, -1
+    nodes, node = 1, 0
+    while node < nodes:
+        fit(items, forest, left, node)
+        first, last = link[node, field.BEGIN], link[node, field.END]
+        link[node, field.LEFT] = -1
+        if last - first > bucket:
+            a, cut = cut_of(costs, items, forest, node)
+            middle = first
+            for at in range(first, last):
+                item = order[at]
+                if items.low[item, a] < cut:
+                    order[at] = order[middle]
+                    order[middle] = item
+                    middle += 1
+            if not first < middle < last:
+                middle = (first + last) // 2  # spans that start alike
+            link[node, field.LEFT] = nodes
+            link[nodes, field.BEGIN], link[nodes, field.END], link[nodes, field.UP] = first, middle, node
+            link[nodes + 1, field.BEGIN], link[nodes + 1, field.END], link[nodes + 1, field.UP] = middle, last, node
+            nodes += 2
+        else:
+            for at in range(first, last):
+                forest.bucket[order[at]] = node
+        node += 1
+    return nodes
+
+
+@door
+def new_forest(items: Items, groups: Longs) -> SearchTree:
+    """Return room for the tree of the largest group."""
+    largest = 1
+    for g in range(len(groups) - 1):
+        largest = max(largest, groups[g + 1] - groups[g])
+    width = items.low.shape[1]
+    return SearchTree(  # cuts need not be even: a bucket may hold one tuple
+        np.empty((2 * largest, width), dtype=np.int32),
+        np.empty((2 * largest, width), dtype=np.int32),
+        np.empty((2 * largest, 5), dtype=np.int32),
+        np.empty(largest, dtype=np.int32),
+        np.empty(len(items.low), dtype=np.int32),
+    )
+
+
+@door
+def expand(
+    costs: Costs,
+    items: Items,
+    forest: SearchTree,
+    heap: Heap,
+    left: Longs,
+    box: Ints,
+    size: int,
+    node: int,
+    version: int,
+) -> int:
+    """Put what lies below a tree node into the heap; return the heap's size.
+
+    By least cost; at version -1 by largest cost downward.
+    """
+    child = np.int64(forest.link[node, field.LEFT])
+    if child < 0:
+        for at in range(forest.link[node, field.BEGIN], forest.link[node, field.END]):
+            item = np.int64(forest.order[at])
+            if left[item] > 0:
+                key = joined_cost(costs, box, items.low, items.high, item)
+                size = push(heap, size, -key if version < 0 else key, item, item, version)
+        return size
+    for below in range(child, child + 2):
+        if forest.link[below, field.LOWEST] != field.DEAD:
+            if version < 0:
+                key = -joined_cost(costs, box, forest.low, forest.high, below)
+            else:
+                key = least_cost(costs, box, forest.low, forest.high, below)
+            size = push(heap, size, key, np.int64(forest.link[below, field.LOWEST]), -1 - below, version)
+    return size
+
+
+@door
+def next_tuple(
+    costs: Costs, items: Items, forest: SearchTree, heap: Heap, left: Longs, box: Ints, size: int, version: int
+) -> int:
+    """Bring the best live tuple to the top of the heap, with its exact cost; return the heap's size, 0 if none is."""
+    while size > 0:
+        ref = np.int64(heap.entry[0, field.REF])
+        if heap.entry[0, field.VERSION] != version:
+            # The cluster has grown since: what was a cost is a lower bound now.
+            index = np.int64(heap.entry[0, field.INDEX])
+            if ref >= 0:
+                key = joined_cost(costs, box, items.low, items.high, ref)
+            else:
+                key = least_cost(costs, box, forest.low, forest.high, -1 - ref)
+            size = drop_first(heap, size)
+            size = push(heap, size, key, index, ref, version)
+        elif ref >= 0:
+            return size
+        else:
+            size = drop_first(heap, size)
+            size = expand(costs, items, forest, heap, left, box, size, -1 - ref, version)
+    return size
+
+
+@door
+def take(items: Items, forest: SearchTree, left: Longs, label: Ints, item: int, number: int, cluster: int) -> None:
+    """Give rows of a tuple to a cluster, the first in canonical order."""
+    at = items.start[item + 1] - left[item]
+    for row in range(at, at + number):
+        label[row] = cluster
+    left[item] -= number
+    if left[item] == 0:
+        forget(items, forest, left, item)

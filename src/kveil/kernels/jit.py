@@ -1,0 +1,47 @@
+"""How loops are compiled: the decorators that every module of loops uses; importing this module imports Numba.
+
+Compiled code is kept on disk beside the package, in the user's cache, or where NUMBA_CACHE_DIR says. Where none of them
+can be written to, loops are compiled anew in every process; nothing of the host's environment is changed for it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numba
+
+from kveil.kernels.compiling import cache_folders
+
+TESTED = ("0.68.",)  # versions of Numba with which loops that count no references give what the others give
+
+
+def _can_be_kept() -> bool:
+    """Tell whether there is a folder for compiled code; without any, Numba refuses to compile with a cache at all."""
+    for folder in cache_folders(Path(__file__)):
+        there = next((each for each in (folder, *folder.parents) if each.exists()), folder)
+        if os.access(there, os.W_OK):
+            return True
+    return False
+
+
+def _counts_can_be_left_out() -> bool:
+    """Tell whether this Numba is one with which leaving out the counts of references was tested.
+
+    The option is not documented: with any other version the loops are compiled as usual, and take about twice as long.
+    """
+    return bool(numba.__version__.startswith(TESTED))
+
+
+_KEPT = _can_be_kept()
+_SHUT: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_BARE: dict[str, Any] = {"_nrt": False} if _counts_can_be_left_out() else {}
+
+# What Python calls.
+door = numba.njit(cache=_KEPT, nogil=True)
+# What only loops call gets no door to Python: making those takes most of the compile time.
+inner = numba.njit(cache=_KEPT, nogil=True, **_SHUT)
+# Nor do these count references to arrays, which whoever calls them holds, and so may make no array: counting took half
+# the time, and threads waited for each other's counts.
+bare = numba.njit(cache=_KEPT, nogil=True, **_SHUT, **_BARE)

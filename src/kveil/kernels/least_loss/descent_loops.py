@@ -1,0 +1,215 @@
+"""The compiled loops that offer vectors of depths to rows, trimmed to what every constraint allows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kveil.arrays import Ints
+from kveil.kernels.jit import door, inner
+from kveil.kernels.least_loss import overlaps_layout as field
+from kveil.kernels.least_loss.neighbours import Models
+from kveil.kernels.least_loss.overlaps import Constraints, NodeColumns, ShownRows, TryRoom
+from kveil.kernels.least_loss.shown_loops import (
+    class_holds,
+    class_of,
+    enter_class,
+    forget_waiting,
+    leave_class,
+    may_rise,
+    note_empty,
+    place,
+    purge,
+    shows_nothing,
+)
+
+
+@inner
+def at_depth(state: ShownRows, trees: NodeColumns, row: int, a: int, depth: int) -> int:
+    """Return what a row shows of an attribute at a depth: its lowest node that lies no deeper, within its limit."""
+    at = trees.at[a]
+    node = state.base[row, a]
+    while trees.ints[field.DEPTH, at + node] > depth and may_rise(state, trees, row, a, node):
+        node = trees.ints[field.PARENT, at + node]
+    return node
+
+
+@inner
+def proposed(state: ShownRows, trees: NodeColumns, row: int, depths: Ints, vector: Ints) -> int:
+    """Write what a row would show at a vector of depths, -1 for as it is; return what it would gain."""
+    total = np.int64(0)
+    for a in range(len(vector)):
+        vector[a] = state.nodes[row, a] if depths[a] < 0 else at_depth(state, trees, row, a, depths[a])
+        total += trees.cost[trees.at[a] + vector[a]]
+    return state.cost[row] - total
+
+
+@inner
+def trim(state: ShownRows, constraints: Constraints, work: TryRoom, movers: int) -> int:
+    """Refuse movers until every class that is entered or left has members enough; return how many are left.
+
+    Movers stand in ``picked`` by growing gain, their classes to be in ``target``. An entrant of a class that was empty
+    and would be too small is refused; a class that would become too small keeps those who gain least by leaving it.
+    """
+    left = movers
+    changed = True
+    while changed and left:
+        changed = False
+        for i in range(movers):
+            row = work.picked[0, i]
+            if row < 0:
+                continue
+            refused = False
+            for c in range(len(constraints.k)):
+                to, of = work.target[c, i], state.rows[c, field.OF, row]
+                if to == of:
+                    continue
+                has = state.classes[c, field.SIZE, to]
+                if has == 0 and work.change[c, to] < constraints.k[c]:
+                    refused = True
+                    break
+                if of >= 0:
+                    after = state.classes[c, field.SIZE, of] + work.change[c, of]
+                    if 0 < after < constraints.k[c]:
+                        refused = True
+                        break
+            if refused:
+                work.picked[0, i] = -1
+                left -= 1
+                changed = True
+                for c in range(len(constraints.k)):
+                    to, of = work.target[c, i], state.rows[c, field.OF, row]
+                    if to != of:
+                        work.change[c, to] -= 1
+                        if of >= 0:
+                            work.change[c, of] += 1
+    return left
+
+
+@door
+def propose(
+    state: ShownRows,
+    trees: NodeColumns,
+    constraints: Constraints,
+    models: Models,
+    work: TryRoom,
+    depths: Ints,
+    among: Ints,
+    hides: bool,
+) -> int:
+    """Offer a vector of depths to the rows it makes cheaper; return how many took it, after trimming."""
+    movers = 0
+    vector = work.vectors[0]
+    most = np.int64(1)
+    for i in range(len(among)):
+        gain = proposed(state, trees, among[i], depths, vector)
+        if gain > 0 and not (hides and shows_nothing(trees, vector)):
+            work.picked[1, movers] = among[i]
+            work.worth[0, movers] = gain
+            most = max(most, gain)
+            movers += 1
+    if movers == 0:
+        return 0
+    shift = 0
+    while most >> shift >= 1 << 31:
+        shift += 1
+    for i in range(movers):  # gain and place in one word: sorting words compiles in a tenth of argsort
+        work.worth[1, i] = ((work.worth[0, i] >> shift) << 32) | i
+    keys = np.sort(work.worth[1, :movers])
+    for i in range(movers):
+        work.picked[0, i] = work.picked[1, keys[i] & 0xFFFFFFFF]
+    for i in range(movers):
+        row = work.picked[0, i]
+        proposed(state, trees, row, depths, vector)
+        if state.free.min() <= 2 * field.MOST_STEPS:  # no room for more classes: the others may move another time
+            movers = i
+            break
+        for c in range(len(constraints.k)):
+            to, of = class_of(state, constraints, c, vector, True), state.rows[c, field.OF, row]
+            work.target[c, i] = to
+            if state.classes[c, field.SIZE, to] == 0:
+                note_empty(state, work, c, to)
+            if to != of:
+                work.change[c, to] += 1
+                if of >= 0:
+                    work.change[c, of] -= 1
+    left = trim(state, constraints, work, movers)
+    while left and not models_allow(state, constraints, models, work, movers):
+        left = trim(state, constraints, work, movers)
+    for i in range(movers):
+        row = work.picked[0, i]
+        for c in range(len(constraints.k)):
+            work.change[c, work.target[c, i]] = 0
+        if row >= 0:
+            for c in range(len(constraints.k)):
+                if state.rows[c, field.OF, row] >= 0:
+                    work.change[c, state.rows[c, field.OF, row]] = 0
+    for i in range(movers):  # refused rows have given their part back to the classes they stay in
+        row = work.picked[0, i]
+        if row >= 0:
+            proposed(state, trees, row, depths, vector)
+            place(state, trees, constraints, work, row, vector)
+    forget_waiting(state, work)
+    purge(state, work)
+    return left
+
+
+@inner
+def models_allow(state: ShownRows, constraints: Constraints, models: Models, work: TryRoom, movers: int) -> bool:
+    """Tell whether the movers leave every model satisfied; refuse all that enter or leave a class that would not be.
+
+    They are moved in the lists to look at their classes, and moved back.
+    """
+    if constraints.need[len(constraints.k)] == 0:
+        return True
+    good = True
+    for c in range(len(constraints.k)):
+        if constraints.need[c] == constraints.need[c + 1]:
+            continue
+        for i in range(movers):
+            row = work.picked[0, i]
+            work.picked[1, i] = field.STAYS
+            if row >= 0 and state.rows[c, field.OF, row] != work.target[c, i]:
+                work.picked[1, i] = state.rows[c, field.OF, row]
+                if state.rows[c, field.OF, row] >= 0:
+                    leave_class(state, c, row)
+                enter_class(state, c, row, work.target[c, i])
+                if work.picked[1, i] < 0:
+                    work.picked[1, i] = field.FROM_OUTSIDE
+        for i in range(movers):
+            of, to = work.picked[1, i], work.target[c, i]
+            if of == field.STAYS:
+                continue
+            for g in (of, to):
+                if g >= 0 and state.classes[c, field.VERDICT, g] == field.UNJUDGED:
+                    state.classes[c, field.VERDICT, g] = (
+                        field.GOOD if class_holds(state, constraints, models, c, g) else field.BAD
+                    )
+        for i in range(movers):
+            row, of, to = work.picked[0, i], work.picked[1, i], work.target[c, i]
+            if of == field.STAYS:
+                continue
+            leave_class(state, c, row)
+            if of >= 0:
+                enter_class(state, c, row, of)
+        for i in range(movers):
+            row, of, to = work.picked[0, i], work.picked[1, i], work.target[c, i]
+            if of == field.STAYS:
+                continue
+            if state.classes[c, field.VERDICT, to] == field.BAD or (
+                of >= 0 and state.classes[c, field.VERDICT, of] == field.BAD
+            ):
+                good = False
+                work.picked[0, i] = -1
+                for d in range(len(constraints.k)):
+                    into, out = work.target[d, i], state.rows[d, field.OF, row]
+                    if into != out:
+                        work.change[d, into] -= 1
+                        if out >= 0:
+                            work.change[d, out] += 1
+        for i in range(movers):
+            of, to = work.picked[1, i], work.target[c, i]
+            if of != field.STAYS:
+                state.classes[c, field.VERDICT, to] = field.UNJUDGED
+                if of >= 0:
+                    state.classes[c, field.VERDICT, of] = field.UNJUDGED
+    return good

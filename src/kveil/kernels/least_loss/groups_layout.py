@@ -1,0 +1,53 @@
+"""Where things stand in the arrays of the search in groups, and the numbers that were tuned for it.
+
+Few arrays with many fields instead of many arrays: every array that a compiled function takes adds to its compile time.
+"""
+
+from __future__ import annotations
+
+# How an attribute's codes are joined: by a table of pairs, by climbing a tree, as spans of numbers.
+SMALL, LARGE, SPAN = range(3)
+# The cost of what may not be shown. It is above the cost of any row, and a million rows of it still fit 64 bits.
+FORBIDDEN = 1 << 38
+
+# `Codes.about`, per attribute. KIND; WIDTH: its nodes, or numbers. In ``ints``: PAIR_AT the table of covers, or NODE_AT
+# the first and last leaves and parents of its nodes. In ``longs``: LEAF_AT the table of what covers cost, COST_AT the
+# costs of its nodes, SPAN_AT the bounds numbers show, downward and upward. WIDEST: the widest span that may be shown,
+# -1 for any; MISSING: the rank of missing; WHOLE: what showing nothing costs; STAR: the node that is `*`.
+KIND, WIDTH, PAIR_AT, NODE_AT, LEAF_AT, COST_AT, SPAN_AT, WIDEST, MISSING, WHOLE, STAR = range(11)
+ABOUT = 11
+
+# `GroupedRows.rows`, per row: its number among distinct rows, zone, group, and its neighbours in the group's list.
+SAME, ZONE, GROUP, AFTER, BEFORE = range(5)
+# `GroupedRows.groups`: per group its first row and number of rows; then the list of numbers in use, each group's place
+# in that list, and the list of free numbers.
+HEAD, SIZE, ALIVE, PLACE, FREE = range(5)
+# `GroupedRows.counts`: groups in use, free numbers, tries that were kept, tries.
+IN_USE, UNUSED, KEPT, TRIES = range(4)
+# The sizes and costs of groups into which rows are placed one by one.
+PLACED_SIZE, PLACED_COST = range(2)
+
+# `PoolRoom.ints`. Per row of the pool: the row, the group it is in, another such group on trial, the next row of its
+# unit, whether it is alone in its group. Per unit: its first row, its nearest unit, whether it is open. Per group: the
+# old group whose core it keeps, -1 for none. Then lists: members of a group, rows to be judged, open units in order.
+POOL, OF, OTHER, LINK, ALONE, FIRST, NEAR, OPEN, CORE, MEMBERS, ROWS, QUEUE = range(12)
+POOL_INTS = 12
+# `PoolRoom.longs`: what a row's group would cost without it; sizes and costs of groups, of groups on trial, of units;
+# per attribute its noise and where its costs begin; how near a group is.
+LESS, HAS, COSTS, TRY_HAS, TRY_COSTS, UNIT_HAS, UNIT_COSTS, NOISE, OFFSET, SCORE = range(10)
+POOL_LONGS = 10
+
+# Tuned on Adult with k of 5 and 10.
+MOST_GROUPS = 8  # in a pool
+SEED_DRAWS = 64  # rows that are drawn at most to find one that costs something
+PASSES = 3  # of moves and swaps over a pool
+DROP_ABOVE, DROP_PARTS = 6, 5  # a rebuilt pool that costs more than six fifths of the old one is not worth polishing
+NOISE_BITS = 10  # factors are whole numbers of 1024ths
+CENTRE_OF, CENTRE_IS_GROUP = 5, 2  # in two of five tries neighbours are sought around the group, else around the row
+LEAST_CREDIT, CREDITS = 614, 411  # a group's own cost counts in its favour, by 0.6 to 1 (in 1024ths)
+CHANCE_SHIFT = 54  # leaves ten bits of a word: a chance in 1024ths
+MOST_SKIPPED = 512  # up to half of all groups are passed over, for variety
+SKIP_EXACT = 896  # seven of eight groups of equal rows with none to spare are passed over: they have nothing to gain
+LARGE_GROUP = 2  # a group above half of the pool's room gives some rows only
+MOST_GIVEN = 4  # and at most a quarter of the room
+MOST_STORED = 1024  # units whose pairs are kept in a table; those of more are reckoned when they are asked for

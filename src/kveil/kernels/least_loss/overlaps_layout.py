@@ -1,0 +1,35 @@
+"""Where things stand in the arrays of the search under overlapping constraints, and the numbers tuned for it."""
+
+from __future__ import annotations
+
+# `NodeColumns.ints`, per node: its first and last leaf, its parent, edges to the root, whether it is `*`.
+FIRST, LAST, PARENT, DEPTH, STAR = range(5)
+# `ShownRows.rows`, per constraint and row: its class, and its neighbours in the class's list.
+OF, AFTER, BEFORE = range(3)
+# `ShownRows.classes`, per constraint and class: first row, rows; the list of free numbers; whether the class waits to
+# be looked at; whether it is listed as empty; what the models said of it while a proposal is judged.
+HEAD, SIZE, FREE, WAITS, EMPTY, VERDICT = range(6)
+CLASS_FIELDS = 6
+UNJUDGED, GOOD, BAD = range(3)  # verdicts
+# `ShownRows.counts`: what all rows cost; tries and how many were kept; how full journal, queue and list of emptied
+# classes are; what a row that costs something costs on average; how many such rows there are; looks of this try.
+TOTAL, TRIES, KEPT, JOURNAL, QUEUE, EMPTIED, UNIT, ACTIVE, WORK = range(9)
+COUNTS = 9
+# Where a mover comes from, beside the numbers of classes.
+STAYS, FROM_OUTSIDE = -1, -2
+
+# What a row may aim at. Some are listed twice or three times, which makes them as much likelier.
+(
+    ROW_AS_IT_IS, CONSTRAINT_AS_IT_IS, CONSTRAINT_LOWER, CONSTRAINT_LOWER_TOO,
+    ONE_LOWER, ONE_LOWER_TOO, ONE_LOWER_AGAIN, ONE_LOWER_ONE_HIGHER,
+    ROW_COVERING_ANOTHER, CONSTRAINT_COVERING_ANOTHER, ROW_LIKE_ANOTHER, CONSTRAINT_LIKE_ANOTHER,
+) = range(12)  # fmt: skip
+AIMS = 12
+
+FAR = 1 << 60  # the cost of what cannot be done
+MOST_STEPS = 2048  # rows that one try may move
+MOST_SEEN = 1_000  # rows that are looked at for one that could help
+AROUND = 200  # rows that are looked at for one to be like
+MOST_REPAIRS = 20  # classes that one try may mend
+MOST_WORK = 50_000  # looks at rows that one try may take
+WAY_UP_LOOKS = 60  # a row's way up takes as long as so many looks

@@ -1,0 +1,267 @@
+"""The compiled loops that make new groups of a pool's rows; importing this module imports Numba."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kveil.arrays import Ints
+from kveil.kernels.jit import bare
+from kveil.kernels.least_loss import groups_layout as field
+from kveil.kernels.least_loss.join_loops import copy_row, cost_of, cover_cost, joined_cost, take_in, vector_cost
+from kveil.kernels.least_loss.neighbours import Codes, GroupedRows, Models, PoolRoom
+from kveil.kernels.models.models_loops import clear, count_values, holds
+
+
+@bare
+def models_hold(models: Models, rows: Ints, number: int) -> bool:
+    """Tell whether every model holds for the rows laid out."""
+    values = models.values
+    for i in range(number):
+        row = rows[field.ROWS, i]
+        count_values(values, row, models.tally, models.touched, models.used)
+    good = holds(models.needs, values, number, models.tally, models.touched, models.used, models.below, models.nodes)
+    clear(models.tally, models.touched, models.used)
+    return good
+
+
+@bare
+def unit_allowed(models: Models, work: PoolRoom, k: int, unit: int) -> bool:
+    """Tell whether a unit's rows may be a group."""
+    if work.longs[field.UNIT_HAS, unit] < k:
+        return False
+    if len(models.needs.kind) == 0:
+        return True
+    ints = work.ints
+    number = 0
+    at = ints[field.FIRST, unit]
+    while at >= 0:
+        ints[field.ROWS, number] = ints[field.POOL, at]
+        number += 1
+        at = ints[field.LINK, at]
+    return models_hold(models, ints, number)
+
+
+@bare
+def group_allowed(
+    models: Models, work: PoolRoom, k: int, trial: int, rows: int, group: int, out: int, into: int
+) -> bool:
+    """Tell whether a group may lose the pool row ``out`` and take in ``into``, -1 for none."""
+    if len(models.needs.kind) == 0:
+        return True
+    ints = work.ints
+    number = 0
+    for at in range(rows):
+        if (ints[trial, at] == group and at != out) or at == into:
+            ints[field.ROWS, number] = ints[field.POOL, at]
+            number += 1
+    return number == 0 or (number >= k and models_hold(models, ints, number))
+
+
+@bare
+def weigh_pairs(codes: Codes, work: PoolRoom, i: int, start: int, opened: int) -> None:
+    """Reckon by how much the cost of a unit and each open one, from a place on, grows per row when they are merged.
+
+    Attributes are weighed by chance.
+    """
+    ints, longs = work.ints, work.longs
+    width = work.unit.shape[1]
+    every_small = True
+    for a in range(width):
+        every_small &= codes.about[a, field.KIND] == field.SMALL
+        longs[field.OFFSET, a] = codes.about[a, field.LEAF_AT] + np.int64(work.unit[i, a]) * codes.about[a, field.WIDTH]
+    mine = longs[field.UNIT_HAS, i]
+    spent = longs[field.UNIT_COSTS, i] * mine
+    for place in range(start, opened):
+        j = ints[field.QUEUE, place]
+        if j == i:
+            continue
+        cost = np.int64(0)
+        if every_small:
+            for a in range(width):
+                cost += longs[field.NOISE, a] * codes.longs[longs[field.OFFSET, a] + work.unit[j, a]]
+        else:
+            for a in range(width):
+                cost += longs[field.NOISE, a] * joined_cost(codes, a, work.unit[i, a], work.unit[j, a])
+        theirs = longs[field.UNIT_HAS, j]
+        grown = (cost >> field.NOISE_BITS) * (mine + theirs) - spent - longs[field.UNIT_COSTS, j] * theirs
+        work.pairs[i, j] = work.pairs[j, i] = grown / (mine + theirs)
+
+
+@bare
+def pair_value(codes: Codes, work: PoolRoom, i: int, j: int) -> float:
+    """Return by how much the cost of two units grows per row when they are merged, as `weigh_pairs` stores it."""
+    longs = work.longs
+    cost = np.int64(0)
+    for a in range(work.unit.shape[1]):
+        cost += longs[field.NOISE, a] * joined_cost(codes, a, work.unit[i, a], work.unit[j, a])
+    mine, theirs = longs[field.UNIT_HAS, i], longs[field.UNIT_HAS, j]
+    spent = longs[field.UNIT_COSTS, i] * mine
+    grown = (cost >> field.NOISE_BITS) * (mine + theirs) - spent - longs[field.UNIT_COSTS, j] * theirs
+    return grown / (mine + theirs)
+
+
+@bare
+def find_near(codes: Codes, work: PoolRoom, i: int, opened: int, stored: bool) -> None:
+    """Find the unit that merges best with a unit; of equals the first."""
+    near = -1
+    least = np.inf
+    for place in range(opened):
+        j = work.ints[field.QUEUE, place]
+        if j == i:
+            continue
+        value = work.pairs[i, j] if stored else pair_value(codes, work, i, j)
+        if value < least:
+            near, least = j, value
+    work.ints[field.NEAR, i] = near
+    work.value[i] = least
+
+
+@bare
+def close(work: PoolRoom, i: int, opened: int) -> int:
+    """Take a unit off those that are open; return how many are left."""
+    ints = work.ints
+    ints[field.OPEN, i] = 0
+    place = 0
+    while ints[field.QUEUE, place] != i:
+        place += 1
+    for later in range(place + 1, opened):
+        ints[field.QUEUE, later - 1] = ints[field.QUEUE, later]
+    return opened - 1
+
+
+@bare
+def noisy_cost(codes: Codes, work: PoolRoom, i: int) -> int:
+    """Return what a unit costs a row, attributes weighed by chance."""
+    cost = np.int64(0)
+    for a in range(work.unit.shape[1]):
+        cost += work.longs[field.NOISE, a] * cost_of(codes, a, work.unit[i, a])
+    return cost >> field.NOISE_BITS
+
+
+@bare
+def make_units(state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, k: int, rows: int) -> int:
+    """Make a unit of every set of equal rows of the pool; those that may be groups are closed."""
+    ints, longs = work.ints, work.longs
+    units = 0
+    for at in range(rows):
+        row = ints[field.POOL, at]
+        if at > 0 and state.rows[field.SAME, row] == state.rows[field.SAME, ints[field.POOL, at - 1]]:
+            longs[field.UNIT_HAS, units - 1] += 1
+            ints[field.LINK, at] = ints[field.FIRST, units - 1]
+            ints[field.FIRST, units - 1] = at
+            continue
+        copy_row(work.unit, units, state.base, row)
+        longs[field.UNIT_COSTS, units] = noisy_cost(codes, work, units)
+        longs[field.UNIT_HAS, units] = 1
+        ints[field.FIRST, units] = at
+        ints[field.LINK, at] = -1
+        units += 1
+    for i in range(units):
+        ints[field.OPEN, i] = not unit_allowed(models, work, k, i)
+    return units
+
+
+@bare
+def merge_pair(codes: Codes, work: PoolRoom, i: int, j: int) -> None:
+    """Merge a unit into another."""
+    ints, longs = work.ints, work.longs
+    take_in(codes, work.unit, i, work.unit, j)
+    longs[field.UNIT_COSTS, i] = noisy_cost(codes, work, i)
+    longs[field.UNIT_HAS, i] += longs[field.UNIT_HAS, j]
+    at = ints[field.FIRST, j]
+    while ints[field.LINK, at] >= 0:
+        at = ints[field.LINK, at]
+    ints[field.LINK, at] = ints[field.FIRST, i]
+    ints[field.FIRST, i] = ints[field.FIRST, j]
+    longs[field.UNIT_HAS, j] = 0
+
+
+@bare
+def merge_units(codes: Codes, models: Models, work: PoolRoom, k: int, units: int) -> None:
+    """Merge the pair of open units that costs least per row, until one is left; what may be a group closes."""
+    ints = work.ints
+    opened = 0
+    for i in range(units):
+        if ints[field.OPEN, i]:
+            ints[field.QUEUE, opened] = i
+            opened += 1
+    stored = units <= work.pairs.shape[0]
+    if stored:
+        for place in range(opened):
+            weigh_pairs(codes, work, ints[field.QUEUE, place], place + 1, opened)
+    for place in range(opened):
+        find_near(codes, work, ints[field.QUEUE, place], opened, stored)
+    while opened > 1:
+        i = -1
+        least = np.inf
+        for place in range(opened):
+            u = ints[field.QUEUE, place]
+            if work.value[u] < least:
+                i, least = u, work.value[u]
+        if i < 0:
+            return
+        j = ints[field.NEAR, i]
+        merge_pair(codes, work, i, j)
+        opened = close(work, j, opened)
+        stays = not unit_allowed(models, work, k, i)
+        if not stays:
+            opened = close(work, i, opened)
+        elif stored:
+            weigh_pairs(codes, work, i, 0, opened)
+        for place in range(opened):
+            u = ints[field.QUEUE, place]
+            if u == i or ints[field.NEAR, u] == i or ints[field.NEAR, u] == j:
+                find_near(codes, work, u, opened, stored)
+            elif stays:
+                value = work.pairs[u, i] if stored else pair_value(codes, work, u, i)
+                if value < work.value[u]:
+                    ints[field.NEAR, u], work.value[u] = i, value
+
+
+@bare
+def rebuild(state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, k: int, rows: int, cores: int) -> int:
+    """Make new groups of the pool's rows; return how many with those of the cores, 0 where it cannot be done."""
+    ints, longs = work.ints, work.longs
+    units = make_units(state, codes, models, work, k, rows)
+    merge_units(codes, models, work, k, units)
+    groups = cores
+    for i in range(units):
+        if ints[field.OPEN, i] or longs[field.UNIT_HAS, i] == 0:
+            continue
+        ints[field.CORE, groups] = -1
+        longs[field.HAS, groups] = longs[field.UNIT_HAS, i]
+        copy_row(work.code, groups, work.unit, i)
+        longs[field.COSTS, groups] = vector_cost(codes, work.code, groups)
+        at = ints[field.FIRST, i]
+        while at >= 0:
+            ints[field.OF, at] = groups
+            at = ints[field.LINK, at]
+        groups += 1
+    if groups == 0:
+        return 0
+    for i in range(units):
+        at = ints[field.FIRST, i] if ints[field.OPEN, i] else -1
+        while at >= 0:
+            best = 0
+            least = np.int64(1) << 62
+            for g in range(groups):
+                spent = longs[field.COSTS, g] * longs[field.HAS, g]
+                grown = cover_cost(
+                    codes, work.code, g, state.base, ints[field.POOL, at], longs[field.HAS, g] + 1, least + spent
+                )
+                if grown < least + spent:
+                    best, least = g, grown - spent
+            longs[field.COSTS, best] = take_in(codes, work.code, best, state.base, ints[field.POOL, at])
+            longs[field.HAS, best] += 1
+            ints[field.OF, at] = best
+            at = ints[field.LINK, at]
+    return groups
+
+
+@bare
+def pool_cost(work: PoolRoom, groups: int) -> int:
+    """Return what all groups cost together."""
+    total = np.int64(0)
+    for g in range(groups):
+        total += work.longs[field.HAS, g] * work.longs[field.COSTS, g]
+    return total
