@@ -20,8 +20,8 @@ from kveil.policy.checks import check_rules
 from kveil.policy.keys import ALGORITHM_NAMES
 from kveil.policy.model import Policy
 from kveil.progress import Progress
-from kveil.table.encode import Table
 from kveil.table.solution import Solution
+from kveil.table.table import Table
 from kveil.words import did_you_mean, listing
 
 MOST_EFFORT = 1e9  # above which auto leaves an algorithm out whose effort may explode

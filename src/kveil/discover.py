@@ -19,6 +19,7 @@ from kveil.kernels.grouping.groups import group_rows
 from kveil.policy.attributes import STAR
 from kveil.policy.dependencies import Dependency
 from kveil.policy.model import Policy
+from kveil.table.columns import code_texts
 from kveil.words import did_you_mean, listing
 
 MOST_COLUMNS = 12  # among which rules are looked for
@@ -49,8 +50,7 @@ class _Columns:
 
 def _codes(texts: pl.Series) -> Ints:
     """Return a column as numbers; missing is a value of its own."""
-    distinct = texts.drop_nulls().unique().to_list()
-    return np.asarray(texts.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(len(distinct)).to_numpy())
+    return code_texts(texts).codes + np.int32(1)
 
 
 # ---------------------------------------------------------------------------------------------- find

@@ -13,8 +13,8 @@ from kveil.algorithms.registry import MULTIVALUED, Algorithm
 from kveil.errors import PolicyError, Unmeetable
 from kveil.measures import Losses, measure
 from kveil.progress import silent
-from kveil.table.encode import Table
 from kveil.table.solution import Solution
+from kveil.table.table import Table
 from kveil.words import did_you_mean, listing
 
 

@@ -23,8 +23,10 @@ from kveil.progress import Progress, silent
 from kveil.report.owner import Owner, align
 from kveil.report.receipt import make_receipt
 from kveil.report.warn import release_warnings
-from kveil.table.decode import Release, decode, read_items, read_release
-from kveil.table.encode import Table, encode
+from kveil.table.decode import Release, decode
+from kveil.table.encode import encode
+from kveil.table.reread import read_items, read_release
+from kveil.table.table import Table
 from kveil.verifier import Verdict, verify_release
 from kveil.verifier.guarantees import check_dependency
 from kveil.verifier.release import can_verify
@@ -94,9 +96,8 @@ def check_input(source: Source, table: Table) -> None:
     policy = table.policy
     k = largest_k(policy)
     if table.records < k:
-        noun = "record" if table.persons is None else "individual"
         raise Unmeetable(
-            f"{source.name} has {count(table.records, noun)}, fewer than k = {k}: no group can have {k} members; "
+            f"{source.name} has {count(table.records, table.noun)}, fewer than k = {k}: no group can have {k} members; "
             "lower k or add records."
         )
     if policy.dependencies:

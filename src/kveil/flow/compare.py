@@ -17,7 +17,8 @@ from kveil.kernels.compiling import compile_all
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
 from kveil.table.decode import decode
-from kveil.table.encode import Table, encode
+from kveil.table.encode import encode
+from kveil.table.table import Table
 from kveil.verifier import verify_release
 
 
