@@ -32,10 +32,10 @@ def adult_rows() -> tuple[Any, Path]:
 
 def adult_policy(folder: Path, hierarchies: dict[str, str], privacy: str, extra: str, algorithm: str) -> Any:
     """Return a policy over Adult: trees by attribute, the lines of its models, other keys, and the algorithm."""
-    from kveil.policy.load import parse_policy
+    from kveil.policy.model import Policy
 
     lines = "".join(
         f"  {name}: {{role: quasi-identifier, hierarchy: {folder / path}}}\n" for name, path in hierarchies.items()
     )
     text = f"kveil: 1\nattributes:\n{lines}  salary-class: {{role: sensitive}}\nprivacy:\n{privacy}\n{extra}\n"
-    return parse_policy(f"{text}algorithm: {algorithm}\n", "adult", folder)
+    return Policy.parse(f"{text}algorithm: {algorithm}\n", "adult", folder)

@@ -29,7 +29,7 @@ from kveil.algorithms.registry import find
 from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.measures import measure
-from kveil.policy.load import parse_policy
+from kveil.policy.model import Policy
 from kveil.table.encode import Table, encode
 from measuring import ADULT, ROOT
 
@@ -59,7 +59,7 @@ def adult_table(k: int, file: str = "adult_arx.csv", rows: int | None = None) ->
     text = (
         f"kveil: 1\nattributes:{trees}\n  salary-class: {{role: sensitive}}\nprivacy: [{{model: k-anonymity, k: {k}}}]"
     )
-    return encode(from_frame(frame), parse_policy(text, "adult", ADULT))
+    return encode(from_frame(frame), Policy.parse(text, "adult", ADULT))
 
 
 def losses_of(table: Table, effort: str) -> tuple[float, float]:
@@ -113,7 +113,7 @@ def synthetic_table(rows: int, k: int = 10) -> Table:
     )
     return encode(
         from_frame(frame),
-        parse_policy(f"kveil: 1\nattributes:{lines}\nprivacy: [{{model: k-anonymity, k: {k}}}]", "made-up", Path()),
+        Policy.parse(f"kveil: 1\nattributes:{lines}\nprivacy: [{{model: k-anonymity, k: {k}}}]", "made-up", Path()),
     )
 
 
@@ -172,7 +172,7 @@ def people(rows: int | None) -> list[str]:
     frame = diabetes_table() if rows is None else diabetes_table()[:rows]
     lines = []
     for tree in ("icd9_even", "icd9_chapters"):
-        plain = parse_policy(diabetes_policy(tree), "diabetes130", Path())
+        plain = Policy.parse(diabetes_policy(tree), "diabetes130", Path())
         table = encode(from_frame(frame), plain)
         for name, options in (
             ("1m-generalization", {}), ("1m-generalization", {"refine": "normal"}), ("least-loss", {}),

@@ -20,7 +20,7 @@ from kveil.algorithms.registry import find
 from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.measures import measure
-from kveil.policy.load import parse_policy
+from kveil.policy.model import Policy
 from kveil.table.encode import Table, encode
 from measuring import ADULT, ROOT
 from naive import overlaps as naive
@@ -88,7 +88,7 @@ def tiny_tables(number: int) -> str:
         chance = random.Random(seed)
         rows = naive.tiny_rows(chance, chance.randint(5, 7))
         frame = pl.DataFrame(rows, schema=list(naive.NAMES), orient="row")
-        policy = parse_policy(naive.POLICY, "tiny", ROOT)
+        policy = Policy.parse(naive.POLICY, "tiny", ROOT)
         best = naive.optimum(rows)
         try:
             found = kveil.anonymize(frame, policy).receipt["loss"]["ncp"]

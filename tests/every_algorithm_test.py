@@ -36,7 +36,7 @@ from kveil.algorithms.registry import (
 from kveil.engines.local import run
 from kveil.flow.anonymize import Result, anonymize_file, measure_sources, read, verify, with_algorithm
 from kveil.frames import from_frame
-from kveil.policy.load import parse_policy
+from kveil.policy.model import Policy
 from kveil.report.owner import Owner
 from kveil.table.encode import encode
 from naive import release as naive
@@ -314,7 +314,7 @@ def test_the_same_bytes_on_one_and_on_two_threads(tmp_path: Path) -> None:
 
 
 def policy_of(text: str) -> kveil.Policy:
-    return parse_policy(text, "policy.yaml", Path())
+    return Policy.parse(text, "policy.yaml", Path())
 
 
 def table(**columns: Sequence[str]) -> pl.DataFrame:

@@ -10,7 +10,7 @@ import polars as pl
 import kveil
 from kveil.frames import from_frame
 from kveil.measures import measure
-from kveil.policy.load import parse_policy
+from kveil.policy.model import Policy
 from kveil.table.decode import decode
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
@@ -23,7 +23,7 @@ TREES = {
 
 
 def policy_of(privacy: str, more: str = "", algorithm: str = "least-loss", city: str = "") -> kveil.Policy:
-    return parse_policy(
+    return Policy.parse(
         f"""
 kveil: 1
 attributes:

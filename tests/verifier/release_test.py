@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import kveil
 from kveil.algorithms.registry import ALGORITHMS, GROUP_MODELS, able
 from kveil.flow.anonymize import verify
-from kveil.policy.load import parse_policy
+from kveil.policy.model import Policy
 from kveil.verifier import Verdict
 from made_releases import GARBAGE, frame_of, labels_of, other_value, owner_of, released_columns, some_release
 from naive import release as naive
@@ -158,7 +158,7 @@ def test_the_verifier_catches_every_single_change_that_breaks_something(models: 
 
 
 def policy_of(text: str) -> kveil.Policy:
-    return parse_policy(text, "policy.yaml", Path())
+    return Policy.parse(text, "policy.yaml", Path())
 
 
 def table(**columns: Sequence[str]) -> pl.DataFrame:
@@ -182,8 +182,8 @@ def test_the_public_name_is_a_function_before_and_after_a_run() -> None:
     script = """
 import kveil, polars as pl
 from pathlib import Path
-from kveil.policy.load import parse_policy
-policy = parse_policy("{kveil: 1, attributes: {a: {role: quasi-identifier}}, privacy: [{model: k-anonymity, k: 2}]}",
+from kveil.policy.model import Policy
+policy = Policy.parse("{kveil: 1, attributes: {a: {role: quasi-identifier}}, privacy: [{model: k-anonymity, k: 2}]}",
                       "p", Path())
 frame = pl.DataFrame({"a": ["x", "x"]})
 for _ in range(2):

@@ -25,7 +25,7 @@ from kveil.algorithms.least_loss.refine import refine
 from kveil.algorithms.registry import ALGORITHMS, Algorithm, asks, find
 from kveil.engines.local import run
 from kveil.frames import from_frame
-from kveil.policy.load import parse_policy
+from kveil.policy.model import Policy
 from kveil.progress import silent
 from kveil.stopping import Stop, under
 from kveil.table.encode import Table, encode
@@ -231,7 +231,7 @@ def plain_trees() -> list[naive_bound.PlainTree]:
 
 
 def two_policy(k: int, more: str = "") -> kveil.Policy:
-    return parse_policy(
+    return Policy.parse(
         f"kveil: 1\nattributes:\n  city: {{role: quasi-identifier, hierarchy: {TREES['city']}}}\n"
         f"  sex: {{role: quasi-identifier, hierarchy: {{tree: {{'*': [f, m]}}}}}}\n"
         f"privacy: [{{model: k-anonymity, k: {k}}}]\nalgorithm: {{name: least-loss, refine: best}}\n{more}",
@@ -311,7 +311,7 @@ def test_no_release_is_below_the_bound(data: st.DataObject) -> None:
 
 
 def number_policy(k: int, more: str = "") -> kveil.Policy:
-    return parse_policy(
+    return Policy.parse(
         f"kveil: 1\nattributes:\n  city: {{role: quasi-identifier, hierarchy: {TREES['city']}}}\n"
         f"  age: {{role: quasi-identifier, hierarchy: {{ranges: {{within: [0, 60]}}}}{more}}}\n"
         f"privacy: [{{model: k-anonymity, k: {k}}}]\nalgorithm: {{name: least-loss, refine: best}}\n",

@@ -17,7 +17,7 @@ from battery import algorithms_for, solve
 from kveil.algorithms.registry import Algorithm
 from kveil.datasets import hospital
 from kveil.flow.anonymize import verify
-from kveil.policy.load import parse_policy
+from kveil.policy.model import Policy
 from naive import release as naive
 from planted_rules import planted
 from strategies import examples, placed, rows_of
@@ -59,7 +59,7 @@ def test_planted_rules_survive(algorithm: Algorithm, seed: int) -> None:
 
 
 def policy_of(text: str) -> kveil.Policy:
-    return parse_policy(text, "policy.yaml", Path())
+    return Policy.parse(text, "policy.yaml", Path())
 
 
 def table(**columns: Sequence[str]) -> pl.DataFrame:
@@ -223,7 +223,7 @@ dependencies: ["department -> phone", "zip -> city", "city -> state"]
 @pytest.mark.parametrize("algorithm", ["datafly", "mondrian", "k-msd", "k-msd-ag"])
 def test_the_rules_of_the_demo_hospital_survive(algorithm: str) -> None:
     frame = pl.read_csv(hospital() / "patients.csv", infer_schema=False)
-    loaded = parse_policy(HOSPITAL, "policy.yaml", hospital())
+    loaded = Policy.parse(HOSPITAL, "policy.yaml", hospital())
     result = kveil.anonymize(frame, loaded, algorithm=algorithm)
     assert [rule["holds"] for rule in result.receipt["dependencies"]] == [True, True, True]
     for left, right in (("department", "phone"), ("zip", "city"), ("city", "state")):
