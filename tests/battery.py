@@ -22,7 +22,6 @@ from kveil.algorithms.registry import (
     check_honours,
 )
 from kveil.flow.anonymize import Result
-from kveil.policy.load import parse_policy
 from naive import release as naive
 from strategies import Case, Placed, cases
 
@@ -34,7 +33,7 @@ every_algorithm = pytest.mark.parametrize(
 
 def algorithms_for(*policies: str) -> pytest.MarkDecorator:
     """Let a test run with every algorithm that honours all of these policies, individuals aside."""
-    loaded = [parse_policy(text, "policy.yaml", Path()) for text in policies]
+    loaded = [kveil.Policy.parse(text, "policy.yaml", Path()) for text in policies]
     able_ones = [a for a in ALGORITHMS if not a.needs and all(able(a, policy) for policy in loaded)]
     return pytest.mark.parametrize("algorithm", able_ones, ids=lambda algorithm: algorithm.name)
 
