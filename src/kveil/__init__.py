@@ -33,7 +33,8 @@ if TYPE_CHECKING:
         Tree,
     )
     from kveil.policy.dependencies import Dependency
-    from kveil.policy.model import AlgorithmChoice, Data, Individual, Policy, ReleaseForm, Suppression
+    from kveil.policy.keys import AlgorithmChoice, Data, Individual, ReleaseForm, Suppression
+    from kveil.policy.model import Policy
     from kveil.policy.privacy import AlphaK, KAnonymity, KKmAnonymity, KLDiversity, LDiversity, PSensitive, TCloseness
     from kveil.report.owner import Owner
     from kveil.verifier import Verdict
@@ -51,6 +52,7 @@ _HOMES = {
     "maximal_anonymous_subset": "kveil.flow.subsets",
     "multiset_dependency": "kveil.discover",
     "verify": "kveil.flow.anonymize",
+    **dict.fromkeys(("AlgorithmChoice", "Data", "Individual", "ReleaseForm", "Suppression"), "kveil.policy.keys"),
     **dict.fromkeys(
         ("Attribute", "Dates", "HierarchyFile", "Intervals", "Level", "Marked", "Mask", "MaxWidth", "Ranges", "Tree"),
         "kveil.policy.attributes",

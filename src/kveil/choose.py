@@ -16,7 +16,9 @@ from kveil.algorithms.registry import Algorithm, check_honours, find, honouring,
 from kveil.engines.local import Attempt, run
 from kveil.errors import PolicyError, Refused, Unmeetable
 from kveil.measures import Losses, measure
-from kveil.policy.model import ALGORITHM_NAMES, Policy
+from kveil.policy.checks import check_rules
+from kveil.policy.keys import ALGORITHM_NAMES
+from kveil.policy.model import Policy
 from kveil.progress import Progress
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
@@ -70,8 +72,6 @@ class Trial:
 def candidates(policy: Policy) -> list[Algorithm]:
     """Return the algorithms a policy's choice stands for; refuse what cannot honour it, before any data is read."""
     if policy.dependencies:
-        from kveil.algorithms.rules.keep import check_rules
-
         check_rules(policy)
     if policy.algorithm.name == "auto":
         return honouring(policy)

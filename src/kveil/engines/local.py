@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from pydantic import ValidationError
 
 from kveil.algorithms.least_loss.options import RefineOptions
 from kveil.algorithms.registry import MULTIVALUED, Algorithm
 from kveil.errors import PolicyError, Unmeetable
 from kveil.measures import Losses, measure
-from kveil.policy.wording import policy_error
 from kveil.progress import silent
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
@@ -55,11 +53,9 @@ def run(
     """
     own = {key: value for key, value in options.items() if key not in RefineOptions.model_fields}
     _check_names(algorithm, own)
-    try:
-        checked = algorithm.options.model_validate(own)
-        more = RefineOptions.model_validate({key: options[key] for key in options if key not in own})
-    except ValidationError as error:
-        raise policy_error(error, f"algorithm {algorithm.name}") from None
+    where = f"algorithm {algorithm.name}"
+    checked = algorithm.options.read(own, where)
+    more = RefineOptions.read({key: options[key] for key in options if key not in own}, where)
     tries = more.tries_a_row(algorithm.refine)
     limit = min((float(most) for most in (more.refine_seconds, seconds) if most is not None), default=None)
 

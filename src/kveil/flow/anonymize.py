@@ -16,8 +16,9 @@ from kveil.files import Outputs, Source, check_columns, kind_of, read_table, wri
 from kveil.frames import from_frame, to_frame
 from kveil.kernels.compiling import compiled_before
 from kveil.measures import Losses, measure
-from kveil.policy.constraints import largest_k
-from kveil.policy.model import ALGORITHM_NAMES, AlgorithmChoice, Policy
+from kveil.policy.components import largest_k
+from kveil.policy.keys import ALGORITHM_NAMES, AlgorithmChoice
+from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
 from kveil.report.owner import Owner, align
 from kveil.report.receipt import make_receipt

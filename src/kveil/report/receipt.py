@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kveil.policy.constraints import components, implied
+from kveil.policy.components import components, implied
 from kveil.policy.model import Policy
 from kveil.verifier import Verdict
 from kveil.version import __version__

@@ -18,7 +18,7 @@ import kveil
 import places
 from kveil.flow.anonymize import Result, verify
 from kveil.kernels.limits.width_cells import choose_cells
-from kveil.policy.model import AlgorithmChoice
+from kveil.policy.keys import AlgorithmChoice
 from naive import release as naive
 from naive.k_member import Twin, best_cells
 from strategies import Case, Placed, cases, examples, placed
