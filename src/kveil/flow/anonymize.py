@@ -35,6 +35,7 @@ from kveil.words import count, did_you_mean, listing
 
 if TYPE_CHECKING:
     from kveil.algorithms.bound.bound import Bound
+    from kveil.attack import Attacks
     from kveil.engines.local import Attempt
 
 COMPILING = " (the first run compiles its loops, which can take a minute; kveil warmup does it ahead)"
@@ -336,7 +337,7 @@ def attack_sources(
     owner: Owner | None,
     attacker: Source | None = None,
     progress: Progress = silent,
-) -> dict[str, Any]:
+) -> Attacks:
     """Play the attacker on a release made by anyone; return every attack with its success before and after."""
     from kveil.attack import play
 
@@ -350,7 +351,7 @@ def attack_sources(
         release_rows(release, policy).height,
         original_rows(original, policy)[0].height,
     )
-    return play(policy, original, release, places, attacker, progress)
+    return play(policy, original, release, places, attacker=attacker, progress=progress)
 
 
 def measure_sources(

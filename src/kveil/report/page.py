@@ -10,7 +10,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from kveil.attack.words import TITLES, known_items, percent
+from kveil.attack.attacks import RatedAttack
+from kveil.attack.words import TITLES, known_items, percent, picture_line
 from kveil.policy.model import Policy
 from kveil.report import figures
 from kveil.version import __version__
@@ -50,20 +51,6 @@ def _svg(picture: str) -> Markup:
     return Markup(picture)  # made by vl-convert, which escapes texts
 
 
-_LINES = {
-    "prosecutor": "Finding a row by {knowing}",
-    "homogeneity": "Reading {sensitive} by {knowing}",
-    "best guess": "Guessing {sensitive} by {knowing}",
-    "fingerprint": "Recognizing by {items} of {sensitive}",
-}
-
-
-def _line(entry: dict[str, Any]) -> str:
-    """Return what stands beside an attack in the picture: short, and different for each."""
-    items = known_items(entry.get("items")).removeprefix("only ")
-    return _LINES[entry["attack"]].format_map({**entry, "items": items})
-
-
 def _code(text: str) -> Markup:
     """Return a sentence with what stands in backticks as code."""
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
@@ -86,11 +73,10 @@ def report_page(story: dict[str, Any], policy: Policy, command: str | None = Non
             f"{groups['groups']:,} groups, the smallest of {groups['smallest']:,}, the largest of {groups['largest']:,}"
         )
         pictures["groups"] = _svg(figures.sizes(groups["rows"], story["noun"], told))
-    played = story["attacks"]["attacks"] if story["attacks"] else []
     drawn = [
-        (_line(e), e["before"]["rate"], e["after"]["rate"])
-        for e in played
-        if e["attack"] in _LINES and e["after"]["targets"]
+        (line, attack.before.rate, attack.after.rate)
+        for attack in (story["attacks"].attacks if story["attacks"] else ())
+        if isinstance(attack, RatedAttack) and attack.after.targets and (line := picture_line(attack))
     ]
     if drawn:
         told = "; ".join(f"{name}: {percent(before)} before, {percent(after)} after" for name, before, after in drawn)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from kveil.attack.attacks import Attacks
 from kveil.files import Source
 from kveil.policy.attributes import STAR, Ranges
 from kveil.policy.components import largest_k
@@ -208,7 +209,7 @@ def tell(
     release: Source,
     original: Source | None,
     reasons: Mapping[str, int],
-    attacks: dict[str, Any] | None,
+    attacks: Attacks | None,
 ) -> dict[str, Any]:
     """Return the story of a release; without ``original`` only what receipt and release tell anybody."""
     persons = receipt["individuals"] is not None

@@ -307,7 +307,7 @@ def attack(
             progress,
         )
     if as_json:
-        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(content.as_json(), indent=2, ensure_ascii=False))
     elif not quiet:
         from kveil.cli.terminal import show_attacks
 
