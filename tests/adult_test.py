@@ -16,7 +16,8 @@ from pycanon.anonymity import k_anonymity
 
 import kveil
 from kveil.algorithms.registry import ALGORITHMS, Algorithm, able, asks
-from kveil.flow.anonymize import Result, verify
+from kveil.flow.result import Result
+from kveil.flow.verify import verify
 from naive import release as naive
 from places import ADULT
 
@@ -38,7 +39,7 @@ def check(result: Result, policy: kveil.Policy, original: pl.DataFrame, constrai
     assert verify(result.data, policy)
     frame = pd.DataFrame({name: result.data[name].to_list() for name in result.data.columns})
     quasi = policy.quasi_identifiers
-    for (attributes, k), said in zip(constraints, result.receipt["guarantees"], strict=True):
+    for (attributes, k), said in zip(constraints, result.account["guarantees"], strict=True):
         parts = naive.components(quasi, [set(names) for names, _ in constraints])
         component = next(part for part in parts if attributes[0] in part)
         # Rows of nothing but stars in a component take no part in its models.
@@ -90,12 +91,12 @@ def test_adult_by_datafly(k: int, several: bool, limit: float, arx: pl.DataFrame
     constraints = [(attributes, k + i) for i, attributes in enumerate(SEVERAL)] if several else [(QUASI, k)]
     policy = arx_policy(constraints, limit, tmp_path)
     result = kveil.anonymize(arx, policy, algorithm="datafly")
-    records = result.receipt["records"]
+    records = result.account["records"]
     assert records["input"] == 30_162
     assert records["suppressed"] <= limit * 30_162
     assert records["released"] == result.data.height
-    assert result.receipt["loss"]["ncp"] < 1
-    assert result.receipt["loss"]["precision"] > 0
+    assert result.account["loss"]["ncp"] < 1
+    assert result.account["loss"]["precision"] > 0
     check(result, policy, arx, constraints)
 
 
@@ -108,7 +109,7 @@ def test_adult_by_every_algorithm(algorithm: Algorithm, several: bool, arx: pl.D
     if not able(algorithm, policy):
         pytest.skip(f"{algorithm.name} does not honour all of {asks(policy)}")
     result = kveil.anonymize(arx, policy, algorithm=algorithm.name)
-    assert result.receipt["records"]["suppressed"] <= 0.02 * 30_162
+    assert result.account["records"]["suppressed"] <= 0.02 * 30_162
     check(result, policy, arx, constraints)
 
 
@@ -183,7 +184,7 @@ def test_adult_with_missing_values(k: int, limit: float, uci: pl.DataFrame, tmp_
     constraints = [(quasi[:4], k), (quasi[3:6], 2 * k), (quasi[6:], k)]
     policy = loads(UCI_POLICY.format(entries=entries(constraints), limit=limit), tmp_path)
     result = kveil.anonymize(uci, policy, algorithm="datafly")
-    assert result.receipt["records"]["suppressed"] <= limit * uci.height
+    assert result.account["records"]["suppressed"] <= limit * uci.height
     # Missing is shown as itself, or as `*`, and never as another value.
     rows = uci.with_row_index("row").filter(pl.col("workclass") == "?")["row"].to_list()
     place = {row: at for at, row in enumerate(result.owner.rows.tolist())}

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import kveil
 from kveil.algorithms.registry import ALGORITHMS, GROUP_MODELS, able
-from kveil.flow.anonymize import verify
+from kveil.flow.verify import verify
 from kveil.policy.load import parse_policy
 from kveil.report.owner import Owner
 from kveil.verifier import Verdict
