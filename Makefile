@@ -36,8 +36,8 @@ figures-people: $(STAMP)
 figures-least-loss: $(STAMP)
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[figures]'
 	$(BIN)/python benchmarks/figures_least_loss.py
-	$(BIN)/python benchmarks/least_loss_constraints.py
-	$(BIN)/python benchmarks/least_loss_constraints.py --tiny
+	$(BIN)/python benchmarks/figures_overlaps.py
+	$(BIN)/python benchmarks/figures_overlaps.py --tiny
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kveil needs Python 3.11 or newer: make PYTHON=python3.11 ...")'

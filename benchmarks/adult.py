@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from measuring import SHARED
+from measuring import ADULT
 
 # In the order of the UCI file, as the literature lists them: Datafly breaks ties by it.
 QUASI = {
@@ -27,17 +27,15 @@ K10 = "  - {model: k-anonymity, k: 10}"
 
 def adult_rows() -> tuple[Any, Path]:
     """Return the complete rows of Adult as a Polars frame, and the folder of its hierarchies."""
-    folder = SHARED / "data" / "adult"
-    frame = pl.read_csv(folder / "adult_arx.csv", separator=";", infer_schema=False)
-    return frame, folder
+    return pl.read_csv(ADULT / "adult_arx.csv", separator=";", infer_schema=False), ADULT
 
 
 def adult_policy(folder: Path, hierarchies: dict[str, str], privacy: str, extra: str, algorithm: str) -> Any:
     """Return a policy over Adult: trees by attribute, the lines of its models, other keys, and the algorithm."""
-    from kveil.policy.load import parse_policy
+    from kveil.policy.model import Policy
 
     lines = "".join(
         f"  {name}: {{role: quasi-identifier, hierarchy: {folder / path}}}\n" for name, path in hierarchies.items()
     )
     text = f"kveil: 1\nattributes:\n{lines}  salary-class: {{role: sensitive}}\nprivacy:\n{privacy}\n{extra}\n"
-    return parse_policy(f"{text}algorithm: {algorithm}\n", "adult", folder)
+    return Policy.parse(f"{text}algorithm: {algorithm}\n", "adult", folder)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from adult import ARX, K10, adult_policy, adult_rows
-from files import clustering_file, clustering_policy
+from made_up_data import clustering_file, clustering_policy
 from measuring import Row, best, best_command, floor
 
 
@@ -38,15 +38,15 @@ def kmember(folder: Path) -> Iterator[Row]:
     from kveil.frames import from_frame
     from kveil.measures import measure
     from kveil.table.encode import encode
-    from quadratic import quadratic
+    from naive.all_pairs import all_pairs
 
     frame, home = adult_rows()
     rng = np.random.default_rng(0)
     table = encode(from_frame(frame), adult_policy(home, ARX, K10, "", "k-member"))
-    quadratic(encode(from_frame(frame.head(100)), table.policy), 10)
+    all_pairs(encode(from_frame(frame.head(100)), table.policy), 10)
     kveil.anonymize(frame.head(100), table.policy)
     ours = best(lambda: k_member(table, KMemberOptions(), rng))
-    pairs = best(lambda: quadratic(table, 10), 1)
+    pairs = best(lambda: all_pairs(table, 10), 1)
     yield Row("k-member against comparing all pairs, Adult", pairs / ours, "× faster", "≥ 20", pairs >= 20 * ours)
     options = KMemberOptions(blocks=2_000)
     split = best(lambda: k_member(table, options, rng))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from files import EIGHT, floor_file, floor_policy
+from made_up_data import EIGHT, floor_file, floor_policy
 from measuring import Row, best, best_command, floor
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from adult import ARX, K10, adult_policy, adult_rows
-from files import rules_file, rules_policy
+from made_up_data import rules_file, rules_policy
 from measuring import Row, best, best_command, floor
 
 

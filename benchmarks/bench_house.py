@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from adult import ANJANA, ARX, K10, QUASI, adult_policy, adult_rows
-from files import floor_file, floor_policy
+from made_up_data import floor_file, floor_policy
 from measuring import Row, best, best_command, floor
 
 

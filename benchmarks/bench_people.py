@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from files import people_file
+from made_up_data import people_file
 from measuring import Row, best, best_command, command, floor
 
 

@@ -9,7 +9,6 @@ seconds of the search alone.
 from __future__ import annotations
 
 import argparse
-import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,11 +24,10 @@ from kveil.frames import from_frame
 from kveil.measures import measure
 from kveil.table.encode import Table, encode
 from kveil.table.tree import Tree
+from measuring import ADULT, ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
 PAGES = ROOT / "docs" / "algorithms"
-ADULT = ROOT.parent / "shared" / "data" / "adult"
 KS = range(2, 11)
 COLUMNS = (
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship", "race",
@@ -220,7 +218,8 @@ def comparison(ks: Sequence[int]) -> list[str]:
 
 def draw(runs: list[Run]) -> None:
     """Draw what the paper's figures 8 and 9 and tables 1 and 2 show."""
-    altair = importlib.import_module("altair")
+    import altair
+
     names = {"none": "no boundaries"} | {name: f"boundaries on {name}" for name in BOUNDARIES}
     for what, title in (("il", "information loss (IL)"), ("seconds", "CPU seconds"), ("suppressed", "suppressed")):
         values = [

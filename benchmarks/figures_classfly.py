@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import argparse
 import csv
-import importlib
 import signal
 import statistics
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
 from time import process_time
 from typing import Any
 
@@ -26,18 +23,19 @@ import numpy as np
 import polars as pl
 
 import kveil
-from files import EIGHT_CONSTRAINTS
 from kveil.algorithms.registry import find
 from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.measures import measure
 from kveil.table.encode import Table, encode
+from made_up_data import EIGHT_CONSTRAINTS
+from measuring import ADULT, ROOT
+from naive import classfly as twins
+from naive import release as naive
 
-ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
 PAGE = ROOT / "docs" / "algorithms" / "classfly.md"
 GOLDEN = ROOT / "tests" / "golden" / "classfly"
-ADULT = ROOT.parent / "shared" / "data" / "adult"
 
 ROWS = (1024, 2048, 4096, 6144, 8192, 10240)
 SEEDS = (1, 2, 3)
@@ -425,11 +423,6 @@ def adult() -> list[dict[str, Any]]:
 # ---------------------------------------------------------------------------------------------- the slow twin
 
 
-def _tests(module: str) -> Any:
-    sys.path.insert(0, str(ROOT / "tests"))
-    return importlib.import_module(module)
-
-
 class _Enough(Exception):
     """Ends a twin that has taken long enough."""
 
@@ -443,7 +436,6 @@ def against_the_twin(rows: int, most: float | None = None) -> dict[str, float]:
     def over(number: int, frame: Any) -> None:
         raise _Enough
 
-    twins, naive = _tests("naive.classfly"), _tests("naive.release")
     frame = uniform_table("wide", rows, 1)
     policy = policy_over(HIERARCHIES, CONSTRAINTS, rows)
     table = encode(from_frame(frame), policy)
@@ -486,7 +478,6 @@ def _as_texts(value: Any) -> Any:
 
 def rounds(variant: str) -> list[tuple[str, list[dict[str, str]]]]:
     """Return the paper's example after every half of a round, by the slow twin; checked against the golden file."""
-    twins, naive = _tests("naive.classfly"), _tests("naive.release")
     policy = naive.Policy.load(GOLDEN / "policy.yaml")
     with (GOLDEN / "input.csv").open(encoding="utf-8", newline="") as file:
         original = list(csv.DictReader(file))
@@ -622,7 +613,8 @@ def _rounds_picture(altair: Any) -> Any:
 
 def draw(runs: list[Run], rows: Sequence[int]) -> None:
     """Write the pictures."""
-    altair = importlib.import_module("altair")
+    import altair
+
     PICTURES.mkdir(parents=True, exist_ok=True)
     names = {2: "{C1,C2}", 4: "{C1..C4}", 8: "all eight"}
     three = {f"{shape}: {names[count]}": {"shape": shape, "constraints": count} for shape in SHAPES for count in (2, 4)}

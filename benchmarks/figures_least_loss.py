@@ -9,7 +9,6 @@ others are run here. The bound stops by the clock: run it on a quiet machine.
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import os
 import subprocess
@@ -30,12 +29,11 @@ from kveil.algorithms.registry import find
 from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.measures import measure
-from kveil.policy.load import parse_policy
+from kveil.policy.model import Policy
 from kveil.table.encode import Table, encode
+from measuring import ADULT, ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "least-loss-research.md"
-ADULT = ROOT.parent / "shared" / "data" / "adult"
 QUASI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation")
 UCI = (
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship", "race",
@@ -61,7 +59,7 @@ def adult_table(k: int, file: str = "adult_arx.csv", rows: int | None = None) ->
     text = (
         f"kveil: 1\nattributes:{trees}\n  salary-class: {{role: sensitive}}\nprivacy: [{{model: k-anonymity, k: {k}}}]"
     )
-    return encode(from_frame(frame), parse_policy(text, "adult", ADULT))
+    return encode(from_frame(frame), Policy.parse(text, "adult", ADULT))
 
 
 def losses_of(table: Table, effort: str) -> tuple[float, float]:
@@ -115,7 +113,7 @@ def synthetic_table(rows: int, k: int = 10) -> Table:
     )
     return encode(
         from_frame(frame),
-        parse_policy(f"kveil: 1\nattributes:{lines}\nprivacy: [{{model: k-anonymity, k: {k}}}]", "made-up", Path()),
+        Policy.parse(f"kveil: 1\nattributes:{lines}\nprivacy: [{{model: k-anonymity, k: {k}}}]", "made-up", Path()),
     )
 
 
@@ -174,7 +172,7 @@ def people(rows: int | None) -> list[str]:
     frame = diabetes_table() if rows is None else diabetes_table()[:rows]
     lines = []
     for tree in ("icd9_even", "icd9_chapters"):
-        plain = parse_policy(diabetes_policy(tree), "diabetes130", Path())
+        plain = Policy.parse(diabetes_policy(tree), "diabetes130", Path())
         table = encode(from_frame(frame), plain)
         for name, options in (
             ("1m-generalization", {}), ("1m-generalization", {"refine": "normal"}), ("least-loss", {}),
@@ -210,7 +208,8 @@ def points(k: int, rows: int | None, seconds: tuple[int, ...]) -> list[dict[str,
 
 def draw(values: list[dict[str, Any]], output: Path) -> None:
     """Draw loss against time, one panel a k."""
-    altair = importlib.import_module("altair")
+    import altair
+
     base = altair.Chart(altair.Data(values=values)).encode(
         x=altair.X("seconds:Q", scale=altair.Scale(type="log"), title="seconds"),
         y=altair.Y("NCP:Q", axis=altair.Axis(format=".1%"), scale=altair.Scale(zero=False)),

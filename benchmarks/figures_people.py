@@ -29,12 +29,11 @@ from kveil.frames import from_frame
 from kveil.kernels.compiling import compile_all
 from kveil.measures import measure
 from kveil.table.encode import Table, encode
+from measuring import ROOT, SHARED
 
-ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
 PAGE = ROOT / "docs" / "algorithms" / "1m-generalization.md"
-DATA = ROOT.parent / "shared" / "data"
-DIABETES, YOUTUBE = DATA / "diabetes130", DATA / "youtube"
+DIABETES, YOUTUBE = SHARED / "diabetes130", SHARED / "youtube"
 BEGIN, END = "<!-- figures: written by benchmarks/figures_people.py -->", "<!-- end of figures -->"
 
 KS, LS, SIZES = (10, 25, 50, 100), (2, 5, 8, 10), (500, 1_000, 2_000, 5_000, 10_000, 20_000, 40_000)

@@ -22,7 +22,7 @@ from bench_dependencies import incognito, rules
 from bench_house import anjana, anonypy, files, models
 from bench_least_loss import least_loss, least_loss_speed
 from bench_people import people
-from measuring import KVEIL, SHARED, Row
+from measuring import ADULT, KVEIL, Row
 
 BENCHMARKS: dict[str, Callable[[Path], Iterator[Row]]] = {
     "files": files,
@@ -70,7 +70,7 @@ def main() -> None:
     print(COLUMNS)
     with tempfile.TemporaryDirectory() as temporary:
         for name in chosen.only:
-            if name not in {"clusters", "files", "people", "rules"} and not SHARED.exists():
+            if name not in {"clusters", "files", "people", "rules"} and not ADULT.exists():
                 print(f"| {name} | skipped: the shared data is not here | | |")
                 continue
             lines = []

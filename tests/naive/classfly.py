@@ -250,8 +250,10 @@ class Part:
             offers = []
             for members in self.groups(self.names, [i for i in self.marked(SATISFY) if i not in chosen]):
                 theirs = tuple(self.shown[members[0]][name] for name in self.names)
-                wider = [self.columns[name].wider(*pair) for name, *pair in zip(self.names, theirs, shown, strict=True)]
-                if None in wider or (self.hides and set(wider) == {STAR}):
+                pairs = zip(self.names, theirs, shown, strict=True)
+                joined = [self.columns[name].wider(*pair) for name, *pair in pairs]
+                wider = [label for label in joined if label is not None]
+                if len(wider) < len(joined) or (self.hides and set(wider) == {STAR}):
                     continue
                 if self.show([*records, *chosen, *members], tuple(wider), "gone" if for_good else "shown"):
                     price = 0.0

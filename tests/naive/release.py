@@ -320,7 +320,7 @@ class Model:
 
     @property
     def sensitive(self) -> str:
-        return self.settings.get("sensitive", "")
+        return str(self.settings.get("sensitive", ""))
 
 
 class Policy:
@@ -376,6 +376,7 @@ class Policy:
             return Ranges(spec["ranges"], boundary, self.missing[0], self.missing[0] in distinct)
         scale = None
         root = STAR
+        ways: list[Way]
         if spec is None:
             ways = [(value, STAR) for value in present]
         elif isinstance(spec, str):
@@ -736,7 +737,8 @@ def losses(
     weights = {name: policy.weight(name) for name in policy.quasi}
 
     def mean(key: str) -> Fraction:
-        return sum(weights[n] * sums[n][key] for n in policy.quasi) / sum(weights.values()) / records
+        total = sum((weights[n] * sums[n][key] for n in policy.quasi), Fraction(0))
+        return total / sum(weights.values(), Fraction(0)) / records
 
     texts = [None if row is None else tuple(policy.text(row[name]) for name in policy.quasi) for row in shown]
     outside = sum(text is None or set(text) == {STAR} for text in texts)

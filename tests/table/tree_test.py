@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 import kveil
 from kveil.frames import from_frame
-from kveil.policy.hierarchy import build_lines, read_hierarchy_file
-from kveil.policy.load import parse_policy
+from kveil.policy.builders import build_lines
+from kveil.policy.hierarchy import read_hierarchy_file
+from kveil.policy.model import Policy
 from kveil.table.encode import encode
 from kveil.table.tree import Scale, Tree
 from naive import release as naive
@@ -23,7 +24,7 @@ from strategies import Drawn, boundaries, examples, hierarchies, placed, single,
 
 
 def policy_of(text: str, folder: Path = Path()) -> kveil.Policy:
-    return parse_policy(text, "policy.yaml", folder)
+    return Policy.parse(text, "policy.yaml", folder)
 
 
 def tree_of(hierarchy: str, values: list[str], more: str = "", missing: str = '[""]', folder: Path = Path()) -> Tree:

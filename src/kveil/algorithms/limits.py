@@ -15,7 +15,7 @@ from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.grouping.groups import group_rows
 from kveil.kernels.limits.width_cells import choose_cells
 from kveil.policy.attributes import MaxWidth
-from kveil.policy.constraints import Component, implied
+from kveil.policy.components import Component, implied
 from kveil.policy.numbers import EXACT
 from kveil.policy.privacy import PrivacyModel
 from kveil.table.encode import Table

@@ -11,7 +11,7 @@ import numpy as np
 from kveil.errors import Refused
 from kveil.kernels.compiling import compile_some, compiled_before
 from kveil.policy.attributes import MaxWidth, Ranges
-from kveil.policy.constraints import implied
+from kveil.policy.components import implied
 from kveil.policy.fields import PolicyPart
 from kveil.policy.model import Policy
 from kveil.table.encode import Table

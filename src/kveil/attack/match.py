@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from kveil.arrays import Bools, Floats, Longs
 from kveil.policy.attributes import STAR, Ranges
-from kveil.policy.hierarchy import Line, climber, fixed_lines
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
 
@@ -67,17 +66,6 @@ def group(columns: Sequence[Coded], rows: int) -> Groups:
 # ---------------------------------------------------------------------------------------------- what covers what
 
 
-def _line_of(policy: Policy, name: str, values: Sequence[str]) -> Callable[[str], Line | None]:
-    attribute = policy.attributes[name]
-    if attribute.hierarchy is None and attribute.role != "quasi-identifier":
-        return lambda value: (value,)
-    fixed = fixed_lines(policy, name)
-    if fixed is not None:
-        lines = {line[0]: line for line in fixed.lines}
-        return lines.get
-    return climber(attribute.hierarchy, values)
-
-
 def covers(
     policy: Policy, name: str, values: Sequence[str], shown: Sequence[str], domain: Sequence[str] | None = None
 ) -> Bools:
@@ -106,17 +94,12 @@ def _above(
 ) -> list[list[int]]:
     """Return for every value the positions of itself, its ancestors and `*` among the shown texts."""
     position = {text: i for i, text in enumerate(shown)}
-    climb: Callable[[str], Line | None] = lambda value: (value,)  # noqa: E731
-    root = STAR
-    if not isinstance(policy.attributes[name].hierarchy, Ranges):
-        climb = _line_of(policy, name, [value for value in domain or values if value not in policy.data.missing])
-        fixed = fixed_lines(policy, name)
-        root = STAR if fixed is None else fixed.root
-    found = []
-    for value in values:
-        line = (value, root) if value in policy.data.missing else climb(value) or (value, root)
-        found.append([position[label] for label in {*line, STAR} if label in position])
-    return found
+    if isinstance(policy.attributes[name].hierarchy, Ranges):
+        above = [{value, STAR} for value in values]
+    else:
+        ways = policy.ways_up(name, domain or values)
+        above = [{*ways.of(value), ways.root, STAR} for value in values]
+    return [[position[label] for label in labels if label in position] for labels in above]
 
 
 def _cover_spans(values: Sequence[str], shown: Sequence[str], found: Bools) -> None:

@@ -11,8 +11,7 @@ import polars as pl
 
 from kveil.arrays import Longs
 from kveil.files import Source
-from kveil.policy.attributes import STAR, Ranges
-from kveil.policy.hierarchy import climber, fixed_lines
+from kveil.policy.attributes import Ranges
 from kveil.policy.model import Policy
 from kveil.verifier.rows import original_rows
 from kveil.words import count, listing
@@ -174,16 +173,10 @@ def _rungs(policy: Policy, name: str, texts: pl.Series) -> list[Longs]:
     distinct = texts.unique().sort().to_list()
     codes = texts.cast(pl.Enum(distinct)).to_physical().cast(pl.Int64).to_numpy()
     spec = policy.attributes[name].hierarchy
-    missing = set(policy.data.missing)
     if isinstance(spec, Ranges):
         return [np.zeros(len(codes), dtype=np.int64)]
-    fixed = fixed_lines(policy, name)
-    if fixed is not None:
-        lines = {line[0]: line for line in fixed.lines}
-        ways = [lines.get(value, (value, fixed.root)) for value in distinct]
-    else:
-        climb = climber(spec, [value for value in distinct if value not in missing])
-        ways = [(value, STAR) if value in missing else climb(value) or (value, STAR) for value in distinct]
+    up = policy.ways_up(name, distinct)
+    ways = [way if len(way := up.of(value)) > 1 else (value, up.root) for value in distinct]
     height = max((len(way) for way in ways), default=1) - 1
     found = []
     for level in range(1, height + 1):

@@ -8,14 +8,12 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from pydantic import ValidationError
 
 from kveil.algorithms.least_loss.options import RefineOptions
 from kveil.algorithms.registry import MULTIVALUED, Algorithm
 from kveil.errors import PolicyError, Unmeetable
 from kveil.measures import Losses, measure
 from kveil.policy.fields import PolicyPart
-from kveil.policy.wording import policy_error
 from kveil.progress import Progress, silent
 from kveil.stopping import OutOfTime, current
 from kveil.table.encode import Table
@@ -106,11 +104,9 @@ def _task(algorithm: Algorithm, table: Table, options: dict[str, Any], progress:
                 f"algorithm {algorithm.name} has no option {key!r}; allowed here: {listing(names)}"
                 f"{did_you_mean(key, names) or '.'}"
             )
-    try:
-        checked = algorithm.options.model_validate(own)
-        refining = RefineOptions.model_validate({key: options[key] for key in options if key not in own})
-    except ValidationError as error:
-        raise policy_error(error, f"algorithm {algorithm.name}") from None
+    where = f"algorithm {algorithm.name}"
+    checked = algorithm.options.read(own, where)
+    refining = RefineOptions.read({key: options[key] for key in options if key not in own}, where)
     seconds = None if refining.refine_seconds is None else float(refining.refine_seconds)
     return _Task(algorithm, table, checked, refining.tries_a_row(algorithm.refine), _Budget(seconds), progress)
 

@@ -20,7 +20,7 @@ from kveil.kernels.grouping.groups import group_rows
 from kveil.models.groups import AtLeastK, GroupModel
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.attributes import MaxWidth
-from kveil.policy.constraints import Component, implied, most_suppressed
+from kveil.policy.components import Component, implied, most_suppressed
 from kveil.policy.model import Policy
 from kveil.policy.privacy import PrivacyModel
 from kveil.progress import Progress, silent

@@ -11,7 +11,6 @@ from typing import Any
 
 import polars as pl
 import yaml
-from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
 from rich.tree import Tree as Drawing
@@ -19,17 +18,10 @@ from rich.tree import Tree as Drawing
 from kveil.errors import DataError, PolicyError
 from kveil.files import read_table
 from kveil.policy.attributes import STAR, Attribute, Ranges
-from kveil.policy.hierarchy import (
-    Lines,
-    balanced_lines,
-    build_lines,
-    check_lines,
-    collapse,
-    fixed_lines,
-    read_hierarchy_file,
-)
+from kveil.policy.builders import balanced_lines, build_lines
+from kveil.policy.hierarchy import read_hierarchy_file
+from kveil.policy.lines import Lines, check_lines, collapse
 from kveil.policy.model import Policy
-from kveil.policy.wording import policy_error
 from kveil.words import count, did_you_mean, listing
 
 
@@ -52,7 +44,7 @@ def hierarchy_of(file: Path, attribute: str | None) -> Lines:
     role = policy.attributes[attribute].role
     if role in {"identifier", "individual"}:
         raise PolicyError(f"{attribute} has role {role}: it is never released, and its values are not shown.")
-    fixed = fixed_lines(policy, attribute)
+    fixed = policy.fixed_lines(attribute)
     if fixed is not None:
         return fixed
     spec = policy.attributes[attribute].hierarchy
@@ -142,13 +134,11 @@ def build_hierarchy(data: Path, column: str, builder: str) -> str:
     else:
         try:
             content = yaml.load(builder, Loader=yaml.BaseLoader)
-            spec = Attribute.model_validate({"role": "quasi-identifier", "hierarchy": content}).hierarchy
+            spec = Attribute.read({"role": "quasi-identifier", "hierarchy": content}, "--as").hierarchy
         except yaml.YAMLError:
             raise PolicyError(
                 "--as must be a builder as a policy writes it, such as '{mask: {keep: [4, 3]}}'."
             ) from None
-        except ValidationError as error:
-            raise policy_error(error, "--as") from None
         if spec is None or spec.form in {"file", "ranges"}:
             raise PolicyError("--as must be one of intervals, mask, dates, tree or balanced.")
         if spec.form == "tree":

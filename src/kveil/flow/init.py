@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,8 +12,6 @@ from kveil.choose import trials
 from kveil.errors import DataError, FileError, KveilError, NotVerified
 from kveil.files import Outputs, Source, read_table, write_table
 from kveil.files.without_names import read_headless
-from kveil.policy.hierarchy import Lines, check_lines
-from kveil.policy.load import parse_policy
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
 from kveil.suggest import Suggestion, policy_text, suggest
@@ -59,8 +56,7 @@ class Started:
 def _read_back(started: Started, folder: Path) -> Table:
     """Make sure that the policy reads and that every value has its place in it."""
     try:
-        policy = parse_policy(started.text, "the suggested policy", folder)
-        _with_files(policy, started.files)
+        policy = Policy.parse(started.text, "the suggested policy", folder, started.files)
         return encode(started.suggestion.source, policy)
     except KveilError as error:
         raise NotVerified(
@@ -78,16 +74,6 @@ def _can_be_met(table: Table) -> bool:
     able.sort(key=lambda algorithm: algorithm.name != "mondrian")  # the quickest of those that honour most
     patience = PATIENCE if table.records > SMALL else None
     return any(trial.solved is not None or trial.late for trial in trials(table, able, {}, silent, seconds=patience))
-
-
-def _with_files(policy: Policy, files: dict[str, str]) -> None:
-    """Give the policy its hierarchy files before they are on the disk."""
-    for name, attribute in policy.attributes.items():
-        spec = attribute.hierarchy
-        if spec is not None and spec.form == "file" and spec.path in files:
-            rows = [tuple(fields) for fields in csv.reader(files[spec.path].splitlines(), delimiter=";")]
-            lines = check_lines(rows, name)
-            policy._lines[name] = Lines(lines, lines[0][-1], built=False)
 
 
 @dataclass(frozen=True)

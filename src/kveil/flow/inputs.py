@@ -10,8 +10,9 @@ import numpy as np
 from kveil.arrays import Longs
 from kveil.errors import DataError, PolicyError, Unmeetable
 from kveil.files import Source, read_table
-from kveil.policy.constraints import largest_k
-from kveil.policy.model import ALGORITHM_NAMES, AlgorithmChoice, Policy
+from kveil.policy.components import largest_k
+from kveil.policy.keys import ALGORITHM_NAMES, AlgorithmChoice
+from kveil.policy.model import Policy
 from kveil.report.owner import Owner
 from kveil.table.encode import Table
 from kveil.verifier.guarantees import check_dependency

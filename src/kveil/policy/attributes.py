@@ -23,7 +23,7 @@ Role = Literal["identifier", "individual", "quasi-identifier", "sensitive", "ins
 
 
 class HierarchyFile(PolicyPart):
-    """A hierarchy in ARX's form: one line a leaf, ``leaf;parent;…;root``."""
+    """A hierarchy in ARX's form: one line per leaf, ``leaf;parent;…;root``."""
 
     form: Literal["file"] = "file"
     path: Text

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import (
     BaseModel,
@@ -14,30 +17,57 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
-from pydantic._internal._model_construction import ModelMetaclass
 from pydantic_core import PydanticCustomError
 
+from kveil.errors import PolicyError
 from kveil.policy.numbers import is_whole, parse_number
-from kveil.policy.wording import policy_error
+from kveil.policy.wording import Location, policy_error
 from kveil.words import did_you_mean, listing
 
-
-class _Checked(ModelMetaclass):
-    """Lets a class that is called directly fail with a PolicyError, worded like a policy file's."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return super().__call__(*args, **kwargs)
-        except ValidationError as error:
-            raise policy_error(error, f"{self.__name__}") from None
+# Whether a part is being checked inside of another one, or of a file, which words what is wrong with it.
+_INSIDE: ContextVar[bool] = ContextVar("inside", default=False)
 
 
-class PolicyPart(BaseModel, metaclass=_Checked):
-    """A frozen part of a policy; unknown keys are errors."""
+@contextmanager
+def inside() -> Iterator[bool]:
+    """Let parts made meanwhile raise pydantic's errors, for the caller to word; tell whether they did before."""
+    before = _INSIDE.get()
+    token = _INSIDE.set(True)
+    try:
+        yield before
+    finally:
+        _INSIDE.reset(token)
+
+
+class PolicyPart(BaseModel):
+    """A frozen part of a policy; unknown keys are errors.
+
+    One that is made by itself fails with a PolicyError, worded like a policy file's.
+    """
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", populate_by_name=True, hide_input_in_errors=True, defer_build=True
     )
+
+    def __init__(self, /, **values: Any) -> None:
+        with inside() as nested:
+            try:
+                super().__init__(**values)
+            except ValidationError as error:
+                if nested:
+                    raise
+                raise policy_error(error, type(self).__name__) from None
+
+    @classmethod
+    def read(cls, values: Any, where: str, line_of: Callable[[Location], str] | None = None) -> Self:
+        """Return the part that plain data describes; ``where`` it was read from stands in errors."""
+        try:
+            with inside():
+                return cls.model_validate(values)
+        except ValidationError as error:
+            raise policy_error(error, where, line_of) from None
+        except PolicyError as error:  # of checks across keys
+            raise PolicyError(f"{where}: {error}") from None
 
     @model_validator(mode="before")
     @classmethod
@@ -72,7 +102,7 @@ def _number(value: object) -> object:
     raise PydanticCustomError("number", "a number")
 
 
-def _whole(value: object) -> object:
+def _any_whole(value: object) -> object:
     try:
         number = _number(value)
     except PydanticCustomError:
@@ -80,6 +110,14 @@ def _whole(value: object) -> object:
     if not isinstance(number, Decimal) or not is_whole(number):
         raise PydanticCustomError("whole", "a whole number")
     return int(number)
+
+
+def _whole(value: object) -> object:
+    number = _any_whole(value)
+    assert isinstance(number, int)
+    if abs(number) > LARGEST:
+        raise PydanticCustomError("whole", f"a whole number of at most {LARGEST:,}")
+    return number
 
 
 def _flag(value: object) -> object:
@@ -98,6 +136,7 @@ def _texts(value: object) -> object:
     raise PydanticCustomError("texts", "a list of texts, as in [a, b]")
 
 
+LARGEST = 2**31 - 1  # of the whole numbers that a policy counts with
 ANY_TEXT = {"type": ["string", "number", "boolean", "null"], "description": "a text, taken as written"}
 
 Text = Annotated[str, BeforeValidator(_text), WithJsonSchema(ANY_TEXT)]
@@ -111,6 +150,7 @@ Share = Annotated[
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1}),
 ]
 Whole = Annotated[int, BeforeValidator(_whole), WithJsonSchema({"type": "integer"})]
+Seed = Annotated[int, BeforeValidator(_any_whole), Field(ge=0), WithJsonSchema({"type": "integer", "minimum": 0})]
 Count = Annotated[int, BeforeValidator(_whole), Field(ge=1), WithJsonSchema({"type": "integer", "minimum": 1})]
 Flag = Annotated[bool, BeforeValidator(_flag), WithJsonSchema({"type": "boolean"})]
 

@@ -1,175 +1,33 @@
-"""The policy as frozen classes: what `kveil: 1` may say, key by key.
+"""A policy as a whole: its keys, checked together, with the hierarchies they name.
 
 Every class is part of the public API; a policy built from them is checked exactly like a file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from decimal import Decimal
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Self
 
-from pydantic import Field, PrivateAttr, WithJsonSchema, field_validator, model_validator
+from pydantic import PrivateAttr, model_validator
 
-from kveil.policy.attributes import STAR, Attribute, HierarchyFile, Role
-from kveil.policy.constraints import check_policy
-from kveil.policy.dependencies import Dependency, parse_dependency
-from kveil.policy.fields import PolicyPart, Share, Text, Texts, Whole, told
-from kveil.policy.privacy import GENERALIZING, PrivacyModel, sensitive_of
-from kveil.words import did_you_mean
-
-ALGORITHM_NAMES = (
-    "auto",
-    "datafly",
-    "mondrian",
-    "classfly",
-    "classfly+naive",
-    "classfly+complete",
-    "classfly+partial",
-    "incognito",
-    "k-msd",
-    "k-msd-ag",
-    "k-member",
-    "greedy-cka",
-    "pk-clustering",
-    "partition",
-    "1m-generalization",
-    "rmerger",
-    "least-loss",
-)
+from kveil.policy.attributes import HierarchyFile, Tree
+from kveil.policy.checks import check_hierarchy, check_policy
+from kveil.policy.hierarchy import WaysUp, parse_hierarchy, read_hierarchy_file
+from kveil.policy.keys import PolicyKeys
+from kveil.policy.lines import Lines, check_lines, collapse
+from kveil.policy.load import Document, read_document
 
 
-class Data(PolicyPart):
-    """Where the table is and how its texts are read."""
-
-    path: Text | None = None
-    separator: Text | None = None
-    missing: Texts = ("",)
-
-    @field_validator("separator", mode="after")
-    @classmethod
-    def _tab(cls, separator: str | None) -> str | None:
-        return "\t" if separator == "\\t" else separator
-
-    @model_validator(mode="after")
-    def _readable(self) -> Self:
-        if self.separator is not None and (len(self.separator) != 1 or not self.separator.isascii()):
-            raise told(f'has separator {self.separator!r}; it must be one character, as in ","')
-        if self.separator in {'"', "\n", "\r"}:
-            raise told("has a quote or a line end as its separator; use a comma, semicolon or tab")
-        if not self.missing:
-            raise told("has an empty list `missing`; leave it out, or give the texts that mean missing")
-        if self.missing[0] == STAR:
-            raise told(
-                "lists `*` first in `missing`, but `*` is what a release shows for anything; put another text first"
-            )
-        return self
-
-
-class Suppression(PolicyPart):
-    """How many records may be left out, and how they show."""
-
-    limit: Share = Decimal(0)
-    show: Literal["drop", "star"] = "drop"
-
-
-class Individual(PolicyPart):
-    """What to do where the records of one individual disagree on a quasi-identifier."""
-
-    conflicts: Literal["error", "generalize"] = "error"
-
-
-class ReleaseForm(PolicyPart):
-    """The order and the shape of the release."""
-
-    order: Literal["sorted", "shuffle", "keep"] = "sorted"
-    shape: Literal["sets", "long"] = "sets"
-
-
-class AlgorithmChoice(PolicyPart):
-    """An algorithm by name, with its options."""
-
-    name: Text = "auto"
-    options: dict[str, Any] = Field(default_factory=dict)
-
-    @field_validator("name", mode="after")
-    @classmethod
-    def _known(cls, name: str) -> str:
-        if name not in ALGORITHM_NAMES:
-            raise told(f"is {name!r}; allowed: {', '.join(ALGORITHM_NAMES)}{did_you_mean(name, ALGORITHM_NAMES)}")
-        return name
-
-    @model_validator(mode="after")
-    def _options_of_one(self) -> Self:
-        if self.name == "auto" and set(self.options) - {"seconds"}:
-            raise told(
-                "gives auto more than `seconds`; it runs many algorithms: name the one that has these options"
-            )
-        return self
-
-
-class Policy(PolicyPart):
+class Policy(PolicyKeys):
     """What must hold for a release; read it with :meth:`load`, or build it from kveil's classes."""
-
-    kveil: Annotated[Whole, WithJsonSchema({"const": 1})] = 1
-    data: Data = Data()
-    attributes: dict[Text, Attribute]
-    privacy: Annotated[tuple[PrivacyModel, ...], Field(min_length=1)]
-    dependencies: Annotated[
-        tuple[Dependency, ...],
-        WithJsonSchema({"type": "array", "items": {"type": "string", "pattern": "->"}}),
-    ] = ()
-    suppression: Suppression = Suppression()
-    individual: Individual = Individual()
-    release: ReleaseForm = ReleaseForm()
-    loss: Literal["ncp", "il", "precision"] = "ncp"
-    seed: Annotated[Whole, Field(ge=0), WithJsonSchema({"type": "integer", "minimum": 0})] = 0
-    algorithm: Annotated[
-        AlgorithmChoice,
-        WithJsonSchema(
-            {
-                "anyOf": [
-                    {"enum": list(ALGORITHM_NAMES)},
-                    {
-                        "type": "object",
-                        "required": ["name"],
-                        "properties": {"name": {"enum": list(ALGORITHM_NAMES)}},
-                    },
-                ]
-            }
-        ),
-    ] = AlgorithmChoice()
 
     _folder: Path = PrivateAttr(default_factory=Path)
     _sha256: str | None = PrivateAttr(default=None)
     _file: Path | None = PrivateAttr(default=None)
-    _lines: dict[str, Any] = PrivateAttr(default_factory=dict)  # hierarchies that do not depend on data
-
-    @field_validator("kveil", mode="after")
-    @classmethod
-    def _version(cls, version: int) -> int:
-        if version != 1:
-            raise told(f"is {version}; this kveil reads policies of version 1")
-        return version
-
-    @field_validator("dependencies", mode="before")
-    @classmethod
-    def _dependencies(cls, value: Any) -> Any:
-        if not isinstance(value, (list, tuple)):
-            raise told('must be a list of rules, as in ["department -> phone"]')
-        return tuple(rule if isinstance(rule, Dependency) else parse_dependency(rule) for rule in value)
-
-    @field_validator("algorithm", mode="before")
-    @classmethod
-    def _algorithm(cls, value: Any) -> Any:
-        if isinstance(value, str):
-            return {"name": value}
-        if isinstance(value, Mapping) and "options" not in value:
-            if "name" not in value:
-                raise told("is a mapping without `name`")
-            return {"name": value["name"], "options": {k: v for k, v in value.items() if k != "name"}}
-        return value
+    _texts: dict[str, str] = PrivateAttr(default_factory=dict)  # hierarchy files that are not on the disk, by path
+    _lines: dict[str, Lines | None] = PrivateAttr(default_factory=dict)  # hierarchies that do not depend on data
 
     @model_validator(mode="after")
     def _as_a_whole(self) -> Self:
@@ -182,9 +40,28 @@ class Policy(PolicyPart):
 
         Raises PolicyError with the line, the key path, what was found and what is allowed.
         """
-        from kveil.policy.load import load_policy
+        path = Path(path)
+        policy = cls._of_document(read_document(path), path.parent)
+        policy._file = path
+        policy.read_hierarchies()
+        return policy
 
-        return load_policy(Path(path))
+    @classmethod
+    def parse(cls, text: str, name: str, folder: Path, files: Mapping[str, str] | None = None) -> Policy:
+        """Return the policy a YAML text writes; ``name`` stands in errors, ``folder`` is where paths start.
+
+        ``files`` are texts of hierarchy files that are not on the disk, by the path that the policy gives them.
+        """
+        policy = cls._of_document(Document.parse(text, name), folder)
+        policy._texts.update(files or {})
+        return policy
+
+    @classmethod
+    def _of_document(cls, document: Document, folder: Path) -> Policy:
+        policy = cls.read(document.content, document.name, document.line_of)
+        policy._folder = folder
+        policy._sha256 = document.sha256
+        return policy
 
     @property
     def folder(self) -> Path:
@@ -202,60 +79,42 @@ class Policy(PolicyPart):
         """The hash of the policy file as read, or of the policy as JSON where there is no file."""
         if self._sha256 is not None:
             return self._sha256
-        from hashlib import sha256
-
         return sha256(self.model_dump_json(by_alias=True).encode()).hexdigest()
 
-    def with_role(self, role: Role) -> list[str]:
-        """Return the attributes of a role, in policy order."""
-        return [name for name, attribute in self.attributes.items() if attribute.role == role]
+    def fixed_lines(self, name: str) -> Lines | None:
+        """Return the hierarchy of an attribute that does not depend on data: a file or a `tree`; else None."""
+        if name not in self._lines:
+            spec = self.attributes[name].hierarchy
+            lines: Lines | None = None
+            if isinstance(spec, HierarchyFile) and spec.path in self._texts:
+                lines = parse_hierarchy(self._texts[spec.path], spec.path)
+            elif isinstance(spec, HierarchyFile):
+                lines = read_hierarchy_file(self._folder / spec.path, quoted=self._may_quote(name))
+            elif isinstance(spec, Tree):
+                written = check_lines(map(collapse, spec.paths()), f"attributes.{name}.hierarchy")
+                lines = Lines(written, written[0][-1], built=False)
+            self._lines[name] = lines
+        return self._lines[name]
 
-    @property
-    def quasi_identifiers(self) -> list[str]:
-        """The quasi-identifiers, in policy order."""
-        return self.with_role("quasi-identifier")
+    def ways_up(self, name: str, values: Iterable[str]) -> WaysUp:
+        """Return every value's way up an attribute's hierarchy; ``values`` are the distinct ones of a column.
 
-    @property
-    def released(self) -> list[str]:
-        """The attributes a release shows, in policy order."""
-        return [
-            name for name, attribute in self.attributes.items() if attribute.role not in {"identifier", "individual"}
-        ]
+        They decide how `intervals` are written, and are the leaves where a builder makes the hierarchy.
+        """
+        return WaysUp(self.attributes[name].hierarchy, self.fixed_lines(name), frozenset(self.data.missing), values)
 
-    @property
-    def generalized(self) -> list[str]:
-        """The sensitive attributes whose items a model asks to generalize, in policy order."""
-        named = {name for model in self.privacy if model.model in GENERALIZING for name in sensitive_of(model)}
-        return [name for name in self.with_role("sensitive") if name in named]
+    def read_hierarchies(self) -> None:
+        """Read every hierarchy file, and check what the policy says about its nodes."""
+        for name, attribute in self.attributes.items():
+            lines = self.fixed_lines(name)
+            check_hierarchy(name, attribute, lines, self.data.missing, quoted=self._may_quote(name))
 
-    @property
-    def individual_column(self) -> str | None:
-        """The column that says whose record it is, if there is one."""
-        return next(iter(self.with_role("individual")), None)
-
-    def attributes_of(self, model: PrivacyModel) -> tuple[str, ...]:
-        """Return the quasi-identifiers a model is over, in policy order."""
-        names = self.quasi_identifiers
-        return tuple(names) if model.attributes is None else tuple(n for n in names if n in model.attributes)
-
-    def outline(self) -> dict[str, Any]:
-        """Return the policy as rows for people: attributes, models, rules."""
-        attributes = [
-            (name, a.role, a.hierarchy.form if a.hierarchy else "-", a.boundary.form if a.boundary else "-")
-            for name, a in self.attributes.items()
-        ]
-        models = []
-        for model in self.privacy:
-            settings = model.model_dump(exclude={"model", "attributes"}, exclude_none=True)
-            told = ", ".join(f"{key} {value}" for key, value in settings.items())
-            models.append((model.model, ", ".join(self.attributes_of(model)), told))
-        return {
-            "attributes": attributes,
-            "privacy": models,
-            "dependencies": [rule.rule for rule in self.dependencies],
-            "limit": float(self.suppression.limit),
-            "algorithm": self.algorithm.name,
-        }
+    def _may_quote(self, name: str) -> bool:
+        """Tell whether errors may show labels of an attribute's hierarchy: not of files outside the policy's folder."""
+        spec = self.attributes[name].hierarchy
+        if not isinstance(spec, HierarchyFile):
+            return True
+        return (self._folder / spec.path).resolve().is_relative_to(self._folder.resolve())
 
     def _repr_html_(self) -> str:
         from kveil.notebook import policy_html

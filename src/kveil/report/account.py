@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 from kveil.arrays import Bools
 from kveil.choose import TriedEntry
 from kveil.measures import LossFigures, Shares
-from kveil.policy.constraints import components, implied
+from kveil.policy.components import components, implied
 from kveil.policy.model import Policy
 from kveil.report.run import Run
 from kveil.version import __version__

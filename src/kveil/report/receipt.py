@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 import polars as pl
 
 from kveil.policy.attributes import STAR
-from kveil.policy.constraints import largest_k
+from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
 from kveil.report.account import Account, BoundFigures, Counts, PolicyPartition, Rule
 from kveil.report.run import Run

@@ -13,8 +13,7 @@ import polars as pl
 
 from kveil.files import Source
 from kveil.policy.attributes import STAR, Ranges
-from kveil.policy.constraints import largest_k
-from kveil.policy.hierarchy import climber, fixed_lines
+from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
 from kveil.report.account import Account, Counts
@@ -82,16 +81,10 @@ def _coarse(policy: Policy, name: str, counts: Counter[str]) -> tuple[Counter[st
     if len(counts) <= MOST_BARS:
         return counts, ""
     spec = policy.attributes[name].hierarchy
-    missing = set(policy.data.missing)
     if isinstance(spec, Ranges):
         return _binned(counts), "in equal parts"
-    fixed = fixed_lines(policy, name)
-    if fixed is not None:
-        lines = {line[0]: line for line in fixed.lines}
-        climb: Any = lines.get
-    else:
-        climb = climber(spec, [value for value in counts if value not in missing])
-    ways = {value: (value, STAR) if value in missing else climb(value) or (value,) for value in counts}
+    up = policy.ways_up(name, counts)
+    ways = {value: up.of(value) for value in counts}
     deepest = max(map(len, ways.values()))
     for level in range(1, deepest - 1):
         found: Counter[str] = Counter()
@@ -123,15 +116,12 @@ def _nodes(policy: Policy, name: str, after: Counter[str], values: list[str]) ->
     spec = policy.attributes[name].hierarchy
     if isinstance(spec, Ranges) or spec is None:
         return []
-    missing = set(policy.data.missing)
-    fixed = fixed_lines(policy, name)
-    climb: Any = climber(spec, [v for v in values if v not in missing]) if fixed is None else None
-    lines = fixed.lines if fixed is not None else [way for v in values if v not in missing and (way := climb(v))]
+    ways = policy.ways_up(name, values)
     children: dict[str, dict[str, None]] = {}
-    for line in lines:
-        for child, above in pairwise(line):
+    for leaf in ways.leaves:
+        for child, above in pairwise(ways.of(leaf)):
             children.setdefault(above, {})[child] = None
-    root = lines[0][-1] if lines else STAR
+    root = ways.root
     total: dict[str, int] = {}
 
     def weigh(label: str) -> int:

@@ -13,7 +13,8 @@ from typing import Any
 
 from kveil.errors import PolicyError
 from kveil.policy.attributes import STAR, Attribute
-from kveil.policy.hierarchy import Line, balanced_lines, build_lines, check_lines
+from kveil.policy.builders import balanced_lines, build_lines
+from kveil.policy.lines import Line, check_lines
 from kveil.policy.numbers import show_number
 from kveil.suggest.profile import Profile
 from kveil.words import count

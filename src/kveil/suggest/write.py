@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from kveil.policy.hierarchy import Line
+from kveil.policy.lines import Line
 from kveil.suggest.propose import Suggestion
 from kveil.suggest.roles import Guess
 from kveil.words import count, listing

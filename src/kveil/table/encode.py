@@ -15,8 +15,8 @@ from kveil.errors import DataError
 from kveil.files import Source, check_columns
 from kveil.kernels.grouping.groups import group_rows
 from kveil.policy.attributes import STAR, MaxWidth, Ranges
-from kveil.policy.constraints import Component, components
-from kveil.policy.hierarchy import build_lines, fixed_lines
+from kveil.policy.builders import build_lines
+from kveil.policy.components import Component, components
 from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number
 from kveil.policy.privacy import sensitive_of
@@ -249,7 +249,7 @@ def encode_column(column: Coded, policy: Policy, name: str, where: str) -> tuple
     absent = bool((column.codes < 0).any())
     if isinstance(spec, Ranges):
         return _encode_numbers(column, spec, policy, name, where, absent)
-    fixed = fixed_lines(policy, name)
+    fixed = policy.fixed_lines(name)
     if fixed is None:
         fixed, unknown = build_lines(spec, column.texts, f"{where}: attributes.{name}")
         if unknown:

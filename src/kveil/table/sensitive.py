@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kveil.arrays import Bools, Floats, Ints
 from kveil.errors import DataError
-from kveil.policy.hierarchy import build_lines, fixed_lines
+from kveil.policy.builders import build_lines
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
 from kveil.table.columns import Coded
@@ -110,7 +110,7 @@ def encode_sensitive(column: Coded, policy: Policy, name: str, persons: Persons 
     renumber = np.array([*(rank[text] for text in column.texts), len(values)], dtype=np.int32)
     codes = renumber[column.codes]
     grow = None
-    if tree is not None and fixed_lines(policy, name) is None:
+    if tree is not None and policy.fixed_lines(name) is None:
         grow = partial(_built_tree, policy, name, absent=tree.missing is not None, where=where)
     if persons is None:
         return Sensitive(name, tuple(values), np.arange(len(codes), dtype=np.int32), codes, tree, grow)
@@ -138,7 +138,7 @@ def _tree(column: Coded, policy: Policy, name: str, where: str) -> Tree | None:
     attribute = policy.attributes[name]
     if attribute.hierarchy is None:
         return None
-    lines = fixed_lines(policy, name)
+    lines = policy.fixed_lines(name)
     unknown: list[str] = []
     if lines is None:
         lines, unknown = build_lines(attribute.hierarchy, column.texts, f"{where}: attributes.{name}")

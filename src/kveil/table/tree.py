@@ -15,7 +15,9 @@ import numpy as np
 
 from kveil.arrays import Bools, Floats, Ints
 from kveil.policy.attributes import STAR, Attribute, Intervals, Ranges
-from kveil.policy.hierarchy import IntervalScale, Line, is_real, marked_nodes
+from kveil.policy.builders import IntervalScale, is_real
+from kveil.policy.hierarchy import marked_nodes
+from kveil.policy.lines import Line
 from kveil.policy.numbers import EXACT, multiple_below, parse_number, parse_span, show_span
 
 
@@ -206,7 +208,7 @@ def _interval_costs(
     spec: Intervals, real: bool, labels: list[str], texts: list[str], height: Ints
 ) -> tuple[Floats, Ints]:
     """Return NCP by extent and heights by the scale itself, whichever of its numbers occur."""
-    scale = IntervalScale(spec, real)
+    scale = IntervalScale(spec, real=real)
     extra = 0 if scale.real else 1
     whole = spec.to - spec.from_ + extra
     node_of = {label: node for node, label in enumerate(labels)}
@@ -244,6 +246,8 @@ def _limits(labels: list[str], parent: Ints, is_leaf: Bools, attribute: Attribut
     elif boundary.form == "level":
         node = np.flatnonzero(is_leaf)
         for _ in range(boundary.level):
+            if not len(node):  # every leaf is nearer to the root
+                break
             node = np.unique(parent[node[node != 0]])
         limit[node] = True
     return limit

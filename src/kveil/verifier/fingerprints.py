@@ -10,8 +10,6 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
-from kveil.policy.attributes import STAR
-from kveil.policy.hierarchy import Line, climber, fixed_lines
 from kveil.policy.model import Policy
 from kveil.policy.privacy import KKmAnonymity, KLDiversity, sensitive_of
 from kveil.verifier.rows import ITEM, ROW, Rows
@@ -77,14 +75,8 @@ def _coded(items: pl.Series) -> tuple[list[str | None], Longs]:
 
 def _lines(policy: Policy, name: str, values: list[str | None]) -> list[tuple[str | None, ...]]:
     """Return the labels that are true of each original item, from itself up to the root; missing is under the root."""
-    fixed = fixed_lines(policy, name)
-    if fixed is not None:
-        ways: dict[str, Line] = {line[0]: line for line in fixed.lines}
-        climb, root = ways.get, fixed.root
-    else:
-        known = [value for value in values if value is not None]
-        climb, root = climber(policy.attributes[name].hierarchy, known), STAR  # type: ignore[assignment]
-    return [(None, root) if value is None else climb(value) or (value,) for value in values]
+    ways = policy.ways_up(name, [value for value in values if value is not None])
+    return [(None, ways.root) if value is None else ways.of(value) for value in values]
 
 
 # ---------------------------------------------------------------------------------------------- sets as numbers

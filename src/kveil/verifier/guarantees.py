@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -14,8 +13,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kveil.policy.attributes import STAR, Hierarchy, Intervals
+from kveil.policy.builders import IntervalScale, is_real
 from kveil.policy.dependencies import Dependency
-from kveil.policy.hierarchy import IntervalScale, Line, climber, fixed_lines, is_real
+from kveil.policy.lines import Line
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
 from kveil.policy.privacy import (
@@ -205,7 +205,7 @@ def _ordered_items(model: TCloseness, policy: Policy, items: list[str | None]) -
     absent: list[str | None] = [None] if None in items else []
     if all(number is not None for number in numbers.values()):
         return [*sorted(present, key=lambda item: (numbers[item], item)), *absent]
-    lines = fixed_lines(policy, model.sensitive)
+    lines = policy.fixed_lines(model.sensitive)
     if lines is None:
         return [*sorted(present), *absent]
     leaf = {text: place for place, text in enumerate(_depth_first(lines.lines))}
@@ -268,7 +268,7 @@ def _heights(spec: Hierarchy | None, line_of: dict[str | None, Line]) -> dict[st
             height[label] = max(height.get(label, 0), edges)
     if isinstance(spec, Intervals):
         values = {item: parse_number(item) for item in line_of if item is not None}
-        scale = IntervalScale(spec, is_real(values))
+        scale = IntervalScale(spec, real=is_real(values))
         for number in values.values():
             for level, width in enumerate(spec.widths):
                 low, high = scale.bounds(number or Decimal(0), width)
@@ -279,18 +279,11 @@ def _heights(spec: Hierarchy | None, line_of: dict[str | None, Line]) -> dict[st
 
 def _lines(model: TCloseness, policy: Policy, items: list[str | None]) -> dict[str | None, Line]:
     """Return the way up of every leaf of a sensitive attribute's tree, missing directly under the root."""
-    fixed = fixed_lines(policy, model.sensitive)
-    present = [item for item in items if item is not None]
-    if fixed is not None:
-        found: dict[str | None, Line] = {line[0]: line for line in fixed.lines if line[0] not in policy.data.missing}
-        root = fixed.root
-    else:
-        climb: Callable[[str], Line | None] = climber(policy.attributes[model.sensitive].hierarchy, present)
-        found = {item: climb(item) or (item,) for item in present}
-        root = "*"
+    ways = policy.ways_up(model.sensitive, [item for item in items if item is not None])
+    lines: dict[str | None, Line] = {leaf: ways.of(leaf) for leaf in ways.leaves}
     if None in items:
-        found[None] = ("\0missing", root)
-    return found
+        lines[None] = ("\0missing", ways.root)
+    return lines
 
 
 # ---------------------------------------------------------------------------------------------- dependencies

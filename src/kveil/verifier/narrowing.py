@@ -10,7 +10,6 @@ import polars as pl
 from kveil.files import Source
 from kveil.policy.attributes import STAR, Ranges
 from kveil.policy.dependencies import Dependency
-from kveil.policy.hierarchy import climber, fixed_lines
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
 from kveil.policy.privacy import KAnonymity
@@ -135,12 +134,8 @@ def _ways(policy: Policy, name: str, values: list[str], labels: list[str]) -> pl
                 if label in (value, STAR) or inside:
                     found.append((value, label))
     else:
-        fixed = fixed_lines(policy, name)
-        climb = climber(spec, [v for v in values if v not in missing]) if fixed is None else None
-        lines = {} if fixed is None else {line[0]: line for line in fixed.lines}
+        ways = policy.ways_up(name, values)
         for value in values:
-            line = (lines.get(value) if climb is None else climb(value)) if value not in missing else None
-            root = STAR if fixed is None else fixed.root
-            above = {*(line or (value, root)), STAR} & wanted
+            above = {*ways.of(value), ways.root, STAR} & wanted
             found += [(value, label) for label in sorted(above)]
     return pl.DataFrame(found, schema={WAS: pl.String, NOW: pl.String}, orient="row")

@@ -10,7 +10,7 @@ from kveil.arrays import Longs
 from kveil.errors import DataError, Refused
 from kveil.files import Source
 from kveil.policy.attributes import STAR
-from kveil.policy.constraints import Component, components, largest_k
+from kveil.policy.components import Component, components, largest_k
 from kveil.policy.model import Policy
 from kveil.verifier.guarantees import can_check, check_dependency, check_model
 from kveil.verifier.narrowing import refined_groups, refinement_warnings

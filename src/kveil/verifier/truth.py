@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -12,8 +12,9 @@ import polars as pl
 from kveil.arrays import Longs
 from kveil.files import Source
 from kveil.policy.attributes import STAR, Attribute, Intervals, MaxWidth, Ranges
-from kveil.policy.constraints import Component
-from kveil.policy.hierarchy import Line, climber, fixed_lines, label_test, marked_nodes
+from kveil.policy.builders import label_test
+from kveil.policy.components import Component
+from kveil.policy.hierarchy import WaysUp, marked_nodes
 from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number, parse_span
 from kveil.verifier.fingerprints import Coverage, cover
@@ -58,7 +59,7 @@ def unknown_labels(
         if isinstance(spec, Ranges):
             known: Callable[[str], bool] = lambda text: text == STAR or parse_span(text) is not None  # noqa: E731
         else:
-            known = label_test(spec, fixed_lines(policy, name))
+            known = label_test(spec, policy.fixed_lines(name))
         strange = {
             label: cells for label, cells in counts.iter_rows() if label != policy.data.missing[0] and not known(label)
         }
@@ -70,7 +71,7 @@ def unknown_items(rows: Rows, policy: Policy) -> list[str]:
     """Return a finding for every sensitive attribute that shows a value its hierarchy does not know."""
     findings = []
     for name, items in rows.items.items():
-        lines = fixed_lines(policy, name)
+        lines = policy.fixed_lines(name)
         if name in policy.generalized:
             known = label_test(policy.attributes[name].hierarchy, lines)
             shown = items if not rows.starred.any() else items.filter(~rows.starred.gather(items[ROW]))
@@ -111,17 +112,17 @@ def _never_star(policy: Policy, name: str) -> bool:
     boundary = attribute.boundary
     if isinstance(boundary, MaxWidth) or (boundary is not None and boundary.form == "level" and boundary.level == 0):
         return True
-    lines = fixed_lines(policy, name)
+    lines = policy.fixed_lines(name)
     if lines is None:
         return False
-    ways = {line[0]: line for line in lines.lines if line[0] not in missing}
-    judge = _judge_tree(attribute, ways.get, lambda: list(ways), lines.root, missing, has_missing=True)
-    return lines.root != STAR or not any(judge.within(leaf, STAR) for leaf in (*ways, missing[0]))
+    ways = policy.ways_up(name, ())
+    judge = _judge_tree(attribute, ways, missing[0], has_missing=True)
+    return lines.root != STAR or not any(judge.within(leaf, STAR) for leaf in (*ways.leaves, missing[0]))
 
 
 def _star_is_free(policy: Policy, name: str) -> bool:
     """Tell whether `*` is true of every value of an attribute, and within its boundary since it has none."""
-    lines = fixed_lines(policy, name)
+    lines = policy.fixed_lines(name)
     return policy.attributes[name].boundary is None and (lines is None or lines.root == STAR)
 
 
@@ -258,44 +259,28 @@ def _judge(policy: Policy, name: str, values: pl.Series) -> Judgement:
     missing = policy.data.missing
     if isinstance(attribute.hierarchy, Ranges):
         return _judge_ranges(attribute, missing[0], bool((values == missing[0]).any()))
-    fixed = fixed_lines(policy, name)
     has_missing = bool((values == missing[0]).any())
-    if fixed is not None:
-        lines = {line[0]: line for line in fixed.lines}
-        return _judge_tree(attribute, lines.get, lambda: list(lines), fixed.root, missing, has_missing)
-
-    @cache
-    def known() -> list[str]:
-        return [value for value in values.unique().to_list() if value not in missing]
-
-    climb = climber(attribute.hierarchy, known() if isinstance(attribute.hierarchy, Intervals) else ())
-    return _judge_tree(attribute, climb, known, STAR, missing, has_missing)
+    return _judge_tree(attribute, policy.ways_up(name, _distinct(values)), missing[0], has_missing=has_missing)
 
 
-def _judge_tree(
-    attribute: Attribute,
-    climb: Callable[[str], Line | None],
-    leaves: Callable[[], list[str]],
-    root: str,
-    missing: tuple[str, ...],
-    has_missing: bool,
-) -> Judgement:
+def _distinct(values: pl.Series) -> Iterator[str]:
+    """Give a column's distinct values, found only once somebody asks for them."""
+    yield from values.unique().to_list()
+
+
+def _judge_tree(attribute: Attribute, ways: WaysUp, missing: str, *, has_missing: bool) -> Judgement:
     """Return what a tree allows; lines are climbed when they are asked for, all of them only where it must be."""
-    texts = set(missing)
-
-    @cache
-    def line(was: str) -> Line:
-        return (was, root) if was in texts else climb(was) or (was,)
+    line = cache(ways.of)
 
     @cache
     def labels() -> frozenset[str]:
-        return frozenset().union((root,), *(line(leaf) for leaf in leaves() if leaf not in texts))
+        return frozenset().union((ways.root,), *(line(leaf) for leaf in ways.leaves))
 
     marked = set(marked_nodes(attribute))
     if attribute.boundary is not None and attribute.boundary.form == "level":
         level = attribute.boundary.level
-        ways = [line(leaf) for leaf in leaves() if leaf not in texts] + [line(missing[0])] * has_missing
-        marked = {way[level] for way in ways if len(way) > level}
+        lines = [line(leaf) for leaf in ways.leaves] + [line(missing)] * has_missing
+        marked = {way[level] for way in lines if len(way) > level}
 
     def within(was: str, shown: str) -> bool:
         if not marked:
@@ -308,7 +293,7 @@ def _judge_tree(
         return False
 
     return Judgement(
-        known=lambda text: text in labels() or (has_missing and text == missing[0]),
+        known=lambda text: text in labels() or (has_missing and text == missing),
         true=lambda was, shown: shown == was or shown in line(was),
         within=within,
     )

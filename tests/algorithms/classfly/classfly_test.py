@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 import kveil
 import places
+from adult_data import attributes_of, complete_rows, needs_adult
 from kveil.algorithms.registry import ALGORITHMS
 from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.inputs import with_algorithm
@@ -31,7 +32,6 @@ from kveil.models.subset import Requirement
 from kveil.models.subset import maximal_anonymous_subset as largest_subset
 from naive import classfly as naive_classfly
 from naive import release as naive
-from places import ADULT
 from strategies import DUMPER, Case, cases, examples, placed
 
 GOLDEN = places.GOLDEN / "classfly"
@@ -760,32 +760,20 @@ ADULT_SETS = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def adult() -> pl.DataFrame:
-    if not ADULT.exists():
-        pytest.skip("Adult is not here: ../shared/data/adult")
-    return pl.read_csv(ADULT / "adult_arx.csv", separator=";", infer_schema=False)
-
-
 def adult_policy(constraints: list[tuple[tuple[str, ...], int]], limit: str) -> dict[str, Any]:
-    attributes: dict[str, Any] = {
-        name: {
-            "role": "quasi-identifier",
-            "hierarchy": str(ADULT / "hierarchies_arx" / f"adult_hierarchy_{name}.csv"),
-        }
-        for name in QUASI
-    }
     return {
         "kveil": 1,
-        "attributes": attributes | {"salary-class": {"role": "sensitive"}},
+        "attributes": attributes_of(),
         "privacy": [{"model": "k-anonymity", "attributes": list(over), "k": k} for over, k in constraints],
         "suppression": {"limit": limit, "show": "star"},
         "release": {"order": "keep"},
     }
 
 
+@needs_adult
 @pytest.mark.parametrize("name", ADULT_SETS)
-def test_adult(name: str, adult: pl.DataFrame) -> None:
+def test_adult(name: str) -> None:
+    adult = complete_rows()
     spec = adult_policy(ADULT_SETS[name], "0")
     complete = run(spec, adult, "classfly+complete")
     partial = run(spec, adult, "classfly+partial")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from typing import Any
 
 import numpy as np
@@ -11,61 +9,43 @@ import polars as pl
 import pytest
 
 import kveil
+from adult_data import QUASI, attributes_of, complete_rows, needs_adult
 from kveil.algorithms.clustering.k_member import Space, clusters_of
 from kveil.frames import from_frame
-from kveil.policy.load import parse_policy
 from kveil.table.encode import encode
-from places import ADULT, ROOT
+from naive.all_pairs import all_pairs
 
-QUASI = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
-pytestmark = pytest.mark.skipif(not ADULT.exists(), reason=f"{ADULT} is not there")
-
-
-def quadratic() -> Any:
-    spec = importlib.util.spec_from_file_location("quadratic", ROOT / "benchmarks" / "quadratic.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["quadratic"] = module  # where Numba looks for it if a benchmark has left compiled loops
-    spec.loader.exec_module(module)
-    return module
+pytestmark = needs_adult
 
 
-def policy_of(loss: str, k: int, boundary: str = "", algorithm: str = "k-member", ranges: bool = False) -> kveil.Policy:
-    rows = "".join(
-        f"\n  {name}: {{role: quasi-identifier, hierarchy: "
-        + (
-            "{ranges: {within: [17, 90]}}}"
-            if ranges and name == "age"
-            else f"{ADULT}/hierarchies_arx/adult_hierarchy_{name}.csv{boundary if name == 'native-country' else ''}}}"
-        )
-        for name in QUASI
+def policy_of(loss: str, k: int, algorithm: str = "k-member", **more: dict[str, Any]) -> kveil.Policy:
+    return kveil.Policy(
+        kveil=1,
+        attributes=attributes_of(**more),
+        privacy=[{"model": "k-anonymity", "k": k}],
+        loss=loss,
+        algorithm=algorithm,
+        suppression={"limit": 0.05},
     )
-    text = (
-        f"kveil: 1\nattributes:{rows}\n  salary-class: {{role: sensitive}}\n"
-        f"privacy: [{{model: k-anonymity, k: {k}}}]\nloss: {loss}\nalgorithm: {algorithm}\n"
-        "suppression: {limit: 0.05}\n"
-    )
-    return parse_policy(text, "adult", ADULT)
 
 
 def sample(rows: int, seed: int) -> pl.DataFrame:
-    frame = pl.read_csv(ADULT / "adult_arx.csv", separator=";", infer_schema=False)
-    return frame.sample(rows, seed=seed)
+    return complete_rows().sample(rows, seed=seed)
 
 
 @pytest.mark.parametrize(("loss", "k", "ranges"), [("ncp", 10, False), ("il", 5, False), ("ncp", 3, True)])
 def test_label_for_label_what_comparing_all_pairs_gives(loss: str, k: int, ranges: bool) -> None:
-    table = encode(from_frame(sample(2_003, 4)), policy_of(loss, k, ranges=ranges))
+    more = {"age": {"hierarchy": {"ranges": {"within": [17, 90]}}}} if ranges else {}
+    table = encode(from_frame(sample(2_003, 4)), policy_of(loss, k, **more))
     space = Space(table, list(range(len(QUASI))))
     everyone = np.ones(table.records, dtype=bool)
     found, _ = clusters_of(space, np.zeros(len(table.distinct.weights), dtype=np.int32), everyone, k, None)
-    assert np.array_equal(found.label, quadratic().quadratic(table, k))
+    assert np.array_equal(found.label, all_pairs(table, k))
 
 
 def test_boundaries_are_kept_and_cost_little() -> None:
     frame = sample(3_000, 8)
     free = kveil.anonymize(frame, policy_of("il", 5))
-    bound = kveil.anonymize(frame, policy_of("il", 5, ", boundary: {level: 1}", "greedy-cka"))
+    bound = kveil.anonymize(frame, policy_of("il", 5, "greedy-cka", native_country={"boundary": {"level": 1}}))
     assert bound.account["boundaries"] == {"violations": 0}
     assert bound.account["loss"]["il"] < 1.2 * free.account["loss"]["il"]

@@ -19,7 +19,7 @@ import places
 from kveil.flow.result import Result
 from kveil.flow.verify import verify
 from kveil.kernels.limits.width_cells import choose_cells
-from kveil.policy.model import AlgorithmChoice
+from kveil.policy.keys import AlgorithmChoice
 from naive import release as naive
 from naive.k_member import Twin, best_cells
 from strategies import Case, Placed, cases, examples, placed

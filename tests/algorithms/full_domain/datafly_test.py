@@ -14,7 +14,7 @@ import kveil
 from kveil.algorithms.full_domain import judge as standing
 from kveil.algorithms.registry import GROUP_MODELS
 from kveil.frames import from_frame
-from kveil.policy.load import parse_policy
+from kveil.policy.model import Policy
 from kveil.table.encode import encode
 from kveil.table.tree import Tree
 from naive import release as naive
@@ -138,7 +138,7 @@ def test_the_maximal_anonymous_subset_is_unique_and_the_largest(
 
     frame = pl.DataFrame(rows, schema=["a", "b", "c"], orient="row")
     for show in ("drop", "star"):
-        policy = parse_policy(fixed_policy(constraints, show), "policy.yaml", Path())
+        policy = Policy.parse(fixed_policy(constraints, show), "policy.yaml", Path())
         data = kveil.anonymize(frame, policy, algorithm="datafly").data.rows()
         if show == "drop":
             assert data == [rows[i] for i in sorted(largest)]
@@ -151,7 +151,7 @@ def test_the_maximal_anonymous_subset_is_unique_and_the_largest(
 
 def released(policy: str, **columns: str) -> list[tuple[str, ...]]:
     frame = pl.DataFrame({name: list(values) for name, values in columns.items()})
-    return kveil.anonymize(frame, parse_policy(policy, "policy.yaml", Path()), algorithm="datafly").data.rows()
+    return kveil.anonymize(frame, Policy.parse(policy, "policy.yaml", Path()), algorithm="datafly").data.rows()
 
 
 def test_the_attribute_with_most_distinct_values_moves_first_then_policy_order() -> None:

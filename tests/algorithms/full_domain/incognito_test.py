@@ -11,7 +11,7 @@ from hypothesis import assume, event, given
 
 import kveil
 import places
-from every_algorithm_test import close, solve
+from battery import close, solve
 from kveil.algorithms.full_domain import incognito
 from kveil.algorithms.registry import GROUP_MODELS, find
 from kveil.frames import from_frame

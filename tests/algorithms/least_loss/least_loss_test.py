@@ -19,80 +19,22 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 import kveil
+from adult_data import attributes_of, complete_rows, needs_adult
 from kveil.algorithms.bound import bound as bounds
 from kveil.algorithms.least_loss.refine import refine
 from kveil.algorithms.registry import ALGORITHMS, Algorithm, asks, find
 from kveil.engines.local import run
 from kveil.frames import from_frame
-from kveil.measures import measure
-from kveil.policy.load import parse_policy
+from kveil.policy.model import Policy
 from kveil.progress import silent
 from kveil.stopping import Stop, under
-from kveil.table.decode import decode
 from kveil.table.encode import Table, encode
 from kveil.table.solution import Solution
-from kveil.verifier import verify_release
 from naive import bound as naive_bound
-from places import ADULT
+from small_people import POLICIES, TREES, holds, loss, people, policy_of
 from strategies import Case, cases, examples, placed
 
-TREES = {
-    "age": "{intervals: {from: 0, to: 59, widths: [5, 10, 20]}}",
-    "city": '{tree: {"*": {North: [Oslo, Bergen, Narvik], South: {Italy: [Rome, Pisa], Spain: [Madrid]}}}}',
-}
-
-
-def policy_of(privacy: str, more: str = "", algorithm: str = "least-loss", city: str = "") -> kveil.Policy:
-    return parse_policy(
-        f"""
-kveil: 1
-attributes:
-  age: {{role: quasi-identifier, hierarchy: {TREES["age"]}}}
-  city: {{role: quasi-identifier, hierarchy: {TREES["city"]}{city}}}
-  sex: {{role: quasi-identifier}}
-  illness: {{role: sensitive}}
-privacy: {privacy}
-algorithm: {algorithm}
-{more}
-""",
-        "policy.yaml",
-        Path(),
-    )
-
-
-def people(number: int, seed: int = 0) -> pl.DataFrame:
-    random = np.random.default_rng(seed)
-    return pl.DataFrame(
-        {
-            "age": [str(age) for age in random.integers(0, 60, number)],
-            "city": random.choice(["Oslo", "Bergen", "Narvik", "Rome", "Pisa", "Madrid"], number).tolist(),
-            "sex": random.choice(["f", "m"], number).tolist(),
-            "illness": random.choice(["flu", "gout", "asthma", "cough"], number).tolist(),
-        }
-    )
-
-
-def holds(frame: pl.DataFrame, table: Table, solution: Solution) -> None:
-    source = from_frame(frame)
-    release = decode(source, table, solution)
-    released = from_frame(release.frame(source))
-    assert verify_release(released, table.policy, source, release.rows).findings == []
-
-
-def loss(table: Table, solution: Solution) -> float:
-    return measure(table, solution).of(table.policy.loss)
-
-
 # ---------------------------------------------------------------------------------------------- refine
-
-POLICIES = {
-    "k": "[{model: k-anonymity, k: 4}]",
-    "diverse": "[{model: k-anonymity, k: 3}, {model: l-diversity, sensitive: illness, l: 2}]",
-    "close": "[{model: t-closeness, sensitive: illness, t: 0.3}]",
-    "several": "[{model: k-anonymity, attributes: [age, city], k: 4}, "
-    "{model: k-anonymity, attributes: [city, sex], k: 9}]",
-    "apart": "[{model: k-anonymity, attributes: [age], k: 4}, {model: k-anonymity, attributes: [city, sex], k: 25}]",
-}
 
 
 @pytest.mark.parametrize("privacy", POLICIES)
@@ -289,7 +231,7 @@ def plain_trees() -> list[naive_bound.PlainTree]:
 
 
 def two_policy(k: int, more: str = "") -> kveil.Policy:
-    return parse_policy(
+    return Policy.parse(
         f"kveil: 1\nattributes:\n  city: {{role: quasi-identifier, hierarchy: {TREES['city']}}}\n"
         f"  sex: {{role: quasi-identifier, hierarchy: {{tree: {{'*': [f, m]}}}}}}\n"
         f"privacy: [{{model: k-anonymity, k: {k}}}]\nalgorithm: {{name: least-loss, refine: best}}\n{more}",
@@ -369,7 +311,7 @@ def test_no_release_is_below_the_bound(data: st.DataObject) -> None:
 
 
 def number_policy(k: int, more: str = "") -> kveil.Policy:
-    return parse_policy(
+    return Policy.parse(
         f"kveil: 1\nattributes:\n  city: {{role: quasi-identifier, hierarchy: {TREES['city']}}}\n"
         f"  age: {{role: quasi-identifier, hierarchy: {{ranges: {{within: [0, 60]}}}}{more}}}\n"
         f"privacy: [{{model: k-anonymity, k: {k}}}]\nalgorithm: {{name: least-loss, refine: best}}\n",
@@ -426,20 +368,10 @@ def test_the_plain_evaluator_agrees_on_numbers(
 # ---------------------------------------------------------------------------------------------- Adult
 
 
-QUASI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation")
-
-
-@pytest.mark.skipif(not ADULT.exists(), reason=f"{ADULT} is not there")
+@needs_adult
 def test_a_part_of_adult_between_its_bound_and_mondrian() -> None:
-    rows = "".join(
-        f"\n  {name}: {{role: quasi-identifier, hierarchy: {ADULT}/hierarchies_arx/adult_hierarchy_{name}.csv}}"
-        for name in QUASI
-    )
-    text = (
-        f"kveil: 1\nattributes:{rows}\n  salary-class: {{role: sensitive}}\nprivacy: [{{model: k-anonymity, k: 5}}]\n"
-    )
-    policy = parse_policy(text, "policy.yaml", Path())
-    frame = pl.read_csv(ADULT / "adult_arx.csv", separator=";", infer_schema=False)[:1500]
+    policy = kveil.Policy(kveil=1, attributes=attributes_of(), privacy=[{"model": "k-anonymity", "k": 5}])
+    frame = complete_rows()[:1500]
     table = encode(from_frame(frame), policy)
     refined, split = run(find("least-loss"), table, {}), run(find("mondrian"), table, {})
     holds(frame, table, refined)

@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
-from least_loss_test import POLICIES, TREES, holds, loss, people, policy_of
 
 import kveil
 from kveil.algorithms.least_loss import search_overlaps as descent
@@ -23,11 +22,13 @@ from kveil.algorithms.registry import asks, find
 from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.kernels.least_loss.overlaps import search
-from kveil.policy.load import parse_policy
+from kveil.policy.model import Policy
 from kveil.progress import silent
+from kveil.stopping import Stop
 from kveil.table.encode import Table, encode
 from kveil.table.solution import Solution
 from naive import overlaps as naive_overlap
+from small_people import POLICIES, TREES, holds, loss, people, policy_of
 from strategies import Case, cases, examples, placed
 
 OVERLAPS = {
@@ -46,7 +47,7 @@ def overlap_of(table: Table, solution: Solution) -> descent.Overlap:
     part = Part(table, 0, solution, order)
     outside = order[part.out[order]] if descent.may_come_in(part) else order[:0]
     costs = whole_numbers(table)
-    watch = Watch(None, silent, float(costs.scale * table.records))
+    watch = Watch(Stop(), silent, float(costs.scale * table.records))
     return descent.Overlap(part, costs, watch, solution, outside)
 
 
@@ -119,7 +120,7 @@ def test_suppressed_records_come_back_into_several_components(show: str) -> None
 
 
 def test_bound_optimum_refined() -> None:
-    policy = parse_policy(naive_overlap.POLICY, "policy.yaml", Path())
+    policy = Policy.parse(naive_overlap.POLICY, "policy.yaml", Path())
     solved = optimal = 0
     for seed in range(12):
         chance = random.Random(seed)

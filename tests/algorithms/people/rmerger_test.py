@@ -13,7 +13,7 @@ from kveil.algorithms.clustering.k_member import Space
 from kveil.algorithms.people.rmerger import _generalize
 from kveil.frames import from_frame
 from kveil.kernels.items.combinations import merge_nearest
-from kveil.policy.load import parse_policy
+from kveil.policy.model import Policy
 from kveil.table.encode import Table, encode
 from naive import people as naive
 
@@ -59,7 +59,7 @@ def random_table(random: Random) -> tuple[Table, pl.DataFrame]:
         own = {"pid": f"P{person:02}", **{name: random.choice(WAYS[name])[0] for name in QUASI}}
         rows += [{**own, **{name: random.choice(WAYS[name])[0] for name in SETS}} for _ in range(random.randint(1, 4))]
     frame = pl.DataFrame(rows)
-    return encode(from_frame(frame), parse_policy(text, "a test", Path())), frame
+    return encode(from_frame(frame), Policy.parse(text, "a test", Path())), frame
 
 
 def test_items_are_generalized_as_by_the_slow_twin() -> None:

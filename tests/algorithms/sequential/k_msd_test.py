@@ -13,14 +13,14 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from keep_test import grown
 
 import kveil
 import places
 from kveil.kernels.sequential.k_msd import Nodes, repair
-from kveil.policy.load import parse_policy
+from kveil.policy.model import Policy
 from naive import k_msd as naive_kmsd
 from naive import release as naive
+from planted_rules import grown
 from strategies import examples
 
 GOLDEN = places.GOLDEN / "kmsd"
@@ -278,7 +278,7 @@ release: {order: keep}
 """
     frame = pl.DataFrame({"place": ["Wichita", "Topeka", "Topeka", "Akron"], "sex": ["f", "m", "m", "f"]})
     for algorithm in ("k-msd", "k-msd-ag"):
-        result = kveil.anonymize(frame, parse_policy(text, "p", Path()), algorithm=algorithm)
+        result = kveil.anonymize(frame, Policy.parse(text, "p", Path()), algorithm=algorithm)
         assert result.owner.rows.tolist() == [0, 1, 2]
         assert set(result.data["place"]) == {"Kansas"}
 

@@ -29,7 +29,7 @@ from kveil.arrays import Ints, Longs
 from kveil.kernels.bound.bound import Lattice, cheapest, collect, excess, kept_excess
 from kveil.kernels.grouping.groups import group_rows
 from kveil.policy.attributes import MaxWidth
-from kveil.policy.constraints import implied
+from kveil.policy.components import implied
 from kveil.policy.privacy import PrivacyModel
 from kveil.progress import Progress
 from kveil.table.encode import Table

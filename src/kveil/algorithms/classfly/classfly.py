@@ -21,7 +21,7 @@ from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.grouping.groups import add_up, group_rows
 from kveil.measures import measure
 from kveil.models.groups import Pairs
-from kveil.policy.constraints import most_suppressed
+from kveil.policy.components import most_suppressed
 from kveil.policy.fields import Flag, PolicyPart
 from kveil.table.encode import Table
 from kveil.table.solution import Solution

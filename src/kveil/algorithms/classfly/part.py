@@ -13,7 +13,7 @@ from kveil.kernels.grouping.groups import add_up, group_rows
 from kveil.models.distributions import Close
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
-from kveil.policy.constraints import Component, implied
+from kveil.policy.components import Component, implied
 from kveil.table.encode import Table
 from kveil.table.tree import Tree, star_rows
 

@@ -18,7 +18,7 @@ from kveil.algorithms.limits import Mam, least_size, mam
 from kveil.arrays import Bools, Ints, Longs
 from kveil.errors import Unmeetable
 from kveil.kernels.clustering.greedy import Costs, Items, blocks, cluster
-from kveil.policy.constraints import most_suppressed
+from kveil.policy.components import most_suppressed
 from kveil.policy.fields import Count, PolicyPart
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution

@@ -10,7 +10,7 @@ import numpy as np
 
 from kveil.algorithms.full_domain.judge import Judge, Tuples
 from kveil.errors import Unmeetable
-from kveil.policy.constraints import most_suppressed
+from kveil.policy.components import most_suppressed
 from kveil.policy.fields import PolicyPart
 from kveil.table.encode import Table
 from kveil.table.solution import Solution

@@ -24,7 +24,7 @@ from kveil.kernels.grouping.groups import group_rows
 from kveil.measures import measure
 from kveil.models.distributions import AlphaShare, DistinctValues, EntropyL, RecursiveCL
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
-from kveil.policy.constraints import most_suppressed
+from kveil.policy.components import most_suppressed
 from kveil.policy.fields import PolicyPart
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution

@@ -13,7 +13,7 @@ from kveil.models.distributions import FrequencyL, distribution_model, exact
 from kveil.models.fingerprints import fingerprint_name
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
-from kveil.policy.constraints import implied
+from kveil.policy.components import implied
 from kveil.policy.model import Policy
 from kveil.policy.privacy import PrivacyModel
 from kveil.table.encode import Table

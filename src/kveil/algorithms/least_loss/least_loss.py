@@ -8,7 +8,7 @@ import numpy as np
 
 from kveil.errors import Unmeetable
 from kveil.measures import measure
-from kveil.policy.constraints import implied
+from kveil.policy.components import implied
 from kveil.policy.fields import PolicyPart
 from kveil.table.encode import Table
 from kveil.table.solution import Solution

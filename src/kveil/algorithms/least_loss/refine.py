@@ -16,7 +16,7 @@ import numpy as np
 from kveil.algorithms.full_domain.judge import group_model
 from kveil.algorithms.least_loss.layout import Costs, TooLarge, base_codes, whole_numbers
 from kveil.algorithms.least_loss.search_groups import Grouped
-from kveil.algorithms.least_loss.search_overlaps import Overlap, may_come_in, smallest
+from kveil.algorithms.least_loss.search_overlaps import may_come_in, overlap_of, smallest
 from kveil.algorithms.least_loss.unsuppress import come_back
 from kveil.algorithms.rules.follow import followers_of
 from kveil.algorithms.rules.keep import Rule
@@ -25,7 +25,7 @@ from kveil.kernels.grouping.groups import group_rows
 from kveil.measures import measure
 from kveil.models.fingerprints import as_shown
 from kveil.models.groups import AtLeastK, Groups, Pairs
-from kveil.policy.constraints import implied
+from kveil.policy.components import implied
 from kveil.progress import Progress
 from kveil.stopping import Stop, current
 from kveil.table.encode import Table
@@ -174,9 +174,10 @@ def _refine(
         def let_in(number: int, rows: Ints) -> tuple[Ints, list[Shown]]:
             part = Part(table, number, given, order)
             if not part.grouped:
-                overlap = Overlap(part, costs, watch, given, rows if may_come_in(part) else rows[:0])
-                if overlap.valid():
-                    overlap.descend()
+                overlap = overlap_of(part, costs, watch, given, rows if may_come_in(part) else rows[:0])
+                if overlap is None:
+                    return rows[:0], [given.shown[p] for p in part.positions]
+                overlap.descend()
                 return overlap.came_in(), overlap.shown(given)
             grouped = Grouped(part, costs, watch, given, followers_of(table, part.positions, rules))
             grouped.part_rank = rank
@@ -193,8 +194,8 @@ def _refine(
         alone = (len(table.components) == 1 or not table.whole_rows) and not solution.items
         if not part.grouped:
             outside = order[part.out[order]] if alone and may_come_in(part) else order[:0]
-            overlap = Overlap(part, costs, watch, solution, outside)
-            if not overlap.valid():
+            overlap = overlap_of(part, costs, watch, solution, outside)
+            if overlap is None:
                 continue
             overlap.descend()
             overlap.run(tries_a_row)

@@ -24,6 +24,7 @@ from kveil.kernels.least_loss.overlaps import (
     PARENT,
     TOTAL,
     TRIES,
+    InvalidStart,
     Rules,
     Trees,
     holds_everywhere,
@@ -254,6 +255,15 @@ class Overlap:
         inside = self.state.out == 0
         inside[: len(self.part.rows)] = False
         return np.asarray(self.rows[inside])
+
+
+def overlap_of(part: Part, costs: Costs, watch: Watch, solution: Solution, outside: Ints) -> Overlap | None:
+    """Return the search of a component, None where the solution to begin with breaks a constraint."""
+    try:
+        overlap = Overlap(part, costs, watch, solution, outside)
+    except InvalidStart:
+        return None
+    return overlap if overlap.valid() else None
 
 
 def may_come_in(part: Part) -> bool:

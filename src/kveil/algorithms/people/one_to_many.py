@@ -26,7 +26,7 @@ from kveil.measures import measure
 from kveil.models.fingerprints import as_shown, fingerprint_name, fingerprints, nothing_shown
 from kveil.models.groups import AtLeastK, Pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
-from kveil.policy.constraints import implied, largest_k, most_suppressed
+from kveil.policy.components import implied, largest_k, most_suppressed
 from kveil.policy.fields import PolicyPart
 from kveil.table.encode import Table
 from kveil.table.solution import Solution

@@ -22,7 +22,7 @@ from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.items.combinations import ClusterItems, climb, merge_nearest
 from kveil.kernels.items.partition import Forest, group_sets
 from kveil.models.fingerprints import nothing_shown, run_starts
-from kveil.policy.constraints import largest_k, most_suppressed
+from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.fields import Count, PolicyPart, Share
 from kveil.table.encode import Table
 from kveil.table.solution import Solution

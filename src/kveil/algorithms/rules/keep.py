@@ -19,15 +19,14 @@ import numpy as np
 from kveil.algorithms.full_domain.judge import counted_names, group_model
 from kveil.algorithms.rules.joinable import Nodes, Spans, heaviest
 from kveil.arrays import Bools, Ints
-from kveil.errors import Refused, Unmeetable
+from kveil.errors import Unmeetable
 from kveil.kernels.grouping.groups import group_rows
 from kveil.measures import measure
 from kveil.models.fingerprints import as_shown, fingerprint_name, nothing_shown
 from kveil.models.groups import AtLeastK, Pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.attributes import MaxWidth
-from kveil.policy.constraints import most_suppressed
-from kveil.policy.model import Policy
+from kveil.policy.components import most_suppressed
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
 from kveil.table.tree import Tree
@@ -48,26 +47,6 @@ class Rule:
     right: int
     text: str
     strict: bool = True
-
-
-def check_rules(policy: Policy) -> None:
-    """Raise Refused for rules that the release's shape has no place for."""
-    for rule in policy.dependencies:
-        inside = [name for name in rule.left + rule.right if name in policy.generalized]
-        if inside:
-            raise Refused(
-                f"the dependency {rule.rule} names {inside[0]}, whose items a model asks to generalize as sets; no "
-                "rule over single items can be kept then: take it out."
-            )
-    if policy.individual_column is None or policy.release.shape != "long":
-        return
-    for rule in policy.dependencies:
-        inside = [name for name in rule.left + rule.right if policy.attributes[name].role == "sensitive"]
-        if inside and not rule.multivalued:
-            raise Refused(
-                f"the dependency {rule.rule} names {inside[0]}, whose items a release in long shape lays out one under "
-                "another, so that a row is no record any more; use release: {shape: sets}, or take the rule out."
-            )
 
 
 def rules_of(table: Table, multivalued: bool) -> list[Rule]:

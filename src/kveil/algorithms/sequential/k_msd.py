@@ -15,7 +15,7 @@ from kveil.algorithms.unmet import beyond_limit
 from kveil.arrays import Ints, Longs
 from kveil.kernels.grouping.groups import group_rows
 from kveil.kernels.sequential.k_msd import Nodes, repair
-from kveil.policy.constraints import largest_k, most_suppressed
+from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.fields import PolicyPart
 from kveil.table.encode import Table
 from kveil.table.solution import Solution

@@ -18,7 +18,7 @@ from kveil.algorithms.unmet import beyond_limit
 from kveil.arrays import Bools, Ints, Longs
 from kveil.models.distributions import AlphaShare, Close, DistinctValues
 from kveil.models.groups import AtLeastK, Groups, Pairs
-from kveil.policy.constraints import most_suppressed
+from kveil.policy.components import most_suppressed
 from kveil.policy.fields import PolicyPart
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution, all_stars

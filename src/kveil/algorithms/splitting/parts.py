@@ -17,7 +17,7 @@ from kveil.models.groups import Groups, Pairs
 from kveil.models.packed import needs_of, values_of
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.attributes import Dates
-from kveil.policy.constraints import Component, implied
+from kveil.policy.components import Component, implied
 from kveil.policy.numbers import parse_number
 from kveil.table.encode import Table
 from kveil.table.solution import Shown

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kveil.arrays import Ints, Longs, Words
+from kveil.kernels.grouping.groups import group_rows
 from kveil.kernels.least_loss.neighbours import Models, no_models
 
 FIRST, LAST, PARENT, DEPTH, STAR = range(5)  # of a node: its leaves, what is above, edges to the root, whether `*`
@@ -77,10 +78,33 @@ class Work(NamedTuple):
     active: Ints
 
 
+class InvalidStart(ValueError):
+    """Rows that the loops cannot begin with: a class is too small, or a row shows what does not cover it."""
+
+
+def check_start(base: Ints, nodes: Ints, out: Ints, trees: Trees, rules: Rules) -> None:
+    """Raise InvalidStart for rows that the loops cannot begin with: these look at nothing a second time.
+
+    Room for classes is reckoned from their least size, and every way up ends at what covers the row. O(rows ·
+    constraints).
+    """
+    inside = out == 0
+    first, last, depth = trees.ints[FIRST], trees.ints[LAST], trees.ints[DEPTH]
+    shown, own = trees.at + nodes[inside], trees.at + base[inside]
+    if ((first[shown] > first[own]) | (last[shown] < last[own]) | (depth[shown] > depth[own])).any():
+        raise InvalidStart("a row shows what does not cover it.")
+    for c, k in enumerate(rules.k.tolist()):
+        over = rules.attribute[rules.start[c] : rules.start[c + 1]]
+        group, number = group_rows(np.ascontiguousarray(nodes[inside][:, over].T))
+        if len(number) and np.bincount(group).min() < k:
+            raise InvalidStart("a class has too few rows.")
+
+
 def new_state(base: Ints, limit: Ints, nodes: Ints, out: Ints, trees: Trees, rules: Rules, seed: int) -> State:
-    """Return rows with what they show, in their classes; arrays are row × attribute."""
+    """Return rows with what they show, in their classes; arrays are row × attribute. Raises InvalidStart."""
     from kveil.kernels.least_loss.overlaps_loops import fill_classes
 
+    check_start(base, nodes, out, trees, rules)
     rows = len(base)
     sets = len(rules.k)
     room = room_for(rows, rules.k)

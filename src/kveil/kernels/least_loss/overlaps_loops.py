@@ -188,6 +188,16 @@ def may_show(state: State, trees: Trees, row: int, a: int, node: int) -> bool:
     ] and covers(trees, a, node, state.base[row, a])
 
 
+@inner
+def may_rise(state: State, trees: Trees, row: int, a: int, node: int) -> bool:
+    """Tell whether a row that shows a node may show the parent: not at its limit, nor where it shows more already.
+
+    Every step up makes the depth smaller, so loops that ask this end.
+    """
+    at = trees.at[a]
+    return trees.ints[DEPTH, at + node] > trees.ints[DEPTH, at + state.limit[row, a]]
+
+
 @njit(cache=True, nogil=True)
 def fill_classes(state: State, trees: Trees, rules: Rules) -> None:
     """Put every row that is not out into its classes, and reckon costs."""
@@ -256,7 +266,7 @@ def at_depth(state: State, trees: Trees, row: int, a: int, depth: int) -> int:
     """Return what a row shows of an attribute at a depth: its lowest node that lies no deeper, within its limit."""
     at = trees.at[a]
     node = state.base[row, a]
-    while trees.ints[DEPTH, at + node] > depth and node != state.limit[row, a]:
+    while trees.ints[DEPTH, at + node] > depth and may_rise(state, trees, row, a, node):
         node = trees.ints[PARENT, at + node]
     return node
 

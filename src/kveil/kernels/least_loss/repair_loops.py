@@ -11,6 +11,7 @@ from kveil.kernels.least_loss.neighbours import Models
 from kveil.kernels.least_loss.overlaps import (
     ACTIVE,
     AFTER,
+    DEPTH,
     FIRST,
     HEAD,
     JOURNAL,
@@ -37,6 +38,7 @@ from kveil.kernels.least_loss.overlaps_loops import (
     covers,
     forget_waiting,
     inner,
+    may_rise,
     may_show,
     place,
     purge,
@@ -195,7 +197,7 @@ def aim(state: State, trees: Trees, rules: Rules, work: Work, row: int, vector: 
             vector[a] = state.base[row, a]
         if kind == 7:  # and another one higher
             b = rules.attribute[rules.start[c] + draw(state.random, number)]
-            if b != a and vector[b] != state.limit[row, b]:
+            if b != a and may_rise(state, trees, row, b, vector[b]):
                 vector[b] = trees.ints[PARENT, trees.at[b] + vector[b]]
     return c
 
@@ -203,15 +205,12 @@ def aim(state: State, trees: Trees, rules: Rules, work: Work, row: int, vector: 
 @inner
 def lower(state: State, trees: Trees, row: int, a: int, by_chance: bool) -> int:
     """Return a node between what a row shows and what it is."""
+    at = trees.at[a]
     node, shown = state.base[row, a], state.nodes[row, a]
     if by_chance:
-        steps = 0
-        at = node
-        while at != shown:
-            at = trees.ints[PARENT, trees.at[a] + at]
-            steps += 1
+        steps = trees.ints[DEPTH, at + node] - trees.ints[DEPTH, at + shown]
         for _ in range(draw(state.random, steps + 1) if steps else 0):
-            node = trees.ints[PARENT, trees.at[a] + node]
+            node = trees.ints[PARENT, at + node]
     return node
 
 
@@ -384,7 +383,7 @@ def way_up(state: State, trees: Trees, rules: Rules, work: Work, c: int, g: int,
         a = rules.attribute[i]
         for b in range(len(vector)):
             vector[b] = state.nodes[row, b]
-        while vector[a] != state.limit[row, a]:
+        while may_rise(state, trees, row, a, vector[a]):
             vector[a] = trees.ints[PARENT, trees.at[a] + vector[a]]
             if hides and shows_nothing(trees, vector):
                 break
@@ -446,7 +445,8 @@ def settle(state: State, trees: Trees, rules: Rules, work: Work, row: int) -> bo
     for turn in range(width):
         a = (first + turn) % width
         node = state.base[row, a]
-        while node != state.nodes[row, a]:
+        shown_depth = trees.ints[DEPTH, trees.at[a] + state.nodes[row, a]]
+        while trees.ints[DEPTH, trees.at[a] + node] > shown_depth:
             for b in range(width):
                 vector[b] = state.nodes[row, b]
             vector[a] = node

@@ -1,6 +1,6 @@
 """Least loss against Classfly+ complete where constraints overlap, on Adult with ARX's trees.
 
-`python benchmarks/least_loss_constraints.py` writes the table of docs/algorithms/least-loss.md between its marker
+`python benchmarks/figures_overlaps.py` writes the table of docs/algorithms/least-loss.md between its marker
 comments: the constraint sets of docs/algorithms/classfly.md and two heavier ones. `--tiny` compares the search with the
 exact optimum of tiny tables under two overlapping constraints instead, for docs/least-loss-research.md.
 """
@@ -8,24 +8,23 @@ exact optimum of tiny tables under two overlapping constraints instead, for docs
 from __future__ import annotations
 
 import argparse
-import importlib
 import random
 import statistics
-import sys
 from pathlib import Path
 
 import polars as pl
 
 import kveil
-from figures_classfly import ADULT, ADULT_SETS, QUASI, policy_over
+from figures_classfly import ADULT_SETS, QUASI, policy_over
 from kveil.algorithms.registry import find
 from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.measures import measure
-from kveil.policy.load import parse_policy
+from kveil.policy.model import Policy
 from kveil.table.encode import Table, encode
+from measuring import ADULT, ROOT
+from naive import overlaps as naive
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "algorithms" / "least-loss.md"
 RESEARCH = ROOT / "docs" / "least-loss-research.md"
 HEAVY = {
@@ -84,14 +83,12 @@ def constraints_table(rows: int | None = None, names: list[str] | None = None) -
 
 def tiny_tables(number: int) -> str:
     """Return how far the search and the bound are from the exact optimum, over so many tiny random tables."""
-    sys.path.insert(0, str(ROOT / "tests"))
-    naive = importlib.import_module("naive.overlaps")
     above, below, optimal, solved = [], [], 0, 0
     for seed in range(number):
         chance = random.Random(seed)
         rows = naive.tiny_rows(chance, chance.randint(5, 7))
         frame = pl.DataFrame(rows, schema=list(naive.NAMES), orient="row")
-        policy = parse_policy(naive.POLICY, "tiny", ROOT)
+        policy = Policy.parse(naive.POLICY, "tiny", ROOT)
         best = naive.optimum(rows)
         try:
             found = kveil.anonymize(frame, policy).account["loss"]["ncp"]

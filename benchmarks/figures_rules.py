@@ -1,18 +1,16 @@
 """What keeping dependencies costs on Adult: the NCP of releases with and without education <-> education-num.
 
-python benchmarks/rules_on_adult.py
+python benchmarks/figures_rules.py
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import polars as pl
 
 import kveil
-from kveil.policy.load import parse_policy
+from kveil.policy.model import Policy
+from measuring import ADULT
 
-ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult"
 COLUMNS = ("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation")
 POLICY = """\
 kveil: 1
@@ -37,8 +35,8 @@ def main() -> None:
     frame = pl.DataFrame(texts).filter(pl.col("workclass") != "?")
     print("| algorithm | NCP without rules | rules that hold then | NCP with both rules |\n|---|---|---|---|")
     for algorithm in ("datafly", "incognito", "classfly", "mondrian", "k-msd", "k-msd-ag"):
-        plain = parse_policy(POLICY, "adult", ADULT)
-        ruled = parse_policy(POLICY + RULES, "adult", ADULT)
+        plain = Policy.parse(POLICY, "adult", ADULT)
+        ruled = Policy.parse(POLICY + RULES, "adult", ADULT)
         without = kveil.anonymize(frame, plain, algorithm=algorithm)
         kept = kveil.anonymize(frame, ruled, algorithm=algorithm)
         held = sum(rule["holds"] for rule in kveil.verify(without.data, ruled).dependencies)

@@ -1,92 +1,20 @@
-"""What the parts of a policy mean together: checks across keys, components, implied constraints."""
+"""Checks across the keys of a policy: names, roles, what covers what, what hierarchies and rules allow."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from kveil.errors import PolicyError
+from kveil.errors import PolicyError, Refused
+from kveil.policy.attributes import Attribute, Ranges
+from kveil.policy.builders import label_test
+from kveil.policy.hierarchy import marked_nodes
+from kveil.policy.keys import PolicyKeys
+from kveil.policy.lines import Lines
+from kveil.policy.privacy import GENERALIZING, PrivacyModel, sensitive_of
 from kveil.words import did_you_mean, listing
 
-if TYPE_CHECKING:
-    from kveil.policy.model import Policy
-    from kveil.policy.privacy import PrivacyModel
 
-
-@dataclass(frozen=True)
-class Component:
-    """An independent constraint subset: models that share attributes, transitively, and those attributes.
-
-    Each component owns its columns alone; suppression is decided per component (seed 001, definition 4).
-    """
-
-    attributes: tuple[str, ...]
-    models: tuple[int, ...]
-
-
-def components(policy: Policy) -> tuple[Component, ...]:
-    """Return the components of a policy, in the order of their first attribute.
-
-    ``models`` are positions in ``policy.privacy``. Without quasi-identifiers, as for plain sets of items, all models
-    are about the one class of all individuals.
-    """
-    if not policy.quasi_identifiers:
-        return (Component((), tuple(range(len(policy.privacy)))),)
-    leader = {name: name for name in policy.quasi_identifiers}
-
-    def find(name: str) -> str:
-        while leader[name] != name:
-            name = leader[name]
-        return name
-
-    order = {name: position for position, name in enumerate(leader)}
-    for model in policy.privacy:
-        names = policy.attributes_of(model)
-        for name in names[1:]:
-            low, high = sorted((find(names[0]), find(name)), key=order.__getitem__)
-            leader[high] = low
-    found = []
-    for top in leader:
-        if leader[top] == top:
-            members = tuple(name for name in leader if find(name) == top)
-            models = tuple(i for i, model in enumerate(policy.privacy) if policy.attributes_of(model)[0] in members)
-            found.append(Component(members, models))
-    return tuple(found)
-
-
-def implied(policy: Policy) -> dict[int, int]:
-    """Return the k-anonymity constraints that another one implies, as position → position of the other.
-
-    ``C1 ≼ C2`` where C1's attributes are a subset of C2's and its k is no larger (seed 001, definition 3);
-    of two equal ones the later is implied.
-    """
-    plain = [
-        (i, frozenset(policy.attributes_of(model)), model.k)
-        for i, model in enumerate(policy.privacy)
-        if model.model == "k-anonymity"
-    ]
-    found: dict[int, int] = {}
-    for i, attributes, k in plain:
-        for j, larger, other in plain:
-            same = attributes == larger and k == other
-            if i != j and attributes <= larger and k <= other and (not same or j < i):
-                found[i] = j
-                break
-    return found
-
-
-def largest_k(policy: Policy) -> int:
-    """Return the largest k that any model of a policy asks for, 1 where none has a k."""
-    return max((model.k for model in policy.privacy if hasattr(model, "k")), default=1)
-
-
-def most_suppressed(policy: Policy, records: int) -> int:
-    """Return how many records may be suppressed: the limit is a fraction, reckoned exactly."""
-    return int(Fraction(policy.suppression.limit) * records)
-
-
-def _names_exist(policy: Policy, names: tuple[str, ...], where: str) -> None:
+def _names_exist(policy: PolicyKeys, names: tuple[str, ...], where: str) -> None:
     for name in names:
         if name not in policy.attributes:
             hint = did_you_mean(name, policy.attributes)
@@ -96,7 +24,7 @@ def _names_exist(policy: Policy, names: tuple[str, ...], where: str) -> None:
         raise PolicyError(f"{where} names {listing(repeated)} twice; name each attribute once.")
 
 
-def _check_model(policy: Policy, model: PrivacyModel, where: str) -> None:
+def _check_model(policy: PolicyKeys, model: PrivacyModel, where: str) -> None:
     if model.attributes is not None:
         _names_exist(policy, model.attributes, f"{where}.attributes")
         for name in model.attributes:
@@ -106,8 +34,7 @@ def _check_model(policy: Policy, model: PrivacyModel, where: str) -> None:
                     f"{where}.attributes names {name!r}, which has role {role}; "
                     "only quasi-identifiers can be grouped by."
                 )
-    named = getattr(model, "sensitive", ())
-    names = (named,) if isinstance(named, str) else tuple(named)
+    names = sensitive_of(model)
     _names_exist(policy, names, f"{where}.sensitive")
     for name in names:
         attribute = policy.attributes[name]
@@ -121,7 +48,7 @@ def _check_model(policy: Policy, model: PrivacyModel, where: str) -> None:
                 f"{where} measures {distance} distances, but attributes.{name} has no hierarchy; "
                 "give it one, or use distance: equal."
             )
-    if model.model not in {"kl-diversity", "k-km-anonymity"}:
+    if model.model not in GENERALIZING:
         return
     if policy.individual_column is None:
         raise PolicyError(
@@ -136,7 +63,7 @@ def _check_model(policy: Policy, model: PrivacyModel, where: str) -> None:
             )
 
 
-def check_policy(policy: Policy) -> None:
+def check_policy(policy: PolicyKeys) -> None:
     """Raise PolicyError for what single keys cannot show: names, roles and what covers what."""
     if not policy.attributes:
         raise PolicyError("attributes is empty; list every column with its role.")
@@ -145,7 +72,7 @@ def check_policy(policy: Policy) -> None:
         raise PolicyError(
             f"attributes gives role individual to {listing(individuals)}; only one column can say whose record it is."
         )
-    about_items = {model.model for model in policy.privacy} <= {"kl-diversity", "k-km-anonymity"}
+    about_items = all(model.model in GENERALIZING for model in policy.privacy)
     if not policy.quasi_identifiers and not (policy.privacy and about_items):
         raise PolicyError(
             "attributes has no quasi-identifier, so there is nothing to protect; "
@@ -169,3 +96,51 @@ def check_policy(policy: Policy) -> None:
                 raise PolicyError(
                     f"{where} names {name!r}, which has role {role} and is never released; take the rule out."
                 )
+
+
+def check_hierarchy(
+    name: str, attribute: Attribute, lines: Lines | None, missing: Sequence[str], *, quoted: bool
+) -> None:
+    """Raise PolicyError where texts for missing or marked nodes do not fit an attribute's hierarchy.
+
+    In trees that are built from data a marked node may be one that this data does not have; only what no data could
+    have is an error there. Errors name labels of the hierarchy only where it may be ``quoted``.
+    """
+    if isinstance(attribute.hierarchy, Ranges) or (lines is None and not marked_nodes(attribute)):
+        return
+    labels = {label for line in lines.lines for label in line} if lines is not None else set()
+    inner = {label for line in lines.lines for label in line[1:]} if lines is not None else set()
+    for text in missing:
+        if text in inner:
+            raise PolicyError(
+                f"data.missing lists {text!r}, which is an inner node of the hierarchy of {name}; "
+                "rename one of the two."
+            )
+    known = label_test(attribute.hierarchy, lines)
+    for node in marked_nodes(attribute):
+        if not known(node) and node not in missing:
+            hint = did_you_mean(node, labels) if quoted else ""
+            raise PolicyError(
+                f"attributes.{name}.boundary marks {node!r}, which its hierarchy does not have"
+                f"{hint or '; mark one of its nodes.'}"
+            )
+
+
+def check_rules(policy: PolicyKeys) -> None:
+    """Raise Refused for rules that the release's shape has no place for."""
+    for rule in policy.dependencies:
+        inside = [name for name in rule.left + rule.right if name in policy.generalized]
+        if inside:
+            raise Refused(
+                f"the dependency {rule.rule} names {inside[0]}, whose items a model asks to generalize as sets; no "
+                "rule over single items can be kept then: take it out."
+            )
+    if policy.individual_column is None or policy.release.shape != "long":
+        return
+    for rule in policy.dependencies:
+        inside = [name for name in rule.left + rule.right if policy.attributes[name].role == "sensitive"]
+        if inside and not rule.multivalued:
+            raise Refused(
+                f"the dependency {rule.rule} names {inside[0]}, whose items a release in long shape lays out one under "
+                "another, so that a row is no record any more; use release: {shape: sets}, or take the rule out."
+            )

@@ -1,0 +1,233 @@
+"""Hierarchies that a policy describes instead of listing: intervals, masks, dates, and balanced trees over values."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+from kveil.errors import PolicyError
+from kveil.policy.attributes import STAR, Dates, Hierarchy, Intervals, Mask
+from kveil.policy.lines import Line, Lines, check_lines, collapse
+from kveil.policy.numbers import EXACT, is_whole, multiple_below, parse_number, show_number, show_span
+
+_TIME = re.compile(r"[T ]\d{2}:\d{2}.*", re.ASCII | re.DOTALL)
+
+
+class IntervalScale:
+    """The intervals of one attribute: nested, starting at `from`, the last cut at `to`.
+
+    Inclusive for whole numbers (``11-20``), half-open for others (``[1.5,2.5)``). A column is of whole
+    numbers if the policy's numbers and all its values are.
+    """
+
+    def __init__(self, spec: Intervals, *, real: bool) -> None:
+        self.spec = spec
+        self.real = real or not all(is_whole(n) for n in (spec.from_, spec.to, *spec.widths))
+
+    def bounds(self, number: Decimal, width: Decimal) -> tuple[Decimal, Decimal]:
+        """Return the interval of a width that holds a number, as its label names the bounds."""
+        start = self.spec.from_
+        low = EXACT.add(start, multiple_below(EXACT.subtract(number, start), width))
+        high = EXACT.add(low, width) if self.real else EXACT.add(low, EXACT.subtract(width, Decimal(1)))
+        return low, min(high, self.spec.to)
+
+    def label(self, low: Decimal, high: Decimal) -> str:
+        """Return the text of an interval; an interval of one whole number is that number."""
+        return f"[{show_number(low)},{show_number(high)})" if self.real else show_span(low, high)
+
+    def holds(self, number: Decimal) -> bool:
+        """Tell whether a number lies on the scale; half-open intervals leave `to` itself out."""
+        if self.real:
+            return self.spec.from_ <= number < self.spec.to
+        return self.spec.from_ <= number <= self.spec.to and is_whole(number)
+
+    def line(self, value: str) -> Line | None:
+        """Return a value's way up, None where the scale does not know it."""
+        number = parse_number(value)
+        if number is None or not self.holds(number):
+            return None
+        labels = [self.label(*self.bounds(number, width)) for width in self.spec.widths]
+        if labels[0] == show_number(number):
+            labels = [value if label == labels[0] else label for label in labels]
+        return collapse([value, *labels, STAR])
+
+    def height(self, low: Decimal, level: int) -> int:
+        """Return how many edges a leaf may lie below the interval of ``widths[level]`` that starts at low.
+
+        The first interval inside is the widest, so it decides.
+        """
+        edges = 0
+        below = "" if self.real else show_number(low)
+        for width in self.spec.widths[: level + 1]:
+            here = self.label(*self.bounds(low, width))
+            edges += here != below
+            below = here
+        return edges
+
+
+def _mask_climber(spec: Mask) -> Callable[[str], Line]:
+    """Return the way up of values; values of one length and beginning share theirs above the first mask."""
+    longest = spec.keep[0]
+
+    @cache
+    def above(start: str, length: int) -> Line:
+        return collapse([*[start[:kept] + STAR * (length - kept) for kept in spec.keep], STAR])
+
+    def line(value: str) -> Line:
+        upper = above(value[:longest], len(value))
+        return upper if upper[0] == value else (value, *upper)
+
+    return line
+
+
+_DATE_LABELS: dict[str, Callable[[str], str]] = {
+    "month": lambda date: date[:7],
+    "quarter": lambda date: f"{date[:4]}-Q{(int(date[5:7]) + 2) // 3}",
+    "year": lambda date: date[:4],
+    "decade": lambda date: date[:3] + STAR,
+    "century": lambda date: date[:2] + STAR * 2,
+}
+
+
+def _date_climber(spec: Dates) -> Callable[[str], Line | None]:
+    """Return the way up of ISO dates, or of moments that start with one; None for anything else."""
+
+    @cache
+    def above(month: str) -> Line:
+        return (*[_DATE_LABELS[level](month) for level in spec.levels], STAR)
+
+    def line(value: str) -> Line | None:
+        date = value[:10]
+        if date[4:5] != "-" or date[7:8] != "-" or (len(value) > 10 and not _TIME.fullmatch(value, 10)):
+            return None
+        try:
+            datetime.date.fromisoformat(date)
+        except ValueError:
+            return None
+        return (value, *above(date[:7]))
+
+    return line
+
+
+def is_real(values: Iterable[str]) -> bool:
+    """Tell whether any of the values is a number with a fraction."""
+    return any(n is not None and not is_whole(n) for n in map(parse_number, values))
+
+
+def climber(spec: Hierarchy | None, values: Iterable[str]) -> Callable[[str], Line | None]:
+    """Return the function from a value to its way up, for builders and for no hierarchy.
+
+    ``values`` are a column's distinct values: they decide whether `intervals` are of whole numbers.
+    """
+    if spec is None:
+        return lambda value: (value, STAR)
+    if isinstance(spec, Intervals):
+        return IntervalScale(spec, real=is_real(values)).line
+    if isinstance(spec, Mask):
+        return _mask_climber(spec)
+    if isinstance(spec, Dates):
+        return _date_climber(spec)
+    raise TypeError(f"{type(spec).__name__} is no builder")
+
+
+def _in_order(spec: Hierarchy | None, values: Iterable[str]) -> list[str]:
+    if isinstance(spec, Intervals):
+        return sorted(values, key=lambda value: (parse_number(value) or Decimal(0), value))
+    return sorted(values)
+
+
+def build_lines(spec: Hierarchy | None, values: Iterable[str], where: str) -> tuple[Lines, list[str]]:
+    """Return a builder's hierarchy over a column's distinct values, and the values it does not know.
+
+    Leaves stand in their natural order: numbers by size, other texts by code point.
+    """
+    distinct = _in_order(spec, values)
+    climb = climber(spec, distinct)
+    found: list[Line] = []
+    unknown: list[str] = []
+    for value in distinct:
+        line = climb(value)
+        if line is None:
+            unknown.append(value)
+        else:
+            found.append(line)
+    if isinstance(spec, Mask) and any(STAR in value for value in distinct):
+        # Only a value that looks masked already can stand in another one's way.
+        check_lines(found, where, "rename the values that contain `*`, or use a hierarchy file")
+    return Lines(tuple(found), STAR, built=True), unknown
+
+
+def balanced_lines(
+    counts: Iterable[tuple[str, int]], fan_out: int, order: Callable[[str], Any] | None = None
+) -> tuple[Line, ...]:
+    """Return a tree over values whose siblings hold about equally many records, in the order of their texts.
+
+    ``order`` gives values other places. Each level cuts its parent's run of values into at most ``fan_out`` parts
+    of about equal weight; inner nodes are called by their first and last value.
+    """
+    found: list[Line] = []
+
+    def cut(run: list[tuple[str, int]], above: Line) -> None:
+        if len(run) <= fan_out:
+            found.extend((value, *above) for value, _ in run)
+            return
+        total, seen = sum(weight for _, weight in run), 0
+        parts: list[list[tuple[str, int]]] = [[] for _ in range(fan_out)]
+        for value, weight in run:
+            parts[min(fan_out - 1, seen * fan_out // total)].append((value, weight))
+            seen += weight
+        filled = [part for part in parts if part]
+        for part in filled:
+            if len(part) == 1:
+                found.append((part[0][0], *above))
+            elif len(filled) == 1:
+                found.extend((value, *above) for value, _ in part)
+            else:
+                cut(part, (f"{part[0][0]} … {part[-1][0]}", *above))
+
+    if fan_out < 2:
+        raise PolicyError("balanced:N needs N of at least 2.")
+    cut(sorted(counts, key=lambda pair: (pair[0] if order is None else order(pair[0]), pair[0])), (STAR,))
+    return tuple(found)
+
+
+def label_test(spec: Hierarchy | None, lines: Lines | None) -> Callable[[str], bool]:
+    """Return a test whether a text can be a node of a hierarchy at all, without the data it is built over.
+
+    Certain for files and trees; for builders it rejects what no value could give.
+    """
+    if lines is not None:
+        labels = {label for line in lines.lines for label in line}
+        return labels.__contains__
+    if isinstance(spec, Dates):
+        return lambda text: text == STAR or _is_date_label(spec, text)
+    if isinstance(spec, Intervals):
+        scales = (IntervalScale(spec, real=False), IntervalScale(spec, real=True))
+        return lambda text: text == STAR or any(_is_interval_label(scale, text) for scale in scales)
+    return lambda text: True
+
+
+def _is_date_label(spec: Dates, text: str) -> bool:
+    if _date_climber(spec)(text) is not None:
+        return True
+    patterns = {
+        "month": r"\d{4}-(0[1-9]|1[0-2])",
+        "quarter": r"\d{4}-Q[1-4]",
+        "year": r"\d{4}",
+        "decade": r"\d{3}\*",
+        "century": r"\d{2}\*\*",
+    }
+    return any(re.fullmatch(patterns[level], text, re.ASCII) for level in spec.levels)
+
+
+def _is_interval_label(scale: IntervalScale, text: str) -> bool:
+    if scale.line(text) is not None:
+        return True
+    low = parse_number(text[1:].split(",")[0] if text.startswith("[") else text.split("-")[0])
+    if low is None or not scale.holds(low):
+        return False
+    return any(scale.label(*scale.bounds(low, width)) == text for width in scale.spec.widths)

@@ -1,0 +1,80 @@
+"""What the privacy models of a policy come to together: components, implied constraints, the largest k, the limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from kveil.policy.keys import PolicyKeys
+
+
+@dataclass(frozen=True)
+class Component:
+    """An independent constraint subset: models that share attributes, transitively, and those attributes.
+
+    Each component owns its columns alone; suppression is decided per component (Yang et al. 2006, definition 4).
+    """
+
+    attributes: tuple[str, ...]
+    models: tuple[int, ...]
+
+
+def components(policy: PolicyKeys) -> tuple[Component, ...]:
+    """Return the components of a policy, in the order of their first attribute.
+
+    ``models`` are positions in ``policy.privacy``. Without quasi-identifiers, as for plain sets of items, all models
+    are about the one class of all individuals.
+    """
+    if not policy.quasi_identifiers:
+        return (Component((), tuple(range(len(policy.privacy)))),)
+    leader = {name: name for name in policy.quasi_identifiers}
+
+    def find(name: str) -> str:
+        while leader[name] != name:
+            name = leader[name]
+        return name
+
+    order = {name: position for position, name in enumerate(leader)}
+    for model in policy.privacy:
+        names = policy.attributes_of(model)
+        for name in names[1:]:
+            low, high = sorted((find(names[0]), find(name)), key=order.__getitem__)
+            leader[high] = low
+    found = []
+    for top in leader:
+        if leader[top] == top:
+            members = tuple(name for name in leader if find(name) == top)
+            models = tuple(i for i, model in enumerate(policy.privacy) if policy.attributes_of(model)[0] in members)
+            found.append(Component(members, models))
+    return tuple(found)
+
+
+def implied(policy: PolicyKeys) -> dict[int, int]:
+    """Return the k-anonymity constraints that another one implies, as position → position of the other.
+
+    ``C1 ≼ C2`` where C1's attributes are a subset of C2's and its k is no larger (Yang et al. 2006, definition 3);
+    of two equal ones the later is implied.
+    """
+    plain = [
+        (i, frozenset(policy.attributes_of(model)), model.k)
+        for i, model in enumerate(policy.privacy)
+        if model.model == "k-anonymity"
+    ]
+    found: dict[int, int] = {}
+    for i, attributes, k in plain:
+        for j, larger, other in plain:
+            same = attributes == larger and k == other
+            if i != j and attributes <= larger and k <= other and (not same or j < i):
+                found[i] = j
+                break
+    return found
+
+
+def largest_k(policy: PolicyKeys) -> int:
+    """Return the largest k that any model of a policy asks for, 1 where none has a k."""
+    return max((model.k for model in policy.privacy if hasattr(model, "k")), default=1)
+
+
+def most_suppressed(policy: PolicyKeys, records: int) -> int:
+    """Return how many records may be suppressed: the limit is a fraction, reckoned exactly."""
+    return int(Fraction(policy.suppression.limit) * records)

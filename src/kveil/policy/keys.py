@@ -1,0 +1,211 @@
+"""What `kveil: 1` may say, key by key, as frozen classes; :class:`kveil.policy.model.Policy` is all of it together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, WithJsonSchema, field_validator, model_validator
+
+from kveil.policy.attributes import STAR, Attribute, Role
+from kveil.policy.dependencies import Dependency, parse_dependency
+from kveil.policy.fields import PolicyPart, Seed, Share, Text, Texts, Whole, told
+from kveil.policy.privacy import GENERALIZING, PrivacyModel, sensitive_of
+from kveil.words import did_you_mean
+
+ALGORITHM_NAMES = (
+    "auto",
+    "datafly",
+    "mondrian",
+    "classfly",
+    "classfly+naive",
+    "classfly+complete",
+    "classfly+partial",
+    "incognito",
+    "k-msd",
+    "k-msd-ag",
+    "k-member",
+    "greedy-cka",
+    "pk-clustering",
+    "partition",
+    "1m-generalization",
+    "rmerger",
+    "least-loss",
+)
+
+
+class Data(PolicyPart):
+    """Where the table is and how its texts are read."""
+
+    path: Text | None = None
+    separator: Text | None = None
+    missing: Texts = ("",)
+
+    @field_validator("separator", mode="after")
+    @classmethod
+    def _tab(cls, separator: str | None) -> str | None:
+        return "\t" if separator == "\\t" else separator
+
+    @model_validator(mode="after")
+    def _readable(self) -> Self:
+        if self.separator is not None and (len(self.separator) != 1 or not self.separator.isascii()):
+            raise told(f'has separator {self.separator!r}; it must be one character, as in ","')
+        if self.separator in {'"', "\n", "\r"}:
+            raise told("has a quote or a line end as its separator; use a comma, semicolon or tab")
+        if not self.missing:
+            raise told("has an empty list `missing`; leave it out, or give the texts that mean missing")
+        if self.missing[0] == STAR:
+            raise told(
+                "lists `*` first in `missing`, but `*` is what a release shows for anything; put another text first"
+            )
+        return self
+
+
+class Suppression(PolicyPart):
+    """How many records may be left out, and how they show."""
+
+    limit: Share = Decimal(0)
+    show: Literal["drop", "star"] = "drop"
+
+
+class Individual(PolicyPart):
+    """What to do where the records of one individual disagree on a quasi-identifier."""
+
+    conflicts: Literal["error", "generalize"] = "error"
+
+
+class ReleaseForm(PolicyPart):
+    """The order and the shape of the release."""
+
+    order: Literal["sorted", "shuffle", "keep"] = "sorted"
+    shape: Literal["sets", "long"] = "sets"
+
+
+class AlgorithmChoice(PolicyPart):
+    """An algorithm by name, with its options."""
+
+    name: Text = "auto"
+    options: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("name", mode="after")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        if name not in ALGORITHM_NAMES:
+            raise told(f"is {name!r}; allowed: {', '.join(ALGORITHM_NAMES)}{did_you_mean(name, ALGORITHM_NAMES)}")
+        return name
+
+    @model_validator(mode="after")
+    def _options_of_one(self) -> Self:
+        if self.name == "auto" and set(self.options) - {"seconds"}:
+            raise told("gives auto more than `seconds`; it runs many algorithms: name the one that has these options")
+        return self
+
+
+class PolicyKeys(PolicyPart):
+    """The keys of a policy, each checked by itself, and look-ups among them."""
+
+    kveil: Annotated[Whole, WithJsonSchema({"const": 1})] = 1
+    data: Data = Data()
+    attributes: dict[Text, Attribute]
+    privacy: Annotated[tuple[PrivacyModel, ...], Field(min_length=1)]
+    dependencies: Annotated[
+        tuple[Dependency, ...],
+        WithJsonSchema({"type": "array", "items": {"type": "string", "pattern": "->"}}),
+    ] = ()
+    suppression: Suppression = Suppression()
+    individual: Individual = Individual()
+    release: ReleaseForm = ReleaseForm()
+    loss: Literal["ncp", "il", "precision"] = "ncp"
+    seed: Seed = 0
+    algorithm: Annotated[
+        AlgorithmChoice,
+        WithJsonSchema(
+            {
+                "anyOf": [
+                    {"enum": list(ALGORITHM_NAMES)},
+                    {
+                        "type": "object",
+                        "required": ["name"],
+                        "properties": {"name": {"enum": list(ALGORITHM_NAMES)}},
+                    },
+                ]
+            }
+        ),
+    ] = AlgorithmChoice()
+
+    @field_validator("kveil", mode="after")
+    @classmethod
+    def _version(cls, version: int) -> int:
+        if version != 1:
+            raise told(f"is {version}; this kveil reads policies of version 1")
+        return version
+
+    @field_validator("dependencies", mode="before")
+    @classmethod
+    def _dependencies(cls, value: Any) -> Any:
+        if not isinstance(value, (list, tuple)):
+            raise told('must be a list of rules, as in ["department -> phone"]')
+        return tuple(rule if isinstance(rule, Dependency) else parse_dependency(rule) for rule in value)
+
+    @field_validator("algorithm", mode="before")
+    @classmethod
+    def _algorithm(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return {"name": value}
+        if isinstance(value, Mapping) and "options" not in value:
+            if "name" not in value:
+                raise told("is a mapping without `name`")
+            return {"name": value["name"], "options": {k: v for k, v in value.items() if k != "name"}}
+        return value
+
+    def with_role(self, role: Role) -> list[str]:
+        """Return the attributes of a role, in policy order."""
+        return [name for name, attribute in self.attributes.items() if attribute.role == role]
+
+    @property
+    def quasi_identifiers(self) -> list[str]:
+        """The quasi-identifiers, in policy order."""
+        return self.with_role("quasi-identifier")
+
+    @property
+    def released(self) -> list[str]:
+        """The attributes a release shows, in policy order."""
+        return [
+            name for name, attribute in self.attributes.items() if attribute.role not in {"identifier", "individual"}
+        ]
+
+    @property
+    def generalized(self) -> list[str]:
+        """The sensitive attributes whose items a model asks to generalize, in policy order."""
+        named = {name for model in self.privacy if model.model in GENERALIZING for name in sensitive_of(model)}
+        return [name for name in self.with_role("sensitive") if name in named]
+
+    @property
+    def individual_column(self) -> str | None:
+        """The column that says whose record it is, if there is one."""
+        return next(iter(self.with_role("individual")), None)
+
+    def attributes_of(self, model: PrivacyModel) -> tuple[str, ...]:
+        """Return the quasi-identifiers a model is over, in policy order."""
+        names = self.quasi_identifiers
+        return tuple(names) if model.attributes is None else tuple(n for n in names if n in model.attributes)
+
+    def outline(self) -> dict[str, Any]:
+        """Return the policy as rows for people: attributes, models, rules."""
+        attributes = [
+            (name, a.role, a.hierarchy.form if a.hierarchy else "-", a.boundary.form if a.boundary else "-")
+            for name, a in self.attributes.items()
+        ]
+        models = []
+        for model in self.privacy:
+            settings = model.model_dump(exclude={"model", "attributes"}, exclude_none=True)
+            told = ", ".join(f"{key} {value}" for key, value in settings.items())
+            models.append((model.model, ", ".join(self.attributes_of(model)), told))
+        return {
+            "attributes": attributes,
+            "privacy": models,
+            "dependencies": [rule.rule for rule in self.dependencies],
+            "limit": float(self.suppression.limit),
+            "algorithm": self.algorithm.name,
+        }

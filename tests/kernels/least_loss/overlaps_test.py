@@ -1,0 +1,183 @@
+"""The loops over what rows show, beside the slow way: proposals to the row, tries by what must hold after them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from kveil.kernels.least_loss import overlaps
+from kveil.kernels.least_loss.neighbours import Models, no_models
+from kveil.kernels.models.models_loops import DISTINCT
+from kveil.kernels.splitting.mondrian import Needs, Values
+from naive.shown_rows import Row, ShownCase, random_case
+
+SEEDS = range(60)
+
+
+def laid_out(case: ShownCase) -> tuple[overlaps.Trees, overlaps.Rules, Models]:
+    """Return a case's trees, constraints and models as the loops read them."""
+    sizes = [tree.nodes for tree in case.trees]
+    at = np.cumsum([0, *sizes])[:-1].astype(np.int64)
+    columns = [
+        [tree.first, tree.last, tree.parent, tree.depth, [int(node == 0) for node in range(tree.nodes)]]
+        for tree in case.trees
+    ]
+    ints = np.concatenate([np.array(own, dtype=np.int32) for own in columns], axis=1)
+    trees = overlaps.Trees(at, ints, np.concatenate(case.costs).astype(np.int64), case.whole)
+    widest = max(len(over) for over, _, _ in case.constraints)
+    order = np.zeros((len(case.constraints), len(case.base), 1 + widest), dtype=np.int32)
+    for c, (over, _, _) in enumerate(case.constraints):
+        leaves = [[case.trees[a].first[row[a]] for a in over] for row in case.base]
+        for place, row in enumerate(sorted(range(len(leaves)), key=lambda i: (leaves[i], i))):
+            order[c, place, : 1 + len(over)] = [row, *leaves[row]]
+    counted = [least for _, _, least in case.constraints if least]
+    rules = overlaps.Rules(
+        np.cumsum([0, *(len(over) for over, _, _ in case.constraints)]).astype(np.int64),
+        np.array([a for over, _, _ in case.constraints for a in over], dtype=np.int32),
+        np.array([k for _, k, _ in case.constraints], dtype=np.int64),
+        np.cumsum([0, *(int(least > 0) for _, _, least in case.constraints)]).astype(np.int64),
+        order,
+    )
+    if not counted:
+        return trees, rules, no_models()
+    known = max(case.values) + 1
+    ones, rows = np.ones(len(counted), dtype=np.int64), len(case.base)
+    needs = Needs(
+        np.full(len(counted), DISTINCT, dtype=np.int32), np.zeros(len(counted), dtype=np.int32), ones,
+        np.array(counted, dtype=np.int64), ones, np.zeros(len(counted)),
+    )  # fmt: skip
+    values = Values(
+        np.arange(rows + 1, dtype=np.int64)[None, :], np.array(case.values, dtype=np.int32),
+        np.ones(rows, dtype=np.int64), np.array([known], dtype=np.int32), np.zeros((1, known + 1)),
+        np.full((1, known + 1, 1), -1, dtype=np.int32), np.zeros((1, 1)), np.zeros((1, 1)),
+    )  # fmt: skip
+    room = np.zeros((1, known + 1), dtype=np.int64)
+    zero = np.zeros(1, dtype=np.int32)
+    return trees, rules, Models(needs, values, room, room.astype(np.int32), zero, np.zeros(2), np.zeros(2, np.int32))
+
+
+def state_of(case: ShownCase, trees: overlaps.Trees, rules: overlaps.Rules, seed: int) -> overlaps.State:
+    nodes = [own if shown is None else shown for shown, own in zip(case.shown, case.limit, strict=True)]
+    out = np.array([shown is None for shown in case.shown], dtype=np.int32)
+    base, limit, shown = (np.array(own, dtype=np.int32) for own in (case.base, case.limit, nodes))
+    return overlaps.new_state(base, limit, shown, out, trees, rules, seed)
+
+
+def shown_by(state: overlaps.State) -> list[Row | None]:
+    return [None if out else tuple(row) for row, out in zip(state.nodes.tolist(), state.out.tolist(), strict=True)]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_an_offer_is_taken_by_the_same_rows_as_when_every_class_is_counted_anew(seed: int) -> None:
+    chance = Random(seed)
+    case = random_case(chance)
+    trees, rules, models = laid_out(case)
+    if not case.holds(case.shown):
+        with pytest.raises(overlaps.InvalidStart):
+            state_of(case, trees, rules, seed)
+        return
+    state = state_of(case, trees, rules, seed)
+    work = overlaps.new_work(len(case.trees), rules)
+    among = np.arange(len(case.base), dtype=np.int32)
+    for _ in range(6):
+        depths = [chance.randint(-1, 3) for _ in case.trees]
+        expected = case.offer(depths)
+        took = overlaps.offer(state, trees, rules, models, work, np.array(depths, dtype=np.int32), among, False)
+        assert shown_by(state) == expected
+        assert took == sum(one != other for one, other in zip(case.shown, expected, strict=True))
+        assert state.counts[overlaps.TOTAL] == case.total(expected)
+        assert overlaps.holds_everywhere(state, rules, models) == case.holds(expected)
+        case.shown = expected
+
+
+@pytest.mark.parametrize("diverse", [False, True])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_tries_leave_every_class_valid_every_row_covered_and_nothing_dearer(seed: int, diverse: bool) -> None:
+    chance = Random(1000 + seed)
+    case = random_case(chance, diverse=diverse)
+    trees, rules, models = laid_out(case)
+    try:
+        state = state_of(case, trees, rules, seed)
+    except overlaps.InvalidStart:
+        assert not case.holds(case.shown)
+        return
+    assert overlaps.holds_everywhere(state, rules, models) == case.holds(case.shown)
+    if not case.holds(case.shown):
+        return
+    work = overlaps.new_work(len(case.trees), rules)
+    among = np.arange(len(case.base), dtype=np.int32)
+    for turn in range(8):
+        before, total = shown_by(state), int(state.counts[overlaps.TOTAL])
+        if turn == 0:
+            depths = np.full(len(case.trees), 3, dtype=np.int32)
+            overlaps.offer(state, trees, rules, models, work, depths, among, False)
+        else:
+            gained = overlaps.search(state, trees, rules, models, work, 25, False)
+            assert gained == total - state.counts[overlaps.TOTAL]
+        after = shown_by(state)
+        assert case.holds(after)
+        assert case.within(after, but=before)
+        assert state.counts[overlaps.TOTAL] == case.total(after) <= total
+        assert all(one is None or other is not None for one, other in zip(before, after, strict=True))
+
+
+def test_tries_lower_the_cost_of_most_tables() -> None:
+    lower = valid = 0
+    for seed in SEEDS:
+        case = random_case(Random(seed))
+        if not case.holds(case.shown):
+            continue
+        trees, rules, models = laid_out(case)
+        state = state_of(case, trees, rules, seed)
+        before = int(state.counts[overlaps.TOTAL])
+        overlaps.search(state, trees, rules, models, overlaps.new_work(len(case.trees), rules), 200, False)
+        valid += 1
+        lower += state.counts[overlaps.TOTAL] < before
+    assert lower >= valid // 2 > 5
+
+
+def test_a_start_that_shows_what_does_not_cover_a_row_is_refused() -> None:
+    case = random_case(Random(3))
+    trees, rules, _ = laid_out(case)
+    other = next(node for node in case.trees[0].leaf_nodes if node != case.base[0][0])
+    case.shown = [(other, *own[1:]) for own in case.base]
+    with pytest.raises(overlaps.InvalidStart, match="cover"):
+        state_of(case, trees, rules, 0)
+
+
+ENDLESS = """
+import sys
+from random import Random
+sys.path[:0] = sys.argv[1:3]
+from overlaps_test import laid_out, state_of
+from kveil.kernels.least_loss import overlaps
+from naive.shown_rows import random_case
+for seed in range(150):
+    print(seed, flush=True)
+    case = random_case(Random(seed), beyond_limits=seed % 3 > 0, diverse=seed % 2 > 0)
+    trees, rules, models = laid_out(case)
+    try:
+        state = state_of(case, trees, rules, seed)
+    except overlaps.InvalidStart:
+        continue
+    work = overlaps.new_work(len(case.trees), rules)
+    overlaps.search(state, trees, rules, models, work, 60, seed % 5 == 0)
+print("done")
+"""
+
+
+def test_every_search_ends_also_where_rows_show_more_than_their_limits_allow() -> None:
+    here = Path(__file__).parent
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", ENDLESS, str(here), str(here.parents[1])],
+            capture_output=True, text=True, timeout=150,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as late:
+        pytest.fail(f"the search of seed {(late.stdout or b'').decode().split()[-1]} does not end")
+    assert done.stdout.endswith("done\n"), done.stderr

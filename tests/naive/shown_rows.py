@@ -1,0 +1,140 @@
+"""What rows show under constraints that overlap, the slow way: every class counted anew at every step."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from random import Random
+
+from naive.trees import ListTree, random_tree
+
+Row = tuple[int, ...]
+
+
+@dataclass
+class ShownCase:
+    """Trees with the cost of every node, rows with their lowest and highest nodes, and what they show, None if out.
+
+    A constraint is a tuple of attributes, a least size, and a least number of different values, 0 for no such model.
+    """
+
+    trees: list[ListTree]
+    costs: list[list[int]]
+    base: list[Row]
+    limit: list[Row]
+    shown: list[Row | None]
+    constraints: list[tuple[tuple[int, ...], int, int]]
+    values: list[int]
+    whole: int = field(default=0)
+
+    def cost(self, shown: Row | None) -> int:
+        if shown is None:
+            return self.whole
+        return sum(own[node] for own, node in zip(self.costs, shown, strict=True))
+
+    def total(self, shown: list[Row | None]) -> int:
+        return sum(self.cost(row) for row in shown)
+
+    def holds(self, shown: list[Row | None]) -> bool:
+        for over, k, least in self.constraints:
+            sizes: Counter[Row] = Counter()
+            kinds: dict[Row, set[int]] = {}
+            for row, value in zip(shown, self.values, strict=True):
+                if row is not None:
+                    own = tuple(row[a] for a in over)
+                    sizes[own] += 1
+                    kinds.setdefault(own, set()).add(value)
+            if any(size < k for size in sizes.values()) or any(len(own) < least for own in kinds.values()):
+                return False
+        return True
+
+    def within(self, shown: list[Row | None], *, but: list[Row | None]) -> bool:
+        """Tell whether every row shows what covers it and lies within its limit, unless it is as in ``but``."""
+        for row, other, base, limit in zip(shown, but, self.base, self.limit, strict=True):
+            if row is None or row == other:
+                continue
+            for a, tree in enumerate(self.trees):
+                way = tree.way(base[a])
+                if row[a] not in way[: way.index(limit[a]) + 1] and (other is None or row[a] != other[a]):
+                    return False
+        return True
+
+    def at_depths(self, number: int, depths: list[int]) -> Row:
+        """Return what a row shows at depths: its lowest node no deeper, within its limit; -1 is as it is."""
+        found = []
+        shown = self.shown[number]
+        for a, tree in enumerate(self.trees):
+            if depths[a] < 0:
+                found.append(self.limit[number][a] if shown is None else shown[a])
+                continue
+            way = tree.way(self.base[number][a])
+            way = way[: way.index(self.limit[number][a]) + 1]
+            found.append(next((node for node in way if tree.depth[node] <= depths[a]), way[-1]))
+        return tuple(found)
+
+    def offer(self, depths: list[int]) -> list[Row | None]:
+        """Return what rows show after a vector of depths was offered to those it makes cheaper; sizes alone count.
+
+        Movers are looked at in order of growing gain, again and again: one that would enter a class that is empty now
+        and would be too small, or leave one that would become too small, is refused.
+        """
+        gains = [self.cost(self.shown[i]) - self.cost(self.at_depths(i, depths)) for i in range(len(self.base))]
+        movers = [i for _, i in sorted((gain, i) for i, gain in enumerate(gains) if gain > 0)]
+        moving = list(movers)
+        changed = True
+        while changed:
+            changed = False
+            for i in movers:
+                if i in moving and not self._may_move(i, moving, depths):
+                    moving.remove(i)
+                    changed = True
+        after = list(self.shown)
+        for i in moving:
+            after[i] = self.at_depths(i, depths)
+        return after
+
+    def _may_move(self, number: int, moving: list[int], depths: list[int]) -> bool:
+        now, then = list(self.shown), list(self.shown)
+        for i in moving:
+            then[i] = self.at_depths(i, depths)
+        own_now, own_then = now[number], then[number]
+        assert own_then is not None
+        for over, k, _ in self.constraints:
+
+            def project(row: Row | None, over: tuple[int, ...] = over) -> Row | None:
+                return None if row is None else tuple(row[a] for a in over)
+
+            before, after = Counter(map(project, now)), Counter(map(project, then))
+            to, of = project(own_then), project(own_now)
+            if to == of:
+                continue
+            if before[to] == 0 and after[to] < k:
+                return False
+            if of is not None and 0 < after[of] < k:
+                return False
+        return True
+
+
+def random_case(chance: Random, *, beyond_limits: bool = False, diverse: bool = False) -> ShownCase:
+    """Return rows at their limits, or at the roots, above limits, where that is asked for; not always a valid start."""
+    trees = [random_tree(chance) for _ in range(chance.randint(2, 4))]
+    costs = [[round(1000 * tree.share(node)) for node in range(tree.nodes)] for tree in trees]
+    rows = chance.randint(4, 30)
+    base = [tuple(chance.choice(tree.leaf_nodes) for tree in trees) for _ in range(rows)]
+    marked = [{0} | {node for node in range(tree.nodes) if chance.random() < 0.2} for tree in trees]
+    limit = [
+        tuple(next(n for n in tree.way(node) if n in own) for tree, own, node in zip(trees, marked, row, strict=True))
+        for row in base
+    ]
+    roots = tuple(0 for _ in trees)
+    shown: list[Row | None] = [roots if beyond_limits else own for own in limit]
+    for i in range(rows):
+        if chance.random() < 0.15:
+            shown[i] = None
+    constraints = []
+    for _ in range(chance.randint(1, 3)):
+        over = tuple(sorted(chance.sample(range(len(trees)), chance.randint(1, len(trees)))))
+        if over not in [own for own, _, _ in constraints]:
+            constraints.append((over, chance.randint(1, 4), chance.randint(1, 2) if diverse else 0))
+    values = [chance.randint(0, 2) for _ in range(rows)]
+    return ShownCase(trees, costs, base, limit, shown, constraints, values, 1000 * len(trees))
