@@ -199,7 +199,7 @@ def tiny_disk(tmp_path: Path) -> Any:
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(place)]
     if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("this machine lets nobody here mount a tmpfs")
+        pytest.skip("nobody here may mount a tmpfs, a disk to fill: run as root on a machine that lets you")
     yield place
     subprocess.run(["umount", str(place)], check=True)
 
@@ -257,7 +257,7 @@ def test_a_place_that_cannot_be_written_to(small: Path, which: str, place: str, 
 
 def test_a_folder_without_the_right_to_write(small: Path) -> None:
     if os.geteuid() == 0:
-        pytest.skip("root may write anywhere")
+        pytest.skip("root may write anywhere: run as another user")
     place = small / "closed"
     place.mkdir(mode=0o555)
     refused(run("anonymize", small / "policy.yaml", *outputs_of(place)), "Permission denied")

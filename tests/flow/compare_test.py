@@ -13,7 +13,7 @@ from kveil import choose, stopping
 from kveil.algorithms import registry
 from kveil.frames import from_frame
 from kveil.table.encode import encode
-from support import columns_of, make_policy, names_in, refused, run, write_policy, write_rows
+from support import QUASI, ROLES, columns_of, make_policy, names_in, refused, run, write_policy, write_rows
 
 FAST = ["datafly", "mondrian", "classfly+complete"]
 
@@ -62,13 +62,20 @@ def test_an_algorithm_that_cannot_is_listed_with_its_reason(tmp_path: Path) -> N
 
 
 def test_a_policy_that_nobody_meets_is_told_and_is_no_failure(tmp_path: Path) -> None:
-    policy = write_policy(tmp_path, k=8, limit=0)
-    data = write_rows(tmp_path / "data.csv", [["A", "1", "F", "x", "w"]] * 7 + [["B", "1", "", "x", "w"]] * 2)
-    done = run("compare", policy, "--input", data, "--algorithms", "datafly", "--json")
+    # Ages stay as they are, and Ivy's is hers alone: without leave to suppress her there is no release.
+    fixed = {**ROLES, "age": {"role": QUASI, "boundary": {"level": 0}}}
+    rows = [["Ann", "31", "F", "flu", "w1"]] * 4 + [["Ivy", "95", "F", "rare", "w9"]]
+    asked = ("--input", write_rows(tmp_path / "data.csv", rows), "--algorithms", "datafly, classfly+complete", "--json")
+    done = run("compare", write_policy(tmp_path, fixed, k=2, limit=0.2), *asked)
     assert done.code == 0, done.err
-    assert isinstance(done.json["algorithms"][0]["solved"], bool)
-    k_too_large = write_policy(tmp_path, k=99)
-    assert run("compare", k_too_large, "--input", data).code == 1
+    assert [entry["solved"] for entry in done.json["algorithms"]] == [True, True]
+    done = run("compare", write_policy(tmp_path, fixed, k=2, limit=0), *asked)
+    assert done.code == 0, done.err
+    assert done.json["best"] is None
+    assert [entry["solved"] for entry in done.json["algorithms"]] == [False, False]
+    assert all("cannot meet the policy" in entry["reason"] for entry in done.json["algorithms"])
+    # A k above the number of records is refused before anybody tries.
+    assert run("compare", write_policy(tmp_path, k=99), *asked).code == 1
 
 
 def slow(table: object, options: object, rng: object) -> object:

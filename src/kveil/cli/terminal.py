@@ -10,7 +10,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from kveil.attack.attacks import Attacks, FileJoin, RatedAttack
 from kveil.attack.risk import risk_sentences
+from kveil.attack.words import percent, subject
 from kveil.measures import LossFigures, Shares
 from kveil.report.account import Account, BoundFigures
 from kveil.verifier import Verdict
@@ -145,24 +147,17 @@ def show_comparison(out: Console, content: dict[str, Any]) -> None:
         out.print(f"{content['best']} has the {word} {content['loss']} of these.")
 
 
-def show_attacks(out: Console, content: dict[str, Any]) -> None:
+def show_attacks(out: Console, content: Attacks) -> None:
     """Print attacks: a table of rates, then each in words."""
-    from kveil.attack.words import percent
-
-    out.print(safe(content["assumption"]))
+    out.print(safe(content.assumption))
     table = _table("attack", "before", "after", "at worst")
-    for entry in content["attacks"]:
-        before, after = entry["before"], entry["after"]
-        if before is None or after is None:
-            continue
-        most = entry.get("items")
-        items = "all values" if most is None else f"the rarest {count(most, 'value')}"
-        subject = [entry.get("sensitive"), entry["knowing"] or items]
-        name = f"{entry['attack']}: {' by '.join(part for part in subject if part)}"
-        table.add_row(safe(name), percent(before["rate"]), percent(after["rate"]), percent(after["worst"]))
+    for attack in content.attacks:
+        if isinstance(attack, (RatedAttack, FileJoin)) and attack.before is not None and attack.after is not None:
+            rates = attack.before.rate, attack.after.rate, attack.after.worst
+            table.add_row(safe(f"{attack.attack}: {subject(attack)}"), *map(percent, rates))
     out.print(table)
-    for entry in content["attacks"]:
-        out.print(f"- [bold]{entry['attack']}[/]: {safe(entry['sentence'])}")
+    for attack in content.attacks:
+        out.print(f"- [bold]{attack.attack}[/]: {safe(attack.sentence)}")
 
 
 def _show_levels(out: Console, risk: dict[str, Any]) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from kveil.attack import play
+from kveil.attack import Attacks, play
 from kveil.files import Source, check_columns
 from kveil.flow.inputs import check_released, rows_of
 from kveil.policy.model import Policy
@@ -20,8 +18,9 @@ def attack_sources(
     *,
     attacker: Source | None = None,
     progress: Progress = silent,
-) -> dict[str, Any]:
+) -> Attacks:
     """Return every attack with its success before and after; ``attacker`` is a table that the attacker has."""
     check_released(release, policy.released)
     check_columns(original.frame.columns, policy.attributes, original.name)
-    return play(policy, original, release, rows_of(release, original, policy, owner), attacker, progress)
+    places = rows_of(release, original, policy, owner)
+    return play(policy, original, release, places, attacker=attacker, progress=progress)

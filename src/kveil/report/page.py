@@ -11,7 +11,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from kveil.attack import play
-from kveil.attack.words import TITLES, known_items, percent
+from kveil.attack.attacks import RatedAttack
+from kveil.attack.words import TITLES, known_items, percent, picture_line
 from kveil.files import Source
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
@@ -55,20 +56,6 @@ def _environment() -> Environment:
 
 def _svg(picture: str) -> Markup:
     return Markup(picture)  # made by vl-convert, which escapes texts
-
-
-_LINES = {
-    "prosecutor": "Finding a row by {knowing}",
-    "homogeneity": "Reading {sensitive} by {knowing}",
-    "best guess": "Guessing {sensitive} by {knowing}",
-    "fingerprint": "Recognizing by {items} of {sensitive}",
-}
-
-
-def _line(entry: dict[str, Any]) -> str:
-    """Return what stands beside an attack in the picture: short, and different for each."""
-    items = known_items(entry.get("items")).removeprefix("only ")
-    return _LINES[entry["attack"]].format_map({**entry, "items": items})
 
 
 def _code(text: str) -> Markup:
@@ -128,11 +115,10 @@ def _pictures(story: dict[str, Any]) -> dict[str, Markup]:
             f"{groups['groups']:,} groups, the smallest of {groups['smallest']:,}, the largest of {groups['largest']:,}"
         )
         pictures["groups"] = _svg(figures.sizes(groups["rows"], story["noun"], told))
-    played = story["attacks"]["attacks"] if story["attacks"] else []
     drawn = [
-        (_line(e), e["before"]["rate"], e["after"]["rate"])
-        for e in played
-        if e["attack"] in _LINES and e["after"]["targets"]
+        (line, attack.before.rate, attack.after.rate)
+        for attack in (story["attacks"].attacks if story["attacks"] else ())
+        if isinstance(attack, RatedAttack) and attack.after.targets and (line := picture_line(attack))
     ]
     if drawn:
         told = "; ".join(f"{name}: {percent(before)} before, {percent(after)} after" for name, before, after in drawn)

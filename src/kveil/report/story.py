@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from kveil.attack.attacks import Attacks
 from kveil.files import Source
 from kveil.policy.attributes import STAR, Ranges
 from kveil.policy.components import largest_k
@@ -211,7 +212,7 @@ def tell_owner(
     release: Source,
     original: Source,
     reasons: Mapping[str, int],
-    attacks: dict[str, Any],
+    attacks: Attacks,
 ) -> dict[str, Any]:
     """Return the story of a release for the owner of the data, with what the original was like."""
     shown = release_rows(release, policy).texts

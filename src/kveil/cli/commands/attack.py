@@ -43,7 +43,7 @@ def attack(
     loaded = load(policy)
     with stages("attack", quiet=quiet) as progress:
         progress("reading")
-        content = attack_sources(
+        attacks = attack_sources(
             read(loaded, release),
             loaded,
             read(loaded, original),
@@ -55,6 +55,6 @@ def attack(
     def show(out: Console) -> None:
         from kveil.cli.terminal import show_attacks
 
-        show_attacks(out, content)
+        show_attacks(out, attacks)
 
-    answer(content, show, as_json=as_json, quiet=quiet)
+    answer(attacks.as_json(), show, as_json=as_json, quiet=quiet)
