@@ -73,6 +73,7 @@ def words(result: Result) -> str:
 # ---------------------------------------------------------------------------------------------- the paper's example
 
 
+@pytest.mark.uncompiled
 @pytest.mark.parametrize(
     ("variant", "expected"), [("naive", "naive"), ("complete", "complete"), ("partial", "complete")]
 )

@@ -78,6 +78,7 @@ def test_greedy_cka_is_its_slow_twin_record_for_record(case: Case, loss: str) ->
         check_against(here, "greedy-cka")
 
 
+@pytest.mark.uncompiled
 def test_the_papers_example_cell_for_cell() -> None:
     policy = kveil.Policy.load(GOLDEN / "policy.yaml")
     frame = pl.read_csv(GOLDEN / "input.csv", infer_schema=False)

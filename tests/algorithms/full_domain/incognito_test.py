@@ -97,6 +97,7 @@ def test_incognito_is_brute_force(case: Case) -> None:
         assert found == minimal
 
 
+@pytest.mark.uncompiled
 def test_the_paper_s_table_2() -> None:
     frame = pl.read_csv(GOLDEN / "input.csv", infer_schema=False)
     loaded = kveil.Policy.load(GOLDEN / "policy.yaml")

@@ -34,6 +34,7 @@ GOLDEN = places.GOLDEN / "one-to-many"
 # ---------------------------------------------------------------------------------------------- golden
 
 
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("algorithm", ["1m-generalization", "auto"])
 def test_the_papers_example_cell_for_cell(algorithm: str, tmp_path: Path) -> None:
     policy = kveil.Policy.load(GOLDEN / "policy.yaml")

@@ -26,6 +26,7 @@ from strategies import examples
 GOLDEN = places.GOLDEN / "kmsd"
 
 
+@pytest.mark.uncompiled
 @pytest.mark.parametrize(("policy", "expected"), [("policy.yaml", "k-msd"), ("policy-ag.yaml", "k-msd-ag")])
 def test_the_papers_tables(policy: str, expected: str) -> None:
     loaded = kveil.Policy.load(GOLDEN / policy)
