@@ -21,7 +21,8 @@ from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.measures import measure
 from kveil.policy.model import Policy
-from kveil.table.encode import Table, encode
+from kveil.table.encode import encode
+from kveil.table.table import Table
 from measuring import ADULT, ROOT
 from naive import overlaps as naive
 
@@ -91,7 +92,7 @@ def tiny_tables(number: int) -> str:
         policy = Policy.parse(naive.POLICY, "tiny", ROOT)
         best = naive.optimum(rows)
         try:
-            found = kveil.anonymize(frame, policy).receipt["loss"]["ncp"]
+            found = kveil.anonymize(frame, policy).account["loss"]["ncp"]
         except kveil.Unmeetable:
             continue
         solved += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from kveil.algorithms.registry import (
     able,
     check_honours,
 )
-from kveil.flow.anonymize import Result
+from kveil.flow.result import Result
 from naive import release as naive
 from strategies import Case, Placed, cases
 
@@ -28,6 +29,13 @@ from strategies import Case, Placed, cases
 every_algorithm = pytest.mark.parametrize(
     "algorithm", [a for a in ALGORITHMS if not a.needs], ids=lambda algorithm: algorithm.name
 )
+
+
+def algorithms_for(*policies: str) -> pytest.MarkDecorator:
+    """Let a test run with every algorithm that honours all of these policies, individuals aside."""
+    loaded = [kveil.Policy.parse(text, "policy.yaml", Path()) for text in policies]
+    able_ones = [a for a in ALGORITHMS if not a.needs and all(able(a, policy) for policy in loaded)]
+    return pytest.mark.parametrize("algorithm", able_ones, ids=lambda algorithm: algorithm.name)
 
 
 def cases_for(algorithm: Algorithm, **more: Any) -> st.SearchStrategy[Case]:

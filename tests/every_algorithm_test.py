@@ -23,7 +23,7 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 import kveil
-from battery import cases_for, close, every_algorithm, honours, solve
+from battery import algorithms_for, cases_for, close, every_algorithm, honours, solve
 from kveil.algorithms.registry import (
     ALGORITHMS,
     BOUNDARIES,
@@ -34,13 +34,17 @@ from kveil.algorithms.registry import (
     find,
 )
 from kveil.engines.local import run
-from kveil.flow.anonymize import Result, anonymize_file, measure_sources, read, verify, with_algorithm
+from kveil.flow.anonymize import Targets, anonymize_file
+from kveil.flow.inputs import read, with_algorithm
+from kveil.flow.measure import measure_sources
+from kveil.flow.result import Result
+from kveil.flow.verify import verify
 from kveil.frames import from_frame
 from kveil.policy.model import Policy
 from kveil.report.owner import Owner
 from kveil.table.encode import encode
 from naive import release as naive
-from strategies import Case, cases, examples, placed, rows_of
+from strategies import Case, Placed, cases, examples, placed, rows_of
 
 
 def same_losses(found: dict[str, Any], exact: dict[str, Any]) -> bool:
@@ -50,57 +54,61 @@ def same_losses(found: dict[str, Any], exact: dict[str, Any]) -> bool:
 
 # ---------------------------------------------------------------------------------------------- random policies
 
+# The share of drawn cases that an algorithm has to solve. Many are drawn with limits that nothing can meet.
+FEWEST_SOLVED = 0.5
+
 
 @every_algorithm
-@given(data=st.data())
-@examples(60)
-def test_a_release_keeps_every_promise(algorithm: Algorithm, data: st.DataObject) -> None:
-    case = data.draw(cases_for(algorithm))
-    with placed(case) as here:
-        result = solve(algorithm, here)
-        if result is None:
-            return
-        twin, rows, aligned = here.twin, rows_of(result.data), result.owner.rows.tolist()
-        assert verify(result.data, here.policy, original=case.frame(), owner=result.owner).findings == []
+def test_a_release_keeps_every_promise(algorithm: Algorithm) -> None:
+    solved: list[bool] = []
 
-        # The same by hand: k, cells that are ancestors inside their boundaries, unchanged cells, the limit.
-        found = naive.recount(twin, rows, case.records, aligned)
-        assert found.broken == []
-        for said, counted in zip(result.receipt["guarantees"], found.guarantees, strict=True):
-            assert {key: said[key] for key in counted} == counted
+    @given(data=st.data())
+    @examples(60)
+    def every_promise_is_kept(data: st.DataObject) -> None:
+        with placed(data.draw(cases_for(algorithm))) as here:
+            result = solve(algorithm, here)
+            solved.append(result is not None)
+            if result is not None:
+                keeps_every_promise(here, result)
 
-        secret = [name for name, a in twin.attributes.items() if a["role"] == "identifier"]
-        assert result.data.columns == [name for name in case.columns if name not in secret]
-        assert len(set(aligned)) == len(aligned)
-        records = result.receipt["records"]
-        gone = {int(i) for reason in result.owner.suppressed.values() for i in reason}
-        event(f"suppressed, {twin.show}" if gone else "nothing suppressed")
-        assert records == {"input": len(case.rows), "released": len(case.rows) - len(gone), "suppressed": len(gone)}
-        assert found.suppressed <= records["suppressed"] <= twin.limit * len(case.rows)
-        if twin.show == "drop":
-            assert set(range(len(case.rows))) - set(aligned) == gone
-        else:
-            assert sorted(aligned) == list(range(len(case.rows)))
-            starred = {at for at, row in zip(aligned, rows, strict=True) if starred_anywhere(twin, row)}
-            assert gone <= starred
-        texts = [tuple(row.values()) for row in rows]
-        assert (aligned if twin.order == "keep" else texts) == sorted(aligned if twin.order == "keep" else texts)
+    every_promise_is_kept()
+    # An algorithm that gave up on everything would keep every promise.
+    assert sum(solved) >= FEWEST_SOLVED * len(solved) > 0
+
+
+def keeps_every_promise(here: Placed, result: Result) -> None:
+    case = here.case
+    twin, rows, aligned = here.twin, rows_of(result.data), result.owner.rows.tolist()
+    assert verify(result.data, here.policy, original=case.frame(), owner=result.owner).findings == []
+    assert verify(result.data, here.policy).findings == []  # without the original, too
+    assert naive.recount(twin, rows).broken == []
+
+    # The same by hand: k, cells that are ancestors inside their boundaries, unchanged cells, the limit.
+    found = naive.recount(twin, rows, case.records, aligned)
+    assert found.broken == []
+    for said, counted in zip(result.account["guarantees"], found.guarantees, strict=True):
+        assert {key: said[key] for key in counted} == counted
+
+    secret = [name for name, a in twin.attributes.items() if a["role"] == "identifier"]
+    assert result.data.columns == [name for name in case.columns if name not in secret]
+    assert len(set(aligned)) == len(aligned)
+    records = result.account["records"]
+    gone = {int(i) for reason in result.owner.suppressed.values() for i in reason}
+    event(f"suppressed, {twin.show}" if gone else "nothing suppressed")
+    assert records == {"input": len(case.rows), "released": len(case.rows) - len(gone), "suppressed": len(gone)}
+    assert found.suppressed <= records["suppressed"] <= twin.limit * len(case.rows)
+    if twin.show == "drop":
+        assert set(range(len(case.rows))) - set(aligned) == gone
+    else:
+        assert sorted(aligned) == list(range(len(case.rows)))
+        starred = {at for at, row in zip(aligned, rows, strict=True) if starred_anywhere(twin, row)}
+        assert gone <= starred
+    texts = [tuple(row.values()) for row in rows]
+    assert (aligned if twin.order == "keep" else texts) == sorted(aligned if twin.order == "keep" else texts)
 
 
 def starred_anywhere(twin: naive.Policy, row: naive.Row) -> bool:
     return any(naive.starred_in(row, component) for component in twin.components)
-
-
-@every_algorithm
-@given(data=st.data())
-@examples(20)
-def test_a_release_holds_without_its_original_too(algorithm: Algorithm, data: st.DataObject) -> None:
-    case = data.draw(cases_for(algorithm))
-    with placed(case) as here:
-        result = solve(algorithm, here)
-        if result is not None:
-            assert naive.recount(here.twin, rows_of(result.data)).broken == []
-            assert verify(result.data, here.policy).findings == []
 
 
 @every_algorithm
@@ -112,7 +120,8 @@ def test_losses_are_those_of_the_slow_twin_and_of_measure(algorithm: Algorithm, 
         assume(honours(algorithm, here.policy))
         policy, folder, twin = with_algorithm(here.policy, algorithm.name), here.path.parent, here.twin
         try:
-            receipt = anonymize_file(policy, folder / "data.csv", folder / "out.csv", None, folder / "owner.json")
+            targets = Targets(folder / "out.csv", owner=folder / "owner.json")
+            account = anonymize_file(policy, folder / "data.csv", targets)
         except kveil.Unmeetable:
             return
         owner = Owner.load(folder / "owner.json")
@@ -131,21 +140,19 @@ def test_losses_are_those_of_the_slow_twin_and_of_measure(algorithm: Algorithm, 
             if s
         }
         exact = naive.losses(twin, case.records, shown, suppressed)
-        assert same_losses(receipt["loss"], exact)
-        for name, loss in receipt["loss_by_attribute"].items():
+        assert same_losses(account["loss"], exact)
+        for name, loss in account["loss_by_attribute"].items():
             assert all(close(loss[key], exact["attributes"][name][key]) for key in loss)
 
-        measured, records, _ = measure_sources(
-            read(policy, folder / "out.csv"), policy, read(policy, folder / "data.csv"), owner
-        )
+        measured = measure_sources(read(policy, folder / "out.csv"), policy, read(policy, folder / "data.csv"), owner)
         by_texts = naive.suppressed_by_texts(twin, case.records, shown)
-        assert same_losses(measured.as_json(), naive.losses(twin, case.records, shown, by_texts))
-        assert records["suppressed"] == len({i for i, _ in by_texts})
+        assert same_losses(measured.losses.as_json(), naive.losses(twin, case.records, shown, by_texts))
+        assert measured.records["suppressed"] == len({i for i, _ in by_texts})
         # Stars cost everything, suppressed or not, unless the hierarchy has nothing to lose.
         untold = suppressed ^ by_texts
         if all(star_costs_all(twin, case, i, name) for i, component in untold for name in component):
-            event("measure equals receipt")
-            assert same_losses(measured.as_json(), exact)
+            event("measure equals account")
+            assert same_losses(measured.losses.as_json(), exact)
 
 
 def star_costs_all(twin: naive.Policy, case: Case, i: int, name: str) -> bool:
@@ -171,12 +178,12 @@ def test_the_same_twice_and_for_shuffled_rows(algorithm: Algorithm, data: st.Dat
         assert shuffled is not None
         assert first.data.write_csv() == again.data.write_csv() == shuffled.data.write_csv()
         assert first.owner.rows.tolist() == again.owner.rows.tolist()
-        receipts = [rounded(result.receipt | {"seconds": None}) for result in (first, again, shuffled)]
-        assert receipts[0] == receipts[1] == receipts[2]
+        accounts = [rounded(result.account | {"seconds": None}) for result in (first, again, shuffled)]
+        assert accounts[0] == accounts[1] == accounts[2]
 
 
 def rounded(content: Any) -> Any:
-    """A receipt whose sums may have been taken in any order."""
+    """An account whose sums may have been taken in any order."""
     if isinstance(content, dict):
         return {key: rounded(value) for key, value in content.items()}
     if isinstance(content, list):
@@ -215,15 +222,15 @@ def test_auto_takes_the_smallest_loss(case: Case) -> None:
     with placed(case) as here:
         able = [algorithm for algorithm in ALGORITHMS if honours(algorithm, here.policy)]
         alone = {algorithm.name: solve(algorithm, here) for algorithm in able}
-        solved = {name: result.receipt["loss"]["ncp"] for name, result in alone.items() if result is not None}
+        solved = {name: result.account["loss"]["ncp"] for name, result in alone.items() if result is not None}
         if not solved:
             with pytest.raises(kveil.Unmeetable):
                 kveil.anonymize(case.frame(), here.policy, algorithm="auto")
             return
-        receipt = kveil.anonymize(case.frame(), here.policy, algorithm="auto").receipt
-        assert receipt["loss"]["ncp"] <= min(solved.values())  # auto refines the best once more
-        assert receipt["algorithm"] in solved
-        assert {tried["algorithm"]: tried["solved"] for tried in receipt["tried"]} == {
+        account = kveil.anonymize(case.frame(), here.policy, algorithm="auto").account
+        assert account["loss"]["ncp"] <= min(solved.values())  # auto refines the best once more
+        assert account["algorithm"] in solved
+        assert {tried["algorithm"]: tried["solved"] for tried in account["tried"]} == {
             name: name in solved for name in alone
         }
 
@@ -235,17 +242,19 @@ RUN = """
 import json, sys
 from pathlib import Path
 import kveil
-from kveil.flow.anonymize import anonymize_file, with_algorithm
+from kveil.flow.anonymize import Targets, anonymize_file
+from kveil.flow.inputs import with_algorithm
 for folder in map(Path, sys.argv[1:]):
     for name in json.loads((folder / "algorithms.json").read_text()):
         policy = with_algorithm(kveil.Policy.load(folder / "policy.yaml"), name)
         try:
-            receipt = anonymize_file(policy, folder / "data.csv", folder / "out.csv", None, folder / "owner.json")
+            targets = Targets(folder / "out.csv", owner=folder / "owner.json")
+            account = anonymize_file(policy, folder / "data.csv", targets)
         except kveil.Unmeetable as error:
             print(folder.name, name, error)
             continue
         made = [(folder / file).read_bytes() for file in ("out.csv", "owner.json")]
-        print(folder.name, name, made, receipt["loss"])
+        print(folder.name, name, made, account["loss"])
 """
 
 
@@ -318,11 +327,7 @@ def table(**columns: Sequence[str]) -> pl.DataFrame:
 
 
 def release(algorithm: Algorithm, policy: str, frame: Any) -> Result:
-    """The release of a small table; skipped where the algorithm does not honour the policy."""
-    loaded = policy_of(policy)
-    if not honours(algorithm, loaded):
-        pytest.skip(f"{algorithm.name} does not honour all of {asks(loaded)}")
-    return kveil.anonymize(frame, loaded, algorithm=algorithm.name)
+    return kveil.anonymize(frame, policy_of(policy), algorithm=algorithm.name)
 
 
 ONE = """
@@ -335,9 +340,14 @@ attributes:
 privacy: [{model: k-anonymity, k: 2}]
 release: {order: keep}
 """
+MASKED = ONE.replace("a: {role: quasi-identifier}", "a: {role: quasi-identifier, hierarchy: {mask: {keep: [1]}}}")
+BY_FIVES = ONE.replace(
+    "a: {role: quasi-identifier}",
+    "a: {role: quasi-identifier, boundary: {level: 1}, hierarchy: {intervals: {from: 0, to: 100, widths: [5, 50]}}}",
+)
 
 
-@every_algorithm
+@algorithms_for(ONE)
 def test_a_unique_missing_value_is_counted(algorithm: Algorithm) -> None:
     # Five records have others like them, the sixth is the only one with a missing value: dropping it from the
     # count would release the table as it is.
@@ -348,35 +358,29 @@ def test_a_unique_missing_value_is_counted(algorithm: Algorithm) -> None:
     assert min(sizes.values()) >= 2
 
 
-@every_algorithm
+@algorithms_for(ONE)
 def test_missing_equals_missing_however_it_is_written(algorithm: Algorithm) -> None:
     frame = table(a=["x", "x", "?", ""], b=["m", "m", "m", "m"], s=list("1234"))
     assert [row["a"] for row in rows_of(release(algorithm, ONE, frame).data)] == ["x", "x", "", ""]
 
 
-@every_algorithm
+@algorithms_for(MASKED)
 def test_a_missing_value_is_no_other_value(algorithm: Algorithm) -> None:
     # Nothing may be guessed for a missing value: it shows itself or the root.
-    policy = ONE.replace("a: {role: quasi-identifier}", "a: {role: quasi-identifier, hierarchy: {mask: {keep: [1]}}}")
     frame = table(a=["11", "12", "", ""], b=["m"] * 4, s=list("1234"))
-    shown = [row["a"] for row in rows_of(release(algorithm, policy, frame).data)]
+    shown = [row["a"] for row in rows_of(release(algorithm, MASKED, frame).data)]
     assert shown[0] == shown[1]
     assert shown[0] in {"1*", "*"}
     assert shown[2] == shown[3]
     assert shown[2] in {"", "*"}
 
 
-@every_algorithm
+@algorithms_for(BY_FIVES)
 @pytest.mark.parametrize("whole", [True, False])
 def test_25_is_not_in_20_to_25(algorithm: Algorithm, whole: bool) -> None:
-    policy = ONE.replace(
-        "a: {role: quasi-identifier}",
-        "a: {role: quasi-identifier, boundary: {level: 1}, "
-        "hierarchy: {intervals: {from: 0, to: 100, widths: [5, 50]}}}",
-    )
     half = "" if whole else ".5"
     frame = table(a=["20", f"24{half}", "25", f"29{half}"], b=["m"] * 4, s=list("1234"))
-    shown = [row["a"] for row in rows_of(release(algorithm, policy, frame).data)]
+    shown = [row["a"] for row in rows_of(release(algorithm, BY_FIVES, frame).data)]
     assert shown == (["20-24"] * 2 + ["25-29"] * 2 if whole else ["[20,25)"] * 2 + ["[25,30)"] * 2)
 
 
@@ -392,7 +396,7 @@ release: {order: keep}
 """
 
 
-@every_algorithm
+@algorithms_for(MANY_K % ("a", 2, "b", 3))
 @pytest.mark.parametrize("first", ["a", "b"])
 def test_every_constraint_has_its_own_k(algorithm: Algorithm, first: str) -> None:
     # Values of a stand twice, those of b three times: fine for 2 and 3, whichever comes first.
@@ -405,7 +409,7 @@ def test_every_constraint_has_its_own_k(algorithm: Algorithm, first: str) -> Non
     swapped = release(algorithm, MANY_K % (first, ks[second], second, ks[first]), frame)
     assert [row["b"] for row in rows_of(swapped.data)] == list("xxxyyy")
     assert {row["a"] for row in rows_of(swapped.data)} == {"*"}
-    worst = {tuple(g["attributes"]): g["k"] for g in swapped.receipt["guarantees"]}
+    worst = {tuple(g["attributes"]): g["k"] for g in swapped.account["guarantees"]}
     assert worst == {("a",): 3, ("b",): 2}
 
 
@@ -420,7 +424,7 @@ release: {order: keep}
 """
 
 
-@every_algorithm
+@algorithms_for(FIXED % (0, "drop"))
 @pytest.mark.parametrize("show", ["drop", "star"])
 def test_a_table_that_nothing_can_be_done_about_is_not_released(algorithm: Algorithm, show: str) -> None:
     # The first, unsplit partition is a group like any other.
@@ -428,42 +432,42 @@ def test_a_table_that_nothing_can_be_done_about_is_not_released(algorithm: Algor
         release(algorithm, FIXED % (0, show), table(a="xy", b="mm"))
 
 
-@every_algorithm
+@algorithms_for(ONE)
 def test_k_larger_than_the_table_is_unmeetable(algorithm: Algorithm) -> None:
     policy = ONE.replace("k: 2", "k: 4")
     with pytest.raises(kveil.Unmeetable, match=r"\b4\b"):
         release(algorithm, policy, table(a="xxx", b="mmm", s="123"))
 
 
-@every_algorithm
+@algorithms_for(ONE)
 def test_all_rows_equal_are_released_as_they_are(algorithm: Algorithm) -> None:
     frame = table(a="xxx", b="mmm", s="121")
     assert rows_of(release(algorithm, ONE, frame).data) == rows_of(frame)
 
 
-@every_algorithm
+@algorithms_for(ONE)
 def test_one_row_is_a_group_for_k_1(algorithm: Algorithm) -> None:
     frame = table(a="x", b="m", s="1")
     assert rows_of(release(algorithm, ONE.replace("k: 2", "k: 1"), frame).data) == rows_of(frame)
 
 
-@every_algorithm
+@algorithms_for(FIXED % (0, "drop"))
 def test_rows_shown_as_stars_are_no_class(algorithm: Algorithm) -> None:
     frame = table(a="xxxyz", b="mmmmm")
     result = release(algorithm, FIXED % (0.4, "star"), frame)
     assert [row["a"] for row in rows_of(result.data)] == ["x", "x", "x", "*", "*"]
     assert [row["b"] for row in rows_of(result.data)] == ["m", "m", "m", "*", "*"]
-    (guarantee,) = result.receipt["guarantees"]
+    (guarantee,) = result.account["guarantees"]
     assert (guarantee["groups"], guarantee["worst"]) == (1, 3)
-    assert result.receipt["records"] == {"input": 5, "released": 3, "suppressed": 2}
-    assert result.receipt["loss"]["discernibility"] == 3 * 3 + 2 * 5
-    assert result.receipt["loss"]["average_group"] == 1.5
+    assert result.account["records"] == {"input": 5, "released": 3, "suppressed": 2}
+    assert result.account["loss"]["discernibility"] == 3 * 3 + 2 * 5
+    assert result.account["loss"]["average_group"] == 1.5
 
 
-@every_algorithm
+@algorithms_for(FIXED % (0, "drop"))
 def test_fewer_stars_than_k_are_warned_of(algorithm: Algorithm) -> None:
     result = release(algorithm, FIXED % (0.4, "star"), table(a="xxxxy", b="mmmmm"))
-    assert any("fewer than 2" in warning for warning in result.receipt["warnings"])
+    assert any("fewer than 2" in warning for warning in result.account["warnings"])
 
 
 TWO_PARTS = """
@@ -479,27 +483,27 @@ release: {order: keep}
 """
 
 
-@every_algorithm
+@algorithms_for(TWO_PARTS % (0, "drop"))
 @pytest.mark.parametrize("show", ["drop", "star"])
 def test_one_limit_for_all_components(algorithm: Algorithm, show: str) -> None:
     # One record is alone in a, another one in b: within 1 of 8 each, together 2 of 8.
     frame = table(a="uxxxyyyy", b="mmmnnnnv")
     with pytest.raises(kveil.Unmeetable):
         release(algorithm, TWO_PARTS % (0.125, show), frame)
-    assert release(algorithm, TWO_PARTS % (0.25, show), frame).receipt["records"]["suppressed"] == 2
+    assert release(algorithm, TWO_PARTS % (0.25, show), frame).account["records"]["suppressed"] == 2
 
 
-@every_algorithm
+@algorithms_for(TWO_PARTS % (0, "drop"))
 def test_a_record_is_starred_in_one_component_and_whole_in_the_other(algorithm: Algorithm) -> None:
     result = release(algorithm, TWO_PARTS % (0.25, "star"), table(a="uxxxyyyy", b="mmmnnnnv"))
     assert [row["a"] for row in rows_of(result.data)] == list("*xxxyyyy")
     assert [row["b"] for row in rows_of(result.data)] == list("mmmnnnn*")
     # Half of the cells of two records: 2 of 16.
-    assert result.receipt["loss"]["ncp"] == 0.125
-    assert result.receipt["loss"]["il"] == 2.0
+    assert result.account["loss"]["ncp"] == 0.125
+    assert result.account["loss"]["il"] == 2.0
 
 
-@every_algorithm
+@algorithms_for(TWO_PARTS % (0, "drop"))
 def test_dropping_in_one_component_empties_groups_of_the_other(algorithm: Algorithm) -> None:
     # The record alone in a takes its partner in b with it, whose going leaves u in a alone, and so on.
     frame = table(a="zuuxxx", b="mmnnoo")
@@ -507,12 +511,12 @@ def test_dropping_in_one_component_empties_groups_of_the_other(algorithm: Algori
     result = release(algorithm, policy % 0.99, frame)
     kept = rows_of(result.data)
     assert kept == [{"a": "x", "b": "o"}, {"a": "x", "b": "o"}]
-    assert result.receipt["records"]["suppressed"] == 4
+    assert result.account["records"]["suppressed"] == 4
     with pytest.raises(kveil.Unmeetable):
         release(algorithm, policy % 0.5, frame)
 
 
-@every_algorithm
+@algorithms_for(ONE)
 def test_a_column_without_a_role_is_refused(algorithm: Algorithm) -> None:
     frame = table(a="xx", b="mm", s="12", extra="pq")
     with pytest.raises(kveil.DataError, match="extra"):
@@ -521,7 +525,7 @@ def test_a_column_without_a_role_is_refused(algorithm: Algorithm) -> None:
         release(algorithm, ONE, frame.select("a", "b"))
 
 
-@every_algorithm
+@algorithms_for(ONE)
 def test_labels_of_a_frame_are_no_positions(algorithm: Algorithm) -> None:
     columns = {"a": list("xyxyxz"), "b": list("mnmnmn"), "s": list("123456")}
     plain = pd.DataFrame(columns)
@@ -533,35 +537,61 @@ def test_labels_of_a_frame_are_no_positions(algorithm: Algorithm) -> None:
     assert list(second.data.index) == list(range(len(second.data)))
 
 
-@every_algorithm
-def test_what_an_algorithm_does_not_honour_is_refused_by_name(algorithm: Algorithm) -> None:
-    a = "a: {role: quasi-identifier"
-    parts = {
-        MANY: ("k: 2}]", "k: 2}, {model: k-anonymity, attributes: [a], k: 3}]"),
-        BOUNDARIES: (a, f"{a}, boundary: [x]"),
-        RANGES: (a, f"{a}, hierarchy: {{ranges: {{within: [0, 9]}}}}"),
-    }
-    for part, (before, after) in parts.items():
-        policy = policy_of(ONE.replace(before, after))
-        assert asks(policy) == [part]
-        if part in algorithm.honours:
-            continue
-        with pytest.raises(kveil.Refused, match=part):
-            kveil.anonymize(table(a="111", b="mmm", s="123"), policy, algorithm=algorithm.name)
+A = "a: {role: quasi-identifier"
+# A policy for each thing that an algorithm may or may not honour.
+ASKING = {
+    MANY: ONE.replace("k: 2}]", "k: 2}, {model: k-anonymity, attributes: [a], k: 3}]"),
+    BOUNDARIES: ONE.replace(A, f"{A}, boundary: [x]"),
+    RANGES: ONE.replace(A, f"{A}, hierarchy: {{ranges: {{within: [0, 9]}}}}"),
+    **{model: ONE.replace("{model: k-anonymity, k: 2}", text) for model, text in {
+        "l-diversity": "{model: l-diversity, sensitive: s, l: 2}",
+        "p-sensitive": "{model: p-sensitive, sensitive: s, p: 2}",
+        "alpha-k": "{model: alpha-k, sensitive: s, alpha: 0.5, k: 2}",
+        "t-closeness": "{model: t-closeness, sensitive: s, t: 0.5}",
+    }.items()},
+}  # fmt: skip
 
 
-@every_algorithm
+def test_what_a_policy_asks_for_is_named() -> None:
+    assert {part: asks(policy_of(policy)) for part, policy in ASKING.items()} == {part: [part] for part in ASKING}
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "part"),
+    [
+        pytest.param(algorithm, part, id=f"{algorithm.name}-{part}")
+        for algorithm in ALGORITHMS
+        for part in ASKING
+        if part not in algorithm.honours
+    ],
+)
+def test_what_an_algorithm_does_not_honour_is_refused_by_name(algorithm: Algorithm, part: str) -> None:
+    with pytest.raises(kveil.Refused, match=part):
+        kveil.anonymize(table(a="111", b="mmm", s="123"), policy_of(ASKING[part]), algorithm=algorithm.name)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "part"),
+    [
+        pytest.param(algorithm, part, id=f"{algorithm.name}-{part}")
+        for algorithm in ALGORITHMS
+        for part in ASKING
+        if part in algorithm.honours and not algorithm.needs
+    ],
+)
+def test_what_an_algorithm_honours_it_does(algorithm: Algorithm, part: str) -> None:
+    frame = table(a="111111", b="mmmmmm", s="123123")
+    result = kveil.anonymize(frame, policy_of(ASKING[part].replace("[x]", "['1']")), algorithm=algorithm.name)
+    assert all(guarantee["holds"] for guarantee in result.account["guarantees"])
+
+
+@algorithms_for(FIXED % (0, "drop"))
 def test_a_failed_run_leaves_no_file(algorithm: Algorithm, tmp_path: Path) -> None:
-    loaded = policy_of(FIXED % (0, "drop"))
-    if not honours(algorithm, loaded):
-        pytest.skip(f"{algorithm.name} does not honour all of {asks(loaded)}")
     (tmp_path / "data.csv").write_text("a,b\nx,m\ny,m\n")
     with pytest.raises(kveil.Unmeetable):
         anonymize_file(
-            with_algorithm(loaded, algorithm.name),
+            with_algorithm(policy_of(FIXED % (0, "drop")), algorithm.name),
             tmp_path / "data.csv",
-            tmp_path / "out.csv",
-            tmp_path / "receipt.json",
-            tmp_path / "owner.json",
+            Targets(tmp_path / "out.csv", receipt=tmp_path / "receipt.json", owner=tmp_path / "owner.json"),
         )
     assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]

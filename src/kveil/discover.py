@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,13 @@ import polars as pl
 
 from kveil.arrays import Bools, Ints
 from kveil.errors import DataError, PolicyError
-from kveil.files import Source, read_table
+from kveil.files import Source
 from kveil.frames import from_frame
 from kveil.kernels.grouping.groups import group_rows
 from kveil.policy.attributes import STAR
 from kveil.policy.dependencies import Dependency
 from kveil.policy.model import Policy
+from kveil.table.columns import code_texts
 from kveil.words import did_you_mean, listing
 
 MOST_COLUMNS = 12  # among which rules are looked for
@@ -49,8 +49,7 @@ class _Columns:
 
 def _codes(texts: pl.Series) -> Ints:
     """Return a column as numbers; missing is a value of its own."""
-    distinct = texts.drop_nulls().unique().to_list()
-    return np.asarray(texts.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(len(distinct)).to_numpy())
+    return code_texts(texts).codes + np.int32(1)
 
 
 # ---------------------------------------------------------------------------------------------- find
@@ -275,9 +274,8 @@ def how_kept(rule: Dependency, policy: Policy) -> str:
 
 
 def describe_rules(
-    path: Path,
+    table: Source,
     policy: Policy | None,
-    source: Path | None = None,
     chosen: Sequence[str] | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> dict[str, Any]:
@@ -285,15 +283,10 @@ def describe_rules(
 
     With a policy, columns that are never released are left out, and so are rows that show `*` alone.
     """
-    progress("reading")
     if policy is None:
-        table = read_table(path)
         names = list(table.frame.columns)
         missing: tuple[str, ...] = ()
     else:
-        if source is None and policy.data.path is None:
-            raise DataError("the policy names no data.path; add it, or give --input.")
-        table = read_table(source or policy.folder / str(policy.data.path), policy.data.separator, policy.attributes)
         names = [name for name in policy.released if name in table.frame.columns]
         missing = policy.data.missing
     if chosen is not None:

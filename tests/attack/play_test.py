@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given
 
 import kveil
-from kveil.attack.link import closure
+from kveil.attack.dependencies import closure
 from kveil.attack.rate import wilson
-from kveil.flow.anonymize import attack_sources
+from kveil.flow.attack import attack_sources
 from kveil.frames import from_frame
 from kveil.policy.dependencies import Dependency
 from naive import release as naive
@@ -19,6 +19,10 @@ from strategies import Case, cases, examples, placed
 from support import ROWS, refused, run, write_policy, write_rows
 
 STAR = "*"
+
+
+def attacked(release: Any, policy: kveil.Policy, original: Any, owner: Any = None) -> dict[str, Any]:
+    return attack_sources(from_frame(release), policy, from_frame(original), owner).as_json()
 
 
 def attacks_of(content: dict[str, Any], kind: str) -> dict[tuple[str, ...], dict[str, Any]]:
@@ -32,7 +36,7 @@ def played(place: Any) -> tuple[dict[str, Any], list[naive.Row], list[naive.Row]
         result = kveil.anonymize(frame, policy, algorithm="mondrian")
     except kveil.Unmeetable:
         assume(False)
-    content = attack_sources(from_frame(result.data), policy, from_frame(frame), result.owner)
+    content = attacked(result.data, policy, frame, result.owner)
     return content, case.records, result.data.to_dicts(), result.owner.rows.tolist()
 
 
@@ -197,7 +201,7 @@ def test_dependencies_narrow_what_fits() -> None:
         release={"order": "keep"},
         suppression={"limit": 1},
     )
-    content = attack_sources(from_frame(release), policy, from_frame(frame), None)
+    content = attacked(release, policy, frame)
     (entry,) = [e for e in content["attacks"] if e["attack"] == "dependencies"]
     assert entry["without"]["rate"] == pytest.approx(1 / 4)
     assert entry["after"]["rate"] == pytest.approx(1 / 2)
@@ -216,7 +220,7 @@ def test_dependencies_narrow_backwards() -> None:
         release={"order": "keep"},
         suppression={"limit": 1},
     )
-    content = attack_sources(from_frame(release), policy, from_frame(frame), None)
+    content = attacked(release, policy, frame)
     (entry,) = [e for e in content["attacks"] if e["attack"] == "dependencies"]
     assert entry["without"]["rate"] == pytest.approx(1 / 4)
     assert entry["after"]["rate"] == pytest.approx(1 / 2)
@@ -249,7 +253,7 @@ def people(shape: str) -> tuple[kveil.Policy, pl.DataFrame]:
 def test_people_with_several_records(shape: str) -> None:
     policy, frame = people(shape)
     result = kveil.anonymize(frame, policy, algorithm="datafly")
-    content = attack_sources(from_frame(result.data), policy, from_frame(frame), result.owner)
+    content = attacked(result.data, policy, frame, result.owner)
     assert content["counts"] == "persons"
     assert content["original"] == 4
     fingerprint = {e["items"]: e for e in content["attacks"] if e["attack"] == "fingerprint"}
@@ -272,7 +276,7 @@ def test_rows_of_one_person_that_disagree_are_put_together() -> None:
          ("3", "30-39", "cold"), ("4", "30-39", "cold"), ("4", "30-39", "flu")],
         schema=["individual", "age", "illness"], orient="row",
     )  # fmt: skip
-    content = attack_sources(from_frame(release), policy, from_frame(frame), None)
+    content = attacked(release, policy, frame)
     (entry,) = [e for e in content["attacks"] if e["attack"] == "inconsistency"]
     assert entry["differing"] == 1
     # The first is one of four who fit; for the other three the first, who must be 30, is out.

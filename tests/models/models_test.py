@@ -19,7 +19,7 @@ from scipy.optimize import linprog
 
 import kveil
 from kveil.algorithms.full_domain.judge import group_model, sensitive_pairs
-from kveil.flow.anonymize import verify
+from kveil.flow.verify import verify
 from kveil.frames import from_frame
 from kveil.kernels.models import models_loops as loops
 from kveil.kernels.splitting.mondrian import Rows
@@ -27,7 +27,8 @@ from kveil.models.distributions import AlphaShare, Close, DistinctValues, Entrop
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.models.packed import needs_of, values_of
 from kveil.models.subset import Requirement, maximal_anonymous_subset
-from kveil.table.encode import Table, encode
+from kveil.table.encode import encode
+from kveil.table.table import Table
 from naive import models as naive
 
 Spec = dict[str, Any]

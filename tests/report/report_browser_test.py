@@ -23,9 +23,11 @@ from kveil.report.page import comparison_page
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 AXE = importlib.util.find_spec("axe_playwright_python")
 if CHROMIUM is None:
-    pytest.skip("chromium is not installed", allow_module_level=True)
+    pytest.skip("there is no chromium here to look at the page with: install one", allow_module_level=True)
 if importlib.util.find_spec("playwright") is None or AXE is None or AXE.origin is None:
-    pytest.skip("the extra `browser` is not installed", allow_module_level=True)
+    pytest.skip(
+        "the extra `browser` is not here: pip install -c constraints.txt -e '.[browser]'", allow_module_level=True
+    )
 
 from playwright.sync_api import Browser, Page, sync_playwright  # noqa: E402
 

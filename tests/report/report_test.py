@@ -176,19 +176,22 @@ def test_a_comparison_has_a_page(tmp_path: Path) -> None:
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium here to look at the page with")
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium here to look at the page with: install one")
 def test_a_browser_draws_it_and_prints_it(result: kveil.Result, tmp_path: Path) -> None:
     result.report(tmp_path / "out.html")
-    for option, name, least in (
-        (f"--screenshot={tmp_path / 's.png'}", "s.png", 20_000),
-        (f"--print-to-pdf={tmp_path / 's.pdf'}", "s.pdf", 20_000),
-    ):
+    page = (tmp_path / "out.html").read_text(encoding="utf-8")
+    (tmp_path / "bare.html").write_text(re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL), encoding="utf-8")
+
+    def shown(name: str, option: str, file: str) -> bytes:
         command = [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'u'}"]
-        size = ["--window-size=420,900"] if name == "s.png" else []
-        subprocess.run(
-            [*command, *size, option, (tmp_path / "out.html").as_uri()], check=True, timeout=120, capture_output=True
-        )
-        assert (tmp_path / name).stat().st_size > least
+        where = [f"--{option}={tmp_path / file}", "--window-size=800,6000", (tmp_path / name).as_uri()]
+        subprocess.run([*command, *where], check=True, timeout=120, capture_output=True)
+        return (tmp_path / file).read_bytes()
+
+    drawn, again, bare = (shown(name, "screenshot", "s.png") for name in ("out.html", "out.html", "bare.html"))
+    assert drawn == again != bare  # the pictures are what differs
+    printed, without = (shown(name, "print-to-pdf", "s.pdf") for name in ("out.html", "bare.html"))
+    assert len(printed) > len(without) + 2_000  # and they are printed, too
 
 
 def test_time_left() -> None:

@@ -7,27 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Floats, Longs
+from kveil.attack.attacks import Disclosure
 from kveil.attack.link import Knowledge, knowledge
 from kveil.attack.match import group, matches
 from kveil.attack.rate import rate_of
 from kveil.attack.world import World
+from kveil.table.columns import codes_among
 
 WORK = 4_000_000_000  # multiplications an attack may take
 CELLS = 8_000_000  # of a table that is looked at at once
-
-
-def _targets(world: World, groups: int, values: int, share: int) -> Longs:
-    most = max(WORK // share // max(groups * (values + 1), 1), 1000)
-    if world.people <= most:
-        return np.arange(world.people, dtype=np.int64)
-    rng = np.random.default_rng(world.policy.seed)
-    return np.sort(rng.choice(world.people, size=most, replace=False)).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -46,9 +39,14 @@ class _Items:
 def _coded_items(items: pl.DataFrame, labels: list[str]) -> _Items:
     """Return items as codes; those that are none of the labels are left out."""
     known = items.filter(pl.col("item").is_in(labels))
-    codes = known["item"].cast(pl.Enum(labels)).to_physical().cast(pl.Int64).to_numpy()
+    codes = codes_among(known["item"], labels).astype(np.int64)
     order = np.argsort(codes, kind="stable")
     return _Items(codes[order], known["row"].to_numpy()[order])
+
+
+def _labels(items: pl.DataFrame) -> list[str]:
+    """Return the different items, sorted; one that nobody has where there are none."""
+    return items["item"].unique().sort().to_list() or [""]
 
 
 def _histogram(codes: Longs, member: Longs, groups: int, width: int) -> Floats:
@@ -63,10 +61,10 @@ def _has(codes: Longs, at: Longs, rows: Longs, total: int, width: int) -> Bools:
     place = np.full(total + 1, -1, dtype=np.int64)
     place[rows] = np.arange(len(rows))
     place[total] = -1
-    found = np.zeros((len(rows), width), dtype=bool)
+    has = np.zeros((len(rows), width), dtype=bool)
     mine = place[at]
-    found[mine[mine >= 0], codes[mine >= 0]] = True
-    return found
+    has[mine[mine >= 0], codes[mine >= 0]] = True
+    return has
 
 
 class _Judge:
@@ -118,7 +116,7 @@ def _blocks(labels: int, rows: int) -> Iterator[tuple[int, int]]:
         yield start, min(start + width, labels)
 
 
-def disclosure(world: World, sensitive: str, names: tuple[str, ...], share: int = 1) -> list[dict[str, Any]]:
+def disclosure(world: World, sensitive: str, names: tuple[str, ...], *, share: int = 1) -> list[Disclosure]:
     """Play homogeneity and background knowledge on a sensitive attribute, with knowledge of the named ones.
 
     ``share`` is how many such games there are: each may take its part of the work.
@@ -127,42 +125,40 @@ def disclosure(world: World, sensitive: str, names: tuple[str, ...], share: int 
     if not was.height or not world.after.height:
         return []
     groups = group([world.column("after", name) for name in names], world.after.height)
-    labels = shown["item"].unique().sort().to_list() or [""]
-    targets = _targets(world, len(groups.sizes), len(labels), share)
+    labels = _labels(shown)
+    targets = world.sample(max(WORK // share // max(len(groups.sizes) * (len(labels) + 1), 1), 1000))
     has_some = np.zeros(world.people, dtype=bool)
     has_some[was["row"].to_numpy()] = True
     targets = targets[has_some[targets]]
     if not len(targets):
         return []
-    after = _after(world, was, shown, labels, targets, knowledge(world, names, targets, groups), names)
+    after = _after(world, sensitive, knowledge(world, names, targets, groups), names)
     before = _before(world, was, names, targets)
-    frequent = was.group_by("item").len().get_column("len").max()
-    base = {"attributes": list(names), "sensitive": sensitive, "guess": float(frequent or 0) / world.people}  # type: ignore[arg-type]
-    found = [
-        {"attack": "homogeneity"} | base | {"before": rate_of(before[0]), "after": rate_of(after[0])},
-        {"attack": "best guess"} | base | {"before": rate_of(before[1]), "after": rate_of(after[1])},
-    ]
+    kinds = ["homogeneity", "best guess"]
     if not world.persons and was["item"].n_unique() > 2:  # of two, ruling out the wrong one leaves nothing to guess
-        found.append(
-            {"attack": "background knowledge"} | base | {"before": rate_of(before[2]), "after": rate_of(after[2])}
+        kinds.append("background knowledge")
+    guess = int(was["item"].value_counts(name="len")["len"].to_numpy().max()) / world.people
+    return [
+        Disclosure(
+            attack=kind,
+            attributes=names,
+            sensitive=sensitive,
+            guess=guess,
+            before=rate_of(before[i]),
+            after=rate_of(after[i]),
         )
-    return found
+        for i, kind in enumerate(kinds)
+    ]
 
 
-def _after(
-    world: World,
-    was: pl.DataFrame,
-    shown: pl.DataFrame,
-    labels: list[str],
-    targets: Longs,
-    known: Knowledge,
-    names: tuple[str, ...],
-) -> tuple[Floats, Floats, Floats]:
+def _after(world: World, sensitive: str, known: Knowledge, names: tuple[str, ...]) -> tuple[Floats, Floats, Floats]:
     """Judge the attacks on the release: the rows that fit are those whose group covers what is known.
 
     A released person is judged by what the release shows, which may be more general; one left out by the original.
     """
-    groups, asked = known.groups, len(known.tuples.first)
+    was, shown = world.items_before[sensitive], world.items_after[sensitive]
+    labels = _labels(shown)
+    groups, asked, targets = known.groups, len(known.tuples.first), known.targets
     seen = np.where(world.hidden(names), -1, groups.member)
     sizes = np.bincount(seen[seen >= 0], minlength=len(groups.sizes)).astype(np.float64)
     fitting = matches(known.clues, asked, sizes[:, None])[:, 0][known.tuples.member]

@@ -1,36 +1,34 @@
-"""Attacks on tables with several records a person (seed 002): fingerprints, and rows that disagree."""
+"""Fingerprints: somebody who knows what a person has recognizes the person by it (Gong et al. 2017)."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from kveil.arrays import Bools, Floats, Longs
-from kveil.attack.match import Clue, Coded, coded, group, matches
+from kveil.arrays import Floats, Longs
+from kveil.attack.attacks import Recognition
 from kveil.attack.rate import rate_of
 from kveil.attack.world import World
-from kveil.files import Source
-from kveil.verifier.rows import INDIVIDUAL, released_texts
+from kveil.table.columns import codes_among
 
 MOST_TARGETS = 1_000
 
 
 def _sets(items: pl.DataFrame, rows: int, labels: list[str]) -> list[Longs]:
-    codes = items["item"].cast(pl.Enum(labels)).to_physical().cast(pl.Int64)
+    codes = codes_among(items["item"], labels)
     grouped = pl.DataFrame({"row": items["row"], "code": codes}).group_by("row").agg(pl.col("code").sort())
-    found: list[Longs] = [np.zeros(0, dtype=np.int64)] * rows
+    sets: list[Longs] = [np.zeros(0, dtype=np.int64)] * rows
     for row, members in grouped.iter_rows():
-        found[row] = np.array(members, dtype=np.int64)
-    return found
+        sets[row] = np.array(members, dtype=np.int64)
+    return sets
 
 
 @dataclass(frozen=True)
-class _Sets:
+class _Fingerprints:
     """The distinct sets of a table with how many rows have each, and for every member the sets that hold it.
 
     Everything is as long as the table's items, whatever the number of sets times members.
@@ -44,13 +42,13 @@ class _Sets:
 
     def holding(self, members: Sequence[int]) -> Longs:
         """Return for every set how many of the members it holds."""
-        found = np.zeros(len(self.weights), dtype=np.int64)
+        held = np.zeros(len(self.weights), dtype=np.int64)
         for member in members:
-            found[self.holders[self.starts[member] : self.starts[member + 1]]] += 1
-        return found
+            held[self.holders[self.starts[member] : self.starts[member + 1]]] += 1
+        return held
 
 
-def _indexed(sets: list[Longs], width: int) -> _Sets:
+def _indexed(sets: list[Longs], width: int) -> _Fingerprints:
     number: dict[bytes, int] = {}
     of_row = np.array([number.setdefault(s.tobytes(), len(number)) for s in sets], dtype=np.int64)
     kinds = [np.frombuffer(key, dtype=np.int64) for key in number]
@@ -60,10 +58,10 @@ def _indexed(sets: list[Longs], width: int) -> _Sets:
     holders = np.repeat(np.arange(len(kinds), dtype=np.int64), lengths)[order]
     starts = np.searchsorted(members[order], np.arange(width + 1)).astype(np.int64)
     weights = np.bincount(of_row, minlength=len(kinds)).astype(np.float64)
-    return _Sets(of_row, weights, lengths, starts, holders)
+    return _Fingerprints(of_row, weights, lengths, starts, holders)
 
 
-def fingerprints(world: World, sensitive: str, known: Sequence[int | None]) -> list[dict[str, Any]]:
+def fingerprints(world: World, sensitive: str, known: Sequence[int | None]) -> list[Recognition]:
     """Play somebody who knows what a person has: all items, or at most so many, the rarest of them.
 
     Nothing else is known; the rows that fit are those whose shown items cover the known ones and, where all
@@ -78,15 +76,13 @@ def fingerprints(world: World, sensitive: str, known: Sequence[int | None]) -> l
     game = _Game(
         before=_indexed(mine, len(leaves)),
         after=_indexed(_sets(shown, world.after.height, labels), len(labels)),
-        ways=world.item_labels(sensitive, leaves, labels),
+        ways=world.item_cover(sensitive, leaves, labels).lists(),
     )
     frequency = Counter(was["item"].to_list())
     rank = np.array([frequency[leaf] for leaf in leaves])
     targets = np.array([i for i, items in enumerate(mine) if len(items)], dtype=np.int64)
-    if len(targets) > MOST_TARGETS:
-        rng = np.random.default_rng(world.policy.seed)
-        targets = np.sort(rng.choice(targets, size=MOST_TARGETS, replace=False))
-    found = []
+    targets = world.sample(MOST_TARGETS, among=targets)
+    attacks = []
     for most in known:
         before, after = np.zeros(len(targets)), np.zeros(len(targets))
         for place, target in enumerate(targets.tolist()):
@@ -97,17 +93,25 @@ def fingerprints(world: World, sensitive: str, known: Sequence[int | None]) -> l
             kind = int(game.after.of_row[row]) if row >= 0 and not world.starred[row] else None
             everything = int(game.before.of_row[target]) if most is None else None
             before[place], after[place] = game.chances(items.tolist(), everything, kind)
-        entry: dict[str, Any] = {"attack": "fingerprint", "sensitive": sensitive, "attributes": [], "items": most}
-        found.append(entry | {"before": rate_of(before), "after": rate_of(after)})
-    return found
+        attacks.append(
+            Recognition(
+                attack="fingerprint",
+                attributes=(),
+                sensitive=sensitive,
+                items=most,
+                before=rate_of(before),
+                after=rate_of(after),
+            )
+        )
+    return attacks
 
 
 @dataclass(frozen=True)
 class _Game:
     """The fingerprints of both tables, and for every item of the original the shown labels that cover it."""
 
-    before: _Sets
-    after: _Sets
+    before: _Fingerprints
+    after: _Fingerprints
     ways: list[list[int]]
 
     def chances(self, items: list[int], everything: int | None, own: int | None) -> tuple[float, float]:
@@ -129,66 +133,3 @@ class _Game:
             allowed = sorted({label for item in items for label in self.ways[item]})
             fits &= self.after.holding(allowed) == self.after.lengths
         return before, 1 / self.after.weights[fits].sum() if fits[own] else 0.0
-
-
-def inconsistency(world: World, release: Source) -> dict[str, Any]:
-    """Play somebody who puts the rows of one released person together where they show different values.
-
-    A release in sets, or a long one of kveil's, shows every person once: nothing can be put together.
-    """
-    policy = world.policy
-    names = tuple(policy.quasi_identifiers)
-    base: dict[str, Any] = {"attack": "inconsistency", "attributes": list(names)}
-    groups = group([world.column("before", name) for name in names], world.people)
-    before = rate_of(1 / groups.own)
-    differing = 0
-    found: Floats = np.zeros(world.people)
-    if policy.release.shape == "long" and INDIVIDUAL in release.frame.columns:
-        person = coded(release.texts(INDIVIDUAL).fill_null(""))
-        table = _person_tables(world, release, names, person)
-        differing = table[1]
-        found = table[0]
-    else:
-        from kveil.attack.link import chances, knowledge
-
-        targets = np.arange(world.people, dtype=np.int64)
-        if world.people > MOST_TARGETS:
-            rng = np.random.default_rng(policy.seed)
-            targets = np.sort(rng.choice(world.people, size=MOST_TARGETS, replace=False))
-        found = chances(world, knowledge(world, names, targets), world.hidden(names))[0]
-    return base | {"differing": differing, "before": before, "after": rate_of(found)}
-
-
-def _person_tables(world: World, release: Source, names: tuple[str, ...], person: Coded) -> tuple[Floats, int]:
-    """Return targets' chances when a released person is all of that person's rows, and how many persons differ."""
-    first = pl.DataFrame({"p": person.codes}).with_row_index("row").group_by("p").agg(pl.col("row").min()).sort("row")
-    order = {p: i for i, p in enumerate(first["p"].to_list())}
-    of_row = np.array([order[p] for p in person.codes.tolist()], dtype=np.int64)
-    targets = np.arange(world.people, dtype=np.int64)
-    if world.people > MOST_TARGETS:
-        rng = np.random.default_rng(world.policy.seed)
-        targets = np.sort(rng.choice(world.people, size=MOST_TARGETS, replace=False))
-    number = first.height
-    differs = np.zeros(number, dtype=bool)
-    clues = []
-    for name in names:
-        shown = coded(released_texts(release, world.policy, name, stars=True))
-        values = world.column("before", name).at(targets)
-        table = world.covers(name, values.texts, shown.texts)
-        every = np.ones((len(values.texts), number), dtype=bool)
-        for value in range(len(values.texts)):
-            np.logical_and.at(every[value], of_row, table[value][shown.codes])
-        low = np.full(number, len(shown.texts), dtype=np.int64)
-        high = np.full(number, -1, dtype=np.int64)
-        np.minimum.at(low, of_row, shown.codes)
-        np.maximum.at(high, of_row, shown.codes)
-        differs |= low != high
-        clues.append(Clue(values.codes, every, np.arange(number, dtype=np.int64)))
-    fitting = matches(clues, len(targets), np.ones((number, 1)))[:, 0]
-    rows = world.row_of[targets]
-    own: Bools = rows >= 0
-    for clue in clues:
-        own &= clue.table[clue.values, np.maximum(rows, 0)]
-    found = np.zeros(len(targets))
-    found[own] = 1 / fitting[own]
-    return found, int(differs.sum())

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from kveil.arrays import Longs
+from kveil.attack.attacks import Attack, Attacks
+from kveil.attack.dependencies import refinement
 from kveil.attack.disclose import disclosure
-from kveil.attack.fingerprints import fingerprints, inconsistency
-from kveil.attack.link import attackers_file, linking, refinement
+from kveil.attack.file_join import attackers_file
+from kveil.attack.fingerprints import fingerprints
+from kveil.attack.link import linking
+from kveil.attack.person_rows import inconsistency
 from kveil.attack.words import knowing, sentence
 from kveil.attack.world import World, world_of
 from kveil.files import Source
 from kveil.policy.model import Policy
 from kveil.policy.privacy import sensitive_of
+from kveil.progress import Progress, silent
 
-Game = Callable[[], list[dict[str, Any]]]
+Game = Callable[[], Sequence[Attack]]
 MOST_OTHERS = 3
 ASSUMPTION = (
     "The attacker knows who is in the table, knows the named attributes of a person exactly, and has the release; "
@@ -51,7 +56,7 @@ def _games(world: World, original: Source, release: Source, attacker: Source | N
     policy = world.policy
     asked = _disclosures(world)
     games: list[Game] = [partial(linking, world, names) for names in _known(policy)]
-    games += [partial(disclosure, world, sensitive, names, len(asked)) for sensitive, names in asked]
+    games += [partial(disclosure, world, sensitive, names, share=len(asked)) for sensitive, names in asked]
     if world.persons:
         if policy.quasi_identifiers:
             games.append(lambda: [inconsistency(world, release)])
@@ -68,30 +73,30 @@ def play(
     original: Source,
     release: Source,
     places: Longs,
+    *,
     attacker: Source | None = None,
-    progress: Callable[[str], None] = lambda stage: None,
-) -> dict[str, Any]:
-    """Return every attack with its success before and after, as plain data without a value of the tables.
+    progress: Progress = silent,
+) -> Attacks:
+    """Return every attack with its success before and after, without a value of the tables.
 
     ``places`` gives every released row's row in the original. Before: the attacker has the original itself,
     without its identifiers. After: the attacker has the release.
     """
     world = world_of(policy, original, release, places)
     games = _games(world, original, release, attacker)
-    found: list[dict[str, Any]] = []
+    attacks: list[Attack] = []
     for number, game in enumerate(games, 1):
         progress(f"playing the attacker ({number} of {len(games)})")
-        found += game()
-    covered = [set(policy.attributes_of(model)) for model in policy.privacy]
-    for entry in found:
-        if entry["attack"] in {"prosecutor", "journalist", "marketer", "dependencies"}:
-            entry["promised"] = any(set(entry["attributes"]) <= names for names in covered)
-        entry["knowing"] = knowing(entry["attributes"], policy.quasi_identifiers)
-        entry["sentence"] = sentence(entry, world.noun, world.people)
-    return {
-        "assumption": ASSUMPTION,
-        "counts": "persons" if world.persons else "records",
-        "original": world.people,
-        "released": world.after.height,
-        "attacks": found,
-    }
+        attacks += [_in_words(attack, world) for attack in game()]
+    return Attacks(
+        assumption=ASSUMPTION,
+        counts="persons" if world.persons else "records",
+        original=world.people,
+        released=world.after.height,
+        attacks=tuple(attacks),
+    )
+
+
+def _in_words(attack: Attack, world: World) -> Attack:
+    known = replace(attack, knowing=knowing(attack.attributes, world.policy.quasi_identifiers))
+    return replace(known, sentence=sentence(known, world.noun, world.people))

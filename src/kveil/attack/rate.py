@@ -3,12 +3,39 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from kveil.arrays import Floats
 
 Z = 1.959963984540054  # 95 % of a normal distribution lie within as many standard deviations
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How often an attack succeeds over its targets.
+
+    ``interval`` holds the rate with 95 % confidence, ``worst`` is the most exposed target's chance, ``certain`` how
+    many targets are hit for certain. ``at_most`` is what the rate would be if every target's own group were known.
+    """
+
+    rate: float
+    interval: tuple[float, float]
+    worst: float
+    certain: int
+    targets: int
+    at_most: float | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the rate as plain data."""
+        content: dict[str, Any] = {
+            "rate": self.rate,
+            "interval": list(self.interval),
+            "worst": self.worst,
+            "certain": self.certain,
+            "targets": self.targets,
+        }
+        return content if self.at_most is None else content | {"at_most": self.at_most}
 
 
 def wilson(rate: float, targets: int) -> tuple[float, float]:
@@ -21,18 +48,15 @@ def wilson(rate: float, targets: int) -> tuple[float, float]:
     return max((middle - spread) / scale, 0.0), min((middle + spread) / scale, 1.0)
 
 
-def rate_of(chances: NDArray[np.float64]) -> dict[str, Any]:
-    """Return the rate of success over targets, given the chance of each.
-
-    ``worst`` is the most exposed target's chance, ``certain`` how many targets are hit for certain.
-    """
+def rate_of(chances: Floats, *, most: Floats | None = None) -> Rate:
+    """Return the rate of success over targets, given the chance of each, and its chance if its group were known."""
     targets = len(chances)
     rate = float(chances.mean()) if targets else 0.0
-    low, high = wilson(min(max(rate, 0.0), 1.0), targets)
-    return {
-        "rate": rate,
-        "interval": [low, high],
-        "worst": float(chances.max()) if targets else 0.0,
-        "certain": int((chances >= 1).sum()),
-        "targets": targets,
-    }
+    return Rate(
+        rate=rate,
+        interval=wilson(min(max(rate, 0.0), 1.0), targets),
+        worst=float(chances.max()) if targets else 0.0,
+        certain=int((chances >= 1).sum()),
+        targets=targets,
+        at_most=None if most is None else float(most.mean()) if targets else 0.0,
+    )

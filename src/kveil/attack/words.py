@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from kveil.attack.attacks import (
+    Attack,
+    Disclosure,
+    FileJoin,
+    Inconsistency,
+    Linking,
+    LinkingByRules,
+    RatedAttack,
+    Recognition,
+)
+from kveil.attack.rate import Rate
 from kveil.words import count, listing
 
 TITLES = {
@@ -31,9 +41,9 @@ def percent(share: float) -> str:
     return (shown.rstrip("0").rstrip(".") if "." in shown else shown) + " %"
 
 
-def between(rate: dict[str, Any]) -> str:
+def between(rate: Rate) -> str:
     """Return a rate's interval in words."""
-    low, high = rate["interval"]
+    low, high = rate.interval
     return f"95 % sure between {percent(low)} and {percent(high)}"
 
 
@@ -43,18 +53,15 @@ def _odds(chance: float) -> str:
     return f"1 in {1 / chance:,.0f}" if chance > 0 else "none"
 
 
-def _worst(before: dict[str, Any], after: dict[str, Any], noun: str, everyone: int) -> str:
+def _worst(before: Rate, after: Rate, noun: str, everyone: int) -> str:
     """Tell how exposed the most exposed are, before and after; of a sample, how many it has."""
-    if before["certain"] or after["certain"]:
-        now = count(after["certain"], noun) if after["certain"] else "nobody"
-        rest = "" if after["certain"] else f"; the best chance is {_odds(after['worst'])}"
-        looked = before["targets"]
-        sampled = f" of {looked:,} drawn by lot" if looked < everyone and after["targets"] < everyone else ""
-        return (
-            f" Found for certain{sampled}: {count(before['certain'], noun)} in the original, {now} in the "
-            f"release{rest}."
-        )
-    return f" The best chance was {_odds(before['worst'])} and is {_odds(after['worst'])}."
+    if before.certain or after.certain:
+        now = count(after.certain, noun) if after.certain else "nobody"
+        rest = "" if after.certain else f"; the best chance is {_odds(after.worst)}"
+        sampled = before.targets < everyone and after.targets < everyone
+        drawn = f" of {before.targets:,} drawn by lot" if sampled else ""
+        return f" Found for certain{drawn}: {count(before.certain, noun)} in the original, {now} in the release{rest}."
+    return f" The best chance was {_odds(before.worst)} and is {_odds(after.worst)}."
 
 
 def known_items(number: int | None) -> str:
@@ -71,72 +78,101 @@ def knowing(names: Sequence[str], everything: Sequence[str]) -> str:
     return listing(list(names), 12)
 
 
-def sentence(entry: dict[str, Any], noun: str, everyone: int) -> str:
+def picture_line(attack: Attack) -> str | None:
+    """Return what stands beside an attack in a picture: short, and different for each; None where it is not drawn."""
+    match attack:
+        case Linking(attack="prosecutor"):
+            return f"Finding a row by {attack.knowing}"
+        case Disclosure(attack="homogeneity"):
+            return f"Reading {attack.sensitive} by {attack.knowing}"
+        case Disclosure(attack="best guess"):
+            return f"Guessing {attack.sensitive} by {attack.knowing}"
+        case Recognition():
+            return f"Recognizing by {known_items(attack.items).removeprefix('only ')} of {attack.sensitive}"
+    return None
+
+
+def subject(attack: Attack) -> str:
+    """Return in a few words what an attack is after, and by what."""
+    if isinstance(attack, Recognition):
+        items = "all values" if attack.items is None else f"the rarest {count(attack.items, 'value')}"
+        return f"{attack.sensitive} by {items}"
+    return f"{attack.sensitive} by {attack.knowing}" if isinstance(attack, Disclosure) else attack.knowing
+
+
+def sentence(attack: Attack, noun: str, everyone: int) -> str:
     """Return one attack on a table of so many records or persons as a few sentences."""
-    kind, before, after = entry["attack"], entry["before"], entry["after"]
-    if kind == "attacker's file":
-        return _file(entry)
-    known = entry["knowing"]
-    if not after["targets"]:
-        return f"No released row shows anything of {known or entry['sensitive']}: there is nothing to start from."
-    was, now, sure = percent(before["rate"]), percent(after["rate"]), between(after)
-    cases = f"in {now} of cases ({sure}); in the original it was {was}."
-    people = f"for {now} of {noun}s ({sure}); in the original for {was}."
-    if kind == "prosecutor":
-        told = f"Somebody who knows {known} of one released {noun} and picks one of the rows that fit is right {cases}"
+    if isinstance(attack, FileJoin):
+        return _file(attack)
+    assert isinstance(attack, RatedAttack)
+    before, after = attack.before, attack.after
+    if not after.targets:
+        shown = attack.knowing or getattr(attack, "sensitive", "")
+        return f"No released row shows anything of {shown}: there is nothing to start from."
+    told = _told(attack, noun)
+    if attack.attack in {"prosecutor", "journalist", "fingerprint"}:
         told += _worst(before, after, noun, everyone)
-    elif kind == "journalist":
-        told = f"Somebody who picks a released row and names one of all who fit it by {known} is right {cases}"
-        told += _worst(before, after, noun, everyone)
-    elif kind == "marketer":
-        told = f"Somebody who knows {known} of everybody and links everybody to a row is right {cases}"
-    elif kind == "homogeneity":
-        told = f"All rows that fit {known} show one and the same {entry['sensitive']}, and it is the true one, {people}"
-    elif kind == "best guess":
-        told = (
-            f"Somebody who knows {known} and guesses the {entry['sensitive']} that most of the rows that fit have is "
-            f"right {people} Without any rows, guessing the most frequent value is right for {percent(entry['guess'])}."
-        )
-    elif kind == "background knowledge":
-        told = f"Somebody who can also rule out the most frequent wrong {entry['sensitive']} is right {people}"
-    elif kind == "inconsistency":
-        told = (
-            f"The rows of {count(entry['differing'], 'released person')} show different values; put together, "
-            if entry["differing"]
-            else "Every released person shows one value an attribute, so no rows can be put together; "
-        ) + f"somebody who knows {known} finds the right person {cases}"
-    elif kind == "fingerprint":
-        items = known_items(entry["items"])
-        told = f"Somebody who knows {items} that a person has of {entry['sensitive']} finds the person {cases}"
-        told += _worst(before, after, noun, everyone)
-    else:
-        rules = listing([f"`{rule}`" for rule in entry["rules"]])
-        told = (
-            f"Somebody who knows {known} and the {'rule' if len(entry['rules']) == 1 else 'rules'} {rules} finds the "
-            f"row {cases} Without the rules: {percent(entry['without']['rate'])}."
-        )
-    if not entry.get("promised", True):
+    if isinstance(attack, Linking) and not attack.promised:
         told += " No model of the policy covers these attributes together: it promises nothing against this."
     return told
 
 
-def _file(entry: dict[str, Any]) -> str:
-    matched = entry["matched"]
+def _told(attack: RatedAttack, noun: str) -> str:
+    """Return what an attacker does, and how often it succeeds."""
+    known = attack.knowing
+    was, now, sure = percent(attack.before.rate), percent(attack.after.rate), between(attack.after)
+    cases = f"in {now} of cases ({sure}); in the original it was {was}."
+    people = f"for {now} of {noun}s ({sure}); in the original for {was}."
+    match attack:
+        case LinkingByRules():
+            rules = listing([f"`{rule}`" for rule in attack.rules])
+            return (
+                f"Somebody who knows {known} and the {'rule' if len(attack.rules) == 1 else 'rules'} {rules} finds the "
+                f"row {cases} Without the rules: {percent(attack.without.rate)}."
+            )
+        case Linking(attack="prosecutor"):
+            return (
+                f"Somebody who knows {known} of one released {noun} and picks one of the rows that fit is right {cases}"
+            )
+        case Linking(attack="journalist"):
+            return f"Somebody who picks a released row and names one of all who fit it by {known} is right {cases}"
+        case Linking():
+            return f"Somebody who knows {known} of everybody and links everybody to a row is right {cases}"
+        case Disclosure(attack="homogeneity"):
+            return (
+                f"All rows that fit {known} show one and the same {attack.sensitive}, and it is the true one, {people}"
+            )
+        case Disclosure(attack="best guess"):
+            return (
+                f"Somebody who knows {known} and guesses the {attack.sensitive} that most of the rows that fit have is "
+                f"right {people} Without any rows, guessing the most frequent value is right for "
+                f"{percent(attack.guess)}."
+            )
+        case Disclosure():
+            return f"Somebody who can also rule out the most frequent wrong {attack.sensitive} is right {people}"
+        case Inconsistency(differing=0):
+            start = "Every released person shows one value per attribute, so no rows can be put together; "
+            return f"{start}somebody who knows {known} finds the right person {cases}"
+        case Inconsistency():
+            start = f"The rows of {count(attack.differing, 'released person')} show different values; put together, "
+            return f"{start}somebody who knows {known} finds the right person {cases}"
+        case Recognition():
+            items = known_items(attack.items)
+            return f"Somebody who knows {items} that a person has of {attack.sensitive} finds the person {cases}"
+    raise TypeError(f"no words for {type(attack).__name__}")
+
+
+def _file(attack: FileJoin) -> str:
+    drawn = "" if attack.drawn is None else f", of which {attack.drawn:,} were drawn by lot"
     start = (
-        f"The attacker's file has {count(entry['rows'], 'row')} with {entry['knowing']}. "
-        f"Exactly one row fits {matched['before']['one']:,} of them in the original and "
-        f"{matched['after']['one']:,} in the release."
+        f"The attacker's file has {count(attack.rows, 'row')} with {attack.knowing}{drawn}. "
+        f"Exactly one row fits {attack.matched['before']['one']:,} of them in the original and "
+        f"{attack.matched['after']['one']:,} in the release."
     )
-    if entry["judged_by"] is None:
+    if attack.judged_by is None or attack.before is None or attack.after is None:
         return start + " It shares no identifier with the original, so nobody can say which links are right."
-    before, after = entry["before"], entry["after"]
     return (
-        f"{start} Judged by {listing(entry['judged_by'])}, of the {before['targets']:,} rows about people in the table "
-        f"the attacker links {percent(after['rate'])} rightly ({between(after)}); in the original "
-        f"{percent(before['rate'])}."
+        f"{start} Judged by {listing(list(attack.judged_by))}, of the {attack.before.targets:,} rows about people in "
+        f"the table the attacker links {percent(attack.after.rate)} rightly ({between(attack.after)}); in the original "
+        f"{percent(attack.before.rate)}."
     )
-
-
-def sentences(content: dict[str, Any]) -> list[str]:
-    """Return the whole game as sentences, the assumption first."""
-    return [content["assumption"], *(entry["sentence"] for entry in content["attacks"])]

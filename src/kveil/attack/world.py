@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
-from kveil.attack.match import Coded, coded, covers, labels_over
+from kveil.attack.cover import Cover, cover
+from kveil.attack.match import Coded, coded
 from kveil.files import Source
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
@@ -19,7 +20,7 @@ from kveil.verifier.rows import ITEM, ROW, original_rows, release_rows, released
 
 @dataclass(frozen=True)
 class World:
-    """Both tables as texts, one row a record, or a person where the policy names individuals.
+    """Both tables as texts, one row per record, or per person where the policy names individuals.
 
     ``places`` gives every released row's row in the original; ``items`` the sensitive values of each row.
     """
@@ -58,13 +59,28 @@ class World:
             self._coded[key] = coded((self.before if side == "before" else self.after)[name])
         return self._coded[key]
 
-    def covers(self, name: str, values: Sequence[str], shown: Sequence[str]) -> Bools:
+    def cover(self, name: str, values: Sequence[str], shown: Sequence[str]) -> Cover:
         """Return for values and shown texts of an attribute which may stand for which."""
-        return covers(self.policy, name, values, shown, self.column("before", name).texts)
+        return cover(self.policy, name, values, shown, domain=self.column("before", name).texts)
 
-    def item_labels(self, sensitive: str, values: Sequence[str], shown: Sequence[str]) -> list[list[int]]:
-        """Return for items of a sensitive attribute the positions of the shown ones that may stand for each."""
-        return labels_over(self.policy, sensitive, values, shown)
+    def item_cover(self, sensitive: str, values: Sequence[str], shown: Sequence[str]) -> Cover:
+        """Return for items of a sensitive attribute which of the shown ones may stand for which."""
+        return cover(self.policy, sensitive, values, shown)
+
+    def sample(self, most: int, *, among: Longs | None = None) -> Longs:
+        """Return the targets of an attack: everybody, or ``most`` of them drawn by the policy's seed.
+
+        ``among`` are those to choose from, all of the original by default.
+        """
+        everyone = np.arange(self.people, dtype=np.int64) if among is None else among
+        if len(everyone) <= most:
+            return everyone
+        rng = np.random.default_rng(self.policy.seed)
+        return np.sort(rng.choice(everyone, size=most, replace=False)).astype(np.int64)
+
+    def promises(self, names: Sequence[str]) -> bool:
+        """Tell whether some model of the policy covers all of the named attributes together."""
+        return any(set(names) <= set(self.policy.attributes_of(model)) for model in self.policy.privacy)
 
     def hidden(self, names: tuple[str, ...]) -> Bools:
         """Return the released rows that show `*` in all of the names: they tell an attacker nothing."""

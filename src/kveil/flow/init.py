@@ -17,7 +17,8 @@ from kveil.progress import Progress, silent
 from kveil.suggest import Suggestion, policy_text, suggest
 from kveil.suggest.propose import Correct
 from kveil.suggest.write import relative
-from kveil.table.encode import Table, encode
+from kveil.table.encode import encode
+from kveil.table.table import Table
 
 LIMITS = ("0.05", "0.2", "1")
 PATIENCE = 60.0  # seconds
@@ -73,7 +74,7 @@ def _can_be_met(table: Table) -> bool:
     able = honouring(table.policy)
     able.sort(key=lambda algorithm: algorithm.name != "mondrian")  # the quickest of those that honour most
     patience = PATIENCE if table.records > SMALL else None
-    return any(trial.solution is not None or trial.timed_out for trial in trials(table, able, {}, silent, patience))
+    return any(trial.solved is not None or trial.late for trial in trials(table, able, {}, silent, seconds=patience))
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def start(
             for name, content in started.files.items():
                 outputs.write(outputs.open(folder / name), content.encode())
             if copy is not None:
-                write_table(source.frame, outputs.open(copy, mode=0o600), copy, source.separator)
+                write_table(source.frame, outputs.open(copy, private=True), copy, source.separator)
             outputs.write(outputs.open(output), started.text.encode())
             outputs.commit()
     return started

@@ -1,4 +1,4 @@
-"""Compile the loops ahead, load them in the background, and say whether that has been done before."""
+"""Compile the loops ahead, and say whether that has been done before."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import hashlib
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -32,14 +31,6 @@ def compiled_before() -> bool:
         if not any(index.stat().st_mtime >= made for index in kept):
             return False
     return True
-
-
-def load_in_background() -> None:
-    """Import Numba while the table is being read: both take their time, and reading leaves the interpreter free.
-
-    For the command line. A program that ends early waits for the import: an interpreter may not end under one.
-    """
-    threading.Thread(target=_groups).start()
 
 
 def _least_loss() -> None:

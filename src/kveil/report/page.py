@@ -10,9 +10,17 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from kveil.attack.words import TITLES, known_items, percent
+from kveil.attack import play
+from kveil.attack.attacks import RatedAttack
+from kveil.attack.words import TITLES, known_items, percent, picture_line
+from kveil.files import Source
 from kveil.policy.model import Policy
+from kveil.progress import Progress, silent
 from kveil.report import figures
+from kveil.report.account import Account
+from kveil.report.owner import Owner
+from kveil.report.receipt import Receipt
+from kveil.report.story import tell_owner, tell_public
 from kveil.version import __version__
 
 SPACE = "\u00a0"  # a number and its sign stay on one line
@@ -50,31 +58,52 @@ def _svg(picture: str) -> Markup:
     return Markup(picture)  # made by vl-convert, which escapes texts
 
 
-_LINES = {
-    "prosecutor": "Finding a row by {knowing}",
-    "homogeneity": "Reading {sensitive} by {knowing}",
-    "best guess": "Guessing {sensitive} by {knowing}",
-    "fingerprint": "Recognizing by {items} of {sensitive}",
-}
-
-
-def _line(entry: dict[str, Any]) -> str:
-    """Return what stands beside an attack in the picture: short, and different for each."""
-    items = known_items(entry.get("items")).removeprefix("only ")
-    return _LINES[entry["attack"]].format_map({**entry, "items": items})
-
-
 def _code(text: str) -> Markup:
     """Return a sentence with what stands in backticks as code."""
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
-def report_page(story: dict[str, Any], policy: Policy, command: str | None = None) -> str:
-    """Return the report of a release as HTML."""
+def owners_page(
+    policy: Policy,
+    account: Account,
+    release: Source,
+    original: Source,
+    owner: Owner,
+    progress: Progress = silent,
+) -> str:
+    """Return the report of a release for the owner of the data, as HTML: original and attacks included."""
+    attacks = play(policy, original, release, owner.rows, progress=progress)
+    progress("drawing")
+    reasons = {reason: len(rows) for reason, rows in owner.suppressed.items()}
+    return _report_page(tell_owner(policy, account, release, original, reasons, attacks), policy)
+
+
+def public_page(policy: Policy, receipt: Receipt, release: Source) -> str:
+    """Return the report of a release that may be published, as HTML: made from receipt, policy and release alone."""
+    return _report_page(tell_public(policy, receipt, release), policy)
+
+
+def _report_page(story: dict[str, Any], policy: Policy) -> str:
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            story=story,
+            pictures=_pictures(story),
+            titles=TITLES,
+            version=__version__,
+            told=json.dumps(story["told"], indent=2, ensure_ascii=False),
+            policy_hash=policy.sha256,
+        )
+    )
+
+
+def _pictures(story: dict[str, Any]) -> dict[str, Markup]:
+    """Return the drawings of a report by name."""
     pictures: dict[str, Markup] = {}
     for entry in story["attributes"]:
         name = entry["name"]
-        most = max(records for _, records in [*entry["after"], *entry.get("before", [])]) if entry["after"] else 1
+        most = max((records for _, records in [*entry["after"], *entry.get("before", [])]), default=1)
         if not story["public"]:
             told = f"{name} before: {entry['values']:,} values"
             pictures[f"before {name}"] = _svg(figures.bars(entry["before"], "original", figures.BEFORE, most, told))
@@ -86,28 +115,15 @@ def report_page(story: dict[str, Any], policy: Policy, command: str | None = Non
             f"{groups['groups']:,} groups, the smallest of {groups['smallest']:,}, the largest of {groups['largest']:,}"
         )
         pictures["groups"] = _svg(figures.sizes(groups["rows"], story["noun"], told))
-    played = story["attacks"]["attacks"] if story["attacks"] else []
     drawn = [
-        (_line(e), e["before"]["rate"], e["after"]["rate"])
-        for e in played
-        if e["attack"] in _LINES and e["after"]["targets"]
+        (line, attack.before.rate, attack.after.rate)
+        for attack in (story["attacks"].attacks if story["attacks"] else ())
+        if isinstance(attack, RatedAttack) and attack.after.targets and (line := picture_line(attack))
     ]
     if drawn:
         told = "; ".join(f"{name}: {percent(before)} before, {percent(after)} after" for name, before, after in drawn)
         pictures["attacks"] = _svg(figures.attacks(drawn, told))
-    return (
-        _environment()
-        .get_template("report.html")
-        .render(
-            story=story,
-            pictures=pictures,
-            titles=TITLES,
-            version=__version__,
-            command=command,
-            receipt=json.dumps(story["receipt"], indent=2, ensure_ascii=False),
-            policy_hash=policy.sha256,
-        )
-    )
+    return pictures
 
 
 def comparison_page(policy: Policy, content: dict[str, Any]) -> str:
