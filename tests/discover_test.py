@@ -7,12 +7,15 @@ from itertools import combinations
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import places
-from kveil.discover import describe_rules
+from kveil.discover import Columns, describe_rules
+from kveil.files import read_table
 from naive import release as naive
 from strategies import examples
 from support import refused, run
@@ -31,7 +34,7 @@ def test_exactly_the_minimal_functional_rules_are_found(seed: int) -> None:
     rng = Random(seed)
     rows = [{name: rng.choice("xyz"[: rng.randint(1, 3)]) for name in "abcde"} for _ in range(rng.randint(2, 9))]
     with tempfile.TemporaryDirectory() as folder:
-        found = describe_rules(write(Path(folder), rows), None)
+        found = describe_rules(read_table(write(Path(folder), rows)), None)
     varying = [name for name in "abcde" if len({row[name] for row in rows}) > 1]
     assert found["constant"] == [name for name in "abcde" if name not in varying]
     expected = set()
@@ -53,9 +56,9 @@ def test_a_multivalued_rule_is_found(tmp_path: Path) -> None:
         for teacher in teachers
         for book in books
     ]
-    found = describe_rules(write(tmp_path, rows), None)
+    found = describe_rules(read_table(write(tmp_path, rows)), None)
     assert [rule["rule"] for rule in found["multivalued"]] == ["course ->> teacher"]
-    assert describe_rules(write(tmp_path, rows[:-1]), None)["multivalued"] == []
+    assert describe_rules(read_table(write(tmp_path, rows[:-1])), None)["multivalued"] == []
 
 
 def test_declared_rules_of_a_policy_and_of_its_release() -> None:
@@ -101,14 +104,46 @@ def test_what_is_never_released_is_not_looked_at(tmp_path: Path) -> None:
 
 def test_only_so_many_columns_are_looked_at(tmp_path: Path) -> None:
     rows = [{f"c{i:02}": str(rng) for i in range(14)} for rng in range(3)]
-    found = describe_rules(write(tmp_path, rows), None)
+    found = describe_rules(read_table(write(tmp_path, rows)), None)
     assert len(found["columns"]) == 12
     assert found["left_out"] == ["c12", "c13"]
-    assert describe_rules(write(tmp_path, rows), None, chosen=["c13", "c00"])["left_out"] == []
+    assert describe_rules(read_table(write(tmp_path, rows)), None, chosen=["c13", "c00"])["left_out"] == []
 
 
 def test_empty_and_one_row_tables(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("a,b\n")
-    assert describe_rules(tmp_path / "data.csv", None)["functional"] == []
+    assert describe_rules(read_table(tmp_path / "data.csv"), None)["functional"] == []
     (tmp_path / "data.csv").write_text("a,b\n1,2\n")
-    assert describe_rules(tmp_path / "data.csv", None)["constant"] == ["a", "b"]
+    assert describe_rules(read_table(tmp_path / "data.csv"), None)["constant"] == ["a", "b"]
+
+
+def test_a_rule_that_nearly_holds_is_told_from_chance() -> None:
+    draw = np.random.default_rng(3)
+    district = draw.integers(0, 20, 4_000)
+    precinct = np.where(draw.random(4_000) < 0.97, district // 2, draw.integers(0, 10, 4_000))
+    columns = Columns(
+        pl.DataFrame(
+            {
+                "district": district.astype(str),
+                "precinct": precinct.astype(str),
+                "dummy": (district < 3).astype(str),
+                "rare": (draw.random(4_000) < 0.01).astype(str),  # hardly varies: everything nearly tells it, by chance
+                "number": np.arange(4_000).astype(str),  # tells everything, by chance
+            }
+        )
+    )
+    assert columns.nearly_follows(0, 1)
+    assert not columns.follows(0, 1)
+    assert not columns.nearly_follows(1, 0)
+    assert columns.follows(0, 2)
+    assert columns.nearly_follows(0, 2)
+    assert not columns.nearly_follows(0, 3)
+    assert not columns.nearly_follows(4, 0)
+    assert columns.follows(4, 0)
+
+
+def test_the_error_of_a_rule_is_the_share_that_stands_against_it() -> None:
+    columns = Columns(pl.DataFrame({"x": list("aaaabbbb"), "y": list("11121222")}))
+    assert columns.error(0, 1) == pytest.approx(2 / 8)
+    assert columns.error(1, 0) == pytest.approx(2 / 8)
+    assert Columns(pl.DataFrame({"x": [], "y": []}, schema={"x": pl.String, "y": pl.String})).error(0, 1) == 0

@@ -329,6 +329,8 @@ def dependencies(
 ) -> None:
     """Find the dependencies that hold in a table and test a policy's. Exit 1 if a declared functional one fails."""
     from kveil.discover import describe_rules
+    from kveil.files import read_table
+    from kveil.flow.anonymize import input_path, read
 
     is_policy = file.suffix.lower() in {".yaml", ".yml"}
     if input_ is not None and not is_policy:
@@ -336,7 +338,9 @@ def dependencies(
     chosen = None if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
     loaded = load(file) if is_policy else None
     with stages("dependencies", quiet) as progress:
-        content = describe_rules(file, loaded, input_, chosen, progress)
+        progress("reading")
+        table = read_table(file) if loaded is None else read(loaded, input_path(loaded, input_))
+        content = describe_rules(table, loaded, chosen, progress=progress)
     if as_json:
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
     elif not quiet:
