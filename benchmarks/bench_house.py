@@ -65,7 +65,7 @@ def anjana(folder: Path) -> Iterator[Row]:
 
     seconds = best(peer, 1)
     yield Row("datafly against anjana, Adult, k 10", seconds / ours, "× faster", "≥ 20", seconds >= 20 * ours)
-    mine = kveil.anonymize(texts, policy).receipt["loss"]["ncp"]
+    mine = kveil.anonymize(texts, policy).account["loss"]["ncp"]
     released = theirs[0].astype(str)
     both = _ncp_of(released, frame, home)
     yield Row("NCP of datafly over anjana's", mine / both, "×", "≤ 1", mine <= both + 1e-12)
@@ -73,7 +73,7 @@ def anjana(folder: Path) -> Iterator[Row]:
 
 def _ncp_of(released: Any, original: pl.DataFrame, home: Path) -> float:
     """Return the NCP of anjana's release by kveil's own measure; its column `index` says which records are left."""
-    from kveil.flow.anonymize import measure_sources
+    from kveil.flow.measure import measure_sources
     from kveil.frames import from_frame
     from kveil.report.owner import Owner
 
@@ -81,8 +81,8 @@ def _ncp_of(released: Any, original: pl.DataFrame, home: Path) -> float:
     rows = released["index"].astype(int).to_numpy() if "index" in released else released.index.to_numpy()
     owner = Owner(rows, original.height, {})
     frame = pl.from_pandas(released.reset_index(drop=True)).with_columns(pl.all().cast(pl.String))
-    losses, _, _ = measure_sources(from_frame(frame.select(original.columns)), policy, from_frame(original), owner)
-    return losses.ncp
+    shown = from_frame(frame.select(original.columns))
+    return measure_sources(shown, policy, from_frame(original), owner).losses.ncp
 
 
 def anonypy(folder: Path) -> Iterator[Row]:
@@ -127,7 +127,7 @@ def models(folder: Path) -> Iterator[Row]:
     for name, privacy in wanted.items():
         policy = adult_policy(home, ARX, privacy, "", "mondrian")
         kveil.anonymize(frame, policy)
-        seconds[name] = min(kveil.anonymize(frame, policy).receipt["seconds"]["solve"] for _ in range(5))
+        seconds[name] = min(kveil.anonymize(frame, policy).account["seconds"]["solve"] for _ in range(5))
     for name in list(wanted)[1:]:
         ratio = seconds[name] / seconds["k"]
         yield Row(f"mondrian with {name} against plain k", ratio, "×", "≤ 3", ratio <= 3)

@@ -14,7 +14,7 @@ def people(folder: Path) -> Iterator[Row]:
     """Run 1m-generalization on 250k and 1M people with four items each, and on the patients of diabetes130."""
     from figures_people import DIABETES, diabetes_policy, diabetes_table
 
-    out, receipt = folder / "release.csv", folder / "receipt.json"
+    out, account = folder / "release.csv", folder / "account.json"
     small, large = people_file(folder, 250_000), people_file(folder, 1_000_000)
     base = best(lambda: floor(folder / "people-1000000.csv", out), 2)
     few, _ = best_command("anonymize", small, "--output", out, times=2)
@@ -33,8 +33,8 @@ def people(folder: Path) -> Iterator[Row]:
         policy.write_text(diabetes_policy(tree, data.name))
         losses, solve = {}, []
         for _ in range(3):
-            command("anonymize", policy, "--output", out, "--receipt", receipt)
-            content = json.loads(receipt.read_text())
+            command("anonymize", policy, "--output", out, "--account", account)
+            content = json.loads(account.read_text())
             losses = content["loss"]
             solve.append(content["seconds"]["solve"])
         text = f"1m-generalization, diabetes130 with {tree}, k 10, l 5"

@@ -91,7 +91,7 @@ def tiny_tables(number: int) -> str:
         policy = Policy.parse(naive.POLICY, "tiny", ROOT)
         best = naive.optimum(rows)
         try:
-            found = kveil.anonymize(frame, policy).receipt["loss"]["ncp"]
+            found = kveil.anonymize(frame, policy).account["loss"]["ncp"]
         except kveil.Unmeetable:
             continue
         solved += 1

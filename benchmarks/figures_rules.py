@@ -40,7 +40,7 @@ def main() -> None:
         without = kveil.anonymize(frame, plain, algorithm=algorithm)
         kept = kveil.anonymize(frame, ruled, algorithm=algorithm)
         held = sum(rule["holds"] for rule in kveil.verify(without.data, ruled).dependencies)
-        losses = [f"{100 * result.receipt['loss']['ncp']:.1f} %" for result in (without, kept)]
+        losses = [f"{100 * result.account['loss']['ncp']:.1f} %" for result in (without, kept)]
         print(f"| {algorithm} | {losses[0]} | {held} of 2 | {losses[1]} |", flush=True)
 
 

@@ -13,7 +13,8 @@ from pycanon.anonymity import k_anonymity
 import kveil
 from adult_data import QUASI, attributes_of, complete_rows, needs_adult, raw_rows
 from kveil.algorithms.registry import ALGORITHMS, Algorithm, able
-from kveil.flow.anonymize import Result, verify
+from kveil.flow.result import Result
+from kveil.flow.verify import verify
 from naive import release as naive
 
 SEVERAL = (
@@ -33,7 +34,7 @@ def check(result: Result, policy: kveil.Policy, original: pl.DataFrame, constrai
     assert verify(result.data, policy)
     frame = pd.DataFrame({name: result.data[name].to_list() for name in result.data.columns})
     quasi = policy.quasi_identifiers
-    for (attributes, k), said in zip(constraints, result.receipt["guarantees"], strict=True):
+    for (attributes, k), said in zip(constraints, result.account["guarantees"], strict=True):
         parts = naive.components(quasi, [set(names) for names, _ in constraints])
         component = next(part for part in parts if attributes[0] in part)
         # Rows of nothing but stars in a component take no part in its models.
@@ -73,12 +74,12 @@ def test_adult_by_datafly(k: int, several: bool, limit: float) -> None:
     constraints = constraints_from(k, several)
     policy = policy_of(constraints, limit)
     result = kveil.anonymize(complete_rows(), policy, algorithm="datafly")
-    records = result.receipt["records"]
+    records = result.account["records"]
     assert records["input"] == 30_162
     assert records["suppressed"] <= limit * 30_162
     assert records["released"] == result.data.height
-    assert result.receipt["loss"]["ncp"] < 1
-    assert result.receipt["loss"]["precision"] > 0
+    assert result.account["loss"]["ncp"] < 1
+    assert result.account["loss"]["precision"] > 0
     check(result, policy, complete_rows(), constraints)
 
 
@@ -97,7 +98,7 @@ def test_adult_by_every_algorithm(algorithm: Algorithm, several: bool) -> None:
     constraints = constraints_from(10, several)
     policy = policy_of(constraints, 0.02)
     result = kveil.anonymize(complete_rows(), policy, algorithm=algorithm.name)
-    assert result.receipt["records"]["suppressed"] <= 0.02 * 30_162
+    assert result.account["records"]["suppressed"] <= 0.02 * 30_162
     check(result, policy, complete_rows(), constraints)
 
 
@@ -140,7 +141,7 @@ def test_adult_with_missing_values(k: int, limit: float) -> None:
     )
     frame = raw_rows()
     result = kveil.anonymize(frame, policy, algorithm="datafly")
-    assert result.receipt["records"]["suppressed"] <= limit * frame.height
+    assert result.account["records"]["suppressed"] <= limit * frame.height
     # Missing is shown as itself, or as `*`, and never as another value.
     rows = frame.with_row_index("row").filter(pl.col("workclass") == "?")["row"].to_list()
     place = {row: at for at, row in enumerate(result.owner.rows.tolist())}

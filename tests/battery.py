@@ -21,7 +21,7 @@ from kveil.algorithms.registry import (
     able,
     check_honours,
 )
-from kveil.flow.anonymize import Result
+from kveil.flow.result import Result
 from naive import release as naive
 from strategies import Case, Placed, cases
 

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import places
-from kveil.discover import Columns, describe_rules
-from kveil.files import read_table
+from kveil.discover import Columns
+from kveil.flow.dependencies import dependencies_of_file
 from naive import release as naive
 from strategies import examples
 from support import refused, run
@@ -34,7 +34,7 @@ def test_exactly_the_minimal_functional_rules_are_found(seed: int) -> None:
     rng = Random(seed)
     rows = [{name: rng.choice("xyz"[: rng.randint(1, 3)]) for name in "abcde"} for _ in range(rng.randint(2, 9))]
     with tempfile.TemporaryDirectory() as folder:
-        found = describe_rules(read_table(write(Path(folder), rows)), None)
+        found = dependencies_of_file(write(Path(folder), rows))
     varying = [name for name in "abcde" if len({row[name] for row in rows}) > 1]
     assert found["constant"] == [name for name in "abcde" if name not in varying]
     expected = set()
@@ -56,9 +56,9 @@ def test_a_multivalued_rule_is_found(tmp_path: Path) -> None:
         for teacher in teachers
         for book in books
     ]
-    found = describe_rules(read_table(write(tmp_path, rows)), None)
+    found = dependencies_of_file(write(tmp_path, rows))
     assert [rule["rule"] for rule in found["multivalued"]] == ["course ->> teacher"]
-    assert describe_rules(read_table(write(tmp_path, rows[:-1])), None)["multivalued"] == []
+    assert dependencies_of_file(write(tmp_path, rows[:-1]))["multivalued"] == []
 
 
 def test_declared_rules_of_a_policy_and_of_its_release() -> None:
@@ -104,17 +104,17 @@ def test_what_is_never_released_is_not_looked_at(tmp_path: Path) -> None:
 
 def test_only_so_many_columns_are_looked_at(tmp_path: Path) -> None:
     rows = [{f"c{i:02}": str(rng) for i in range(14)} for rng in range(3)]
-    found = describe_rules(read_table(write(tmp_path, rows)), None)
+    found = dependencies_of_file(write(tmp_path, rows))
     assert len(found["columns"]) == 12
     assert found["left_out"] == ["c12", "c13"]
-    assert describe_rules(read_table(write(tmp_path, rows)), None, chosen=["c13", "c00"])["left_out"] == []
+    assert dependencies_of_file(write(tmp_path, rows), ["c13", "c00"])["left_out"] == []
 
 
 def test_empty_and_one_row_tables(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("a,b\n")
-    assert describe_rules(read_table(tmp_path / "data.csv"), None)["functional"] == []
+    assert dependencies_of_file(tmp_path / "data.csv")["functional"] == []
     (tmp_path / "data.csv").write_text("a,b\n1,2\n")
-    assert describe_rules(read_table(tmp_path / "data.csv"), None)["constant"] == ["a", "b"]
+    assert dependencies_of_file(tmp_path / "data.csv")["constant"] == ["a", "b"]
 
 
 def test_a_rule_that_nearly_holds_is_told_from_chance() -> None:

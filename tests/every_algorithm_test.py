@@ -34,7 +34,11 @@ from kveil.algorithms.registry import (
     find,
 )
 from kveil.engines.local import run
-from kveil.flow.anonymize import Result, anonymize_file, measure_sources, read, verify, with_algorithm
+from kveil.flow.anonymize import Targets, anonymize_file
+from kveil.flow.inputs import read, with_algorithm
+from kveil.flow.measure import measure_sources
+from kveil.flow.result import Result
+from kveil.flow.verify import verify
 from kveil.frames import from_frame
 from kveil.policy.model import Policy
 from kveil.report.owner import Owner
@@ -82,13 +86,13 @@ def keeps_every_promise(here: Placed, result: Result) -> None:
     # The same by hand: k, cells that are ancestors inside their boundaries, unchanged cells, the limit.
     found = naive.recount(twin, rows, case.records, aligned)
     assert found.broken == []
-    for said, counted in zip(result.receipt["guarantees"], found.guarantees, strict=True):
+    for said, counted in zip(result.account["guarantees"], found.guarantees, strict=True):
         assert {key: said[key] for key in counted} == counted
 
     secret = [name for name, a in twin.attributes.items() if a["role"] == "identifier"]
     assert result.data.columns == [name for name in case.columns if name not in secret]
     assert len(set(aligned)) == len(aligned)
-    records = result.receipt["records"]
+    records = result.account["records"]
     gone = {int(i) for reason in result.owner.suppressed.values() for i in reason}
     event(f"suppressed, {twin.show}" if gone else "nothing suppressed")
     assert records == {"input": len(case.rows), "released": len(case.rows) - len(gone), "suppressed": len(gone)}
@@ -116,7 +120,8 @@ def test_losses_are_those_of_the_slow_twin_and_of_measure(algorithm: Algorithm, 
         assume(honours(algorithm, here.policy))
         policy, folder, twin = with_algorithm(here.policy, algorithm.name), here.path.parent, here.twin
         try:
-            receipt = anonymize_file(policy, folder / "data.csv", folder / "out.csv", None, folder / "owner.json")
+            targets = Targets(folder / "out.csv", owner=folder / "owner.json")
+            account = anonymize_file(policy, folder / "data.csv", targets)
         except kveil.Unmeetable:
             return
         owner = Owner.load(folder / "owner.json")
@@ -135,21 +140,19 @@ def test_losses_are_those_of_the_slow_twin_and_of_measure(algorithm: Algorithm, 
             if s
         }
         exact = naive.losses(twin, case.records, shown, suppressed)
-        assert same_losses(receipt["loss"], exact)
-        for name, loss in receipt["loss_by_attribute"].items():
+        assert same_losses(account["loss"], exact)
+        for name, loss in account["loss_by_attribute"].items():
             assert all(close(loss[key], exact["attributes"][name][key]) for key in loss)
 
-        measured, records, _ = measure_sources(
-            read(policy, folder / "out.csv"), policy, read(policy, folder / "data.csv"), owner
-        )
+        measured = measure_sources(read(policy, folder / "out.csv"), policy, read(policy, folder / "data.csv"), owner)
         by_texts = naive.suppressed_by_texts(twin, case.records, shown)
-        assert same_losses(measured.as_json(), naive.losses(twin, case.records, shown, by_texts))
-        assert records["suppressed"] == len({i for i, _ in by_texts})
+        assert same_losses(measured.losses.as_json(), naive.losses(twin, case.records, shown, by_texts))
+        assert measured.records["suppressed"] == len({i for i, _ in by_texts})
         # Stars cost everything, suppressed or not, unless the hierarchy has nothing to lose.
         untold = suppressed ^ by_texts
         if all(star_costs_all(twin, case, i, name) for i, component in untold for name in component):
-            event("measure equals receipt")
-            assert same_losses(measured.as_json(), exact)
+            event("measure equals account")
+            assert same_losses(measured.losses.as_json(), exact)
 
 
 def star_costs_all(twin: naive.Policy, case: Case, i: int, name: str) -> bool:
@@ -175,12 +178,12 @@ def test_the_same_twice_and_for_shuffled_rows(algorithm: Algorithm, data: st.Dat
         assert shuffled is not None
         assert first.data.write_csv() == again.data.write_csv() == shuffled.data.write_csv()
         assert first.owner.rows.tolist() == again.owner.rows.tolist()
-        receipts = [rounded(result.receipt | {"seconds": None}) for result in (first, again, shuffled)]
-        assert receipts[0] == receipts[1] == receipts[2]
+        accounts = [rounded(result.account | {"seconds": None}) for result in (first, again, shuffled)]
+        assert accounts[0] == accounts[1] == accounts[2]
 
 
 def rounded(content: Any) -> Any:
-    """A receipt whose sums may have been taken in any order."""
+    """An account whose sums may have been taken in any order."""
     if isinstance(content, dict):
         return {key: rounded(value) for key, value in content.items()}
     if isinstance(content, list):
@@ -219,15 +222,15 @@ def test_auto_takes_the_smallest_loss(case: Case) -> None:
     with placed(case) as here:
         able = [algorithm for algorithm in ALGORITHMS if honours(algorithm, here.policy)]
         alone = {algorithm.name: solve(algorithm, here) for algorithm in able}
-        solved = {name: result.receipt["loss"]["ncp"] for name, result in alone.items() if result is not None}
+        solved = {name: result.account["loss"]["ncp"] for name, result in alone.items() if result is not None}
         if not solved:
             with pytest.raises(kveil.Unmeetable):
                 kveil.anonymize(case.frame(), here.policy, algorithm="auto")
             return
-        receipt = kveil.anonymize(case.frame(), here.policy, algorithm="auto").receipt
-        assert receipt["loss"]["ncp"] <= min(solved.values())  # auto refines the best once more
-        assert receipt["algorithm"] in solved
-        assert {tried["algorithm"]: tried["solved"] for tried in receipt["tried"]} == {
+        account = kveil.anonymize(case.frame(), here.policy, algorithm="auto").account
+        assert account["loss"]["ncp"] <= min(solved.values())  # auto refines the best once more
+        assert account["algorithm"] in solved
+        assert {tried["algorithm"]: tried["solved"] for tried in account["tried"]} == {
             name: name in solved for name in alone
         }
 
@@ -239,17 +242,19 @@ RUN = """
 import json, sys
 from pathlib import Path
 import kveil
-from kveil.flow.anonymize import anonymize_file, with_algorithm
+from kveil.flow.anonymize import Targets, anonymize_file
+from kveil.flow.inputs import with_algorithm
 for folder in map(Path, sys.argv[1:]):
     for name in json.loads((folder / "algorithms.json").read_text()):
         policy = with_algorithm(kveil.Policy.load(folder / "policy.yaml"), name)
         try:
-            receipt = anonymize_file(policy, folder / "data.csv", folder / "out.csv", None, folder / "owner.json")
+            targets = Targets(folder / "out.csv", owner=folder / "owner.json")
+            account = anonymize_file(policy, folder / "data.csv", targets)
         except kveil.Unmeetable as error:
             print(folder.name, name, error)
             continue
         made = [(folder / file).read_bytes() for file in ("out.csv", "owner.json")]
-        print(folder.name, name, made, receipt["loss"])
+        print(folder.name, name, made, account["loss"])
 """
 
 
@@ -404,7 +409,7 @@ def test_every_constraint_has_its_own_k(algorithm: Algorithm, first: str) -> Non
     swapped = release(algorithm, MANY_K % (first, ks[second], second, ks[first]), frame)
     assert [row["b"] for row in rows_of(swapped.data)] == list("xxxyyy")
     assert {row["a"] for row in rows_of(swapped.data)} == {"*"}
-    worst = {tuple(g["attributes"]): g["k"] for g in swapped.receipt["guarantees"]}
+    worst = {tuple(g["attributes"]): g["k"] for g in swapped.account["guarantees"]}
     assert worst == {("a",): 3, ("b",): 2}
 
 
@@ -452,17 +457,17 @@ def test_rows_shown_as_stars_are_no_class(algorithm: Algorithm) -> None:
     result = release(algorithm, FIXED % (0.4, "star"), frame)
     assert [row["a"] for row in rows_of(result.data)] == ["x", "x", "x", "*", "*"]
     assert [row["b"] for row in rows_of(result.data)] == ["m", "m", "m", "*", "*"]
-    (guarantee,) = result.receipt["guarantees"]
+    (guarantee,) = result.account["guarantees"]
     assert (guarantee["groups"], guarantee["worst"]) == (1, 3)
-    assert result.receipt["records"] == {"input": 5, "released": 3, "suppressed": 2}
-    assert result.receipt["loss"]["discernibility"] == 3 * 3 + 2 * 5
-    assert result.receipt["loss"]["average_group"] == 1.5
+    assert result.account["records"] == {"input": 5, "released": 3, "suppressed": 2}
+    assert result.account["loss"]["discernibility"] == 3 * 3 + 2 * 5
+    assert result.account["loss"]["average_group"] == 1.5
 
 
 @algorithms_for(FIXED % (0, "drop"))
 def test_fewer_stars_than_k_are_warned_of(algorithm: Algorithm) -> None:
     result = release(algorithm, FIXED % (0.4, "star"), table(a="xxxxy", b="mmmmm"))
-    assert any("fewer than 2" in warning for warning in result.receipt["warnings"])
+    assert any("fewer than 2" in warning for warning in result.account["warnings"])
 
 
 TWO_PARTS = """
@@ -485,7 +490,7 @@ def test_one_limit_for_all_components(algorithm: Algorithm, show: str) -> None:
     frame = table(a="uxxxyyyy", b="mmmnnnnv")
     with pytest.raises(kveil.Unmeetable):
         release(algorithm, TWO_PARTS % (0.125, show), frame)
-    assert release(algorithm, TWO_PARTS % (0.25, show), frame).receipt["records"]["suppressed"] == 2
+    assert release(algorithm, TWO_PARTS % (0.25, show), frame).account["records"]["suppressed"] == 2
 
 
 @algorithms_for(TWO_PARTS % (0, "drop"))
@@ -494,8 +499,8 @@ def test_a_record_is_starred_in_one_component_and_whole_in_the_other(algorithm: 
     assert [row["a"] for row in rows_of(result.data)] == list("*xxxyyyy")
     assert [row["b"] for row in rows_of(result.data)] == list("mmmnnnn*")
     # Half of the cells of two records: 2 of 16.
-    assert result.receipt["loss"]["ncp"] == 0.125
-    assert result.receipt["loss"]["il"] == 2.0
+    assert result.account["loss"]["ncp"] == 0.125
+    assert result.account["loss"]["il"] == 2.0
 
 
 @algorithms_for(TWO_PARTS % (0, "drop"))
@@ -506,7 +511,7 @@ def test_dropping_in_one_component_empties_groups_of_the_other(algorithm: Algori
     result = release(algorithm, policy % 0.99, frame)
     kept = rows_of(result.data)
     assert kept == [{"a": "x", "b": "o"}, {"a": "x", "b": "o"}]
-    assert result.receipt["records"]["suppressed"] == 4
+    assert result.account["records"]["suppressed"] == 4
     with pytest.raises(kveil.Unmeetable):
         release(algorithm, policy % 0.5, frame)
 
@@ -577,7 +582,7 @@ def test_what_an_algorithm_does_not_honour_is_refused_by_name(algorithm: Algorit
 def test_what_an_algorithm_honours_it_does(algorithm: Algorithm, part: str) -> None:
     frame = table(a="111111", b="mmmmmm", s="123123")
     result = kveil.anonymize(frame, policy_of(ASKING[part].replace("[x]", "['1']")), algorithm=algorithm.name)
-    assert all(guarantee["holds"] for guarantee in result.receipt["guarantees"])
+    assert all(guarantee["holds"] for guarantee in result.account["guarantees"])
 
 
 @algorithms_for(FIXED % (0, "drop"))
@@ -587,8 +592,6 @@ def test_a_failed_run_leaves_no_file(algorithm: Algorithm, tmp_path: Path) -> No
         anonymize_file(
             with_algorithm(policy_of(FIXED % (0, "drop")), algorithm.name),
             tmp_path / "data.csv",
-            tmp_path / "out.csv",
-            tmp_path / "receipt.json",
-            tmp_path / "owner.json",
+            Targets(tmp_path / "out.csv", receipt=tmp_path / "receipt.json", owner=tmp_path / "owner.json"),
         )
     assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]

@@ -269,7 +269,7 @@ def test_a_frame_written_on_holds_nothing_of_what_was_left_out(kind: str, order:
     for name, content in written.items():
         assert MARK.encode() not in content, name
     assert any(b"number 3" in content for content in written.values())
-    assert MARK not in json.dumps(result.receipt)
+    assert MARK not in json.dumps(result.account)
 
 
 # ---------------------------------------------------------------------------------------------- orders
@@ -368,12 +368,11 @@ def texts_in(content: Any) -> list[str]:
 
 def test_the_receipt_holds_no_hash_of_the_input_and_no_value(tmp_path: Path) -> None:
     source, policy = write_rows(tmp_path / "t.csv"), write_policy(tmp_path)
-    receipt = tmp_path / "receipt.json"
-    outcome = run(
-        "anonymize", policy, "--input", source, "--output", tmp_path / "r.csv", "--receipt", receipt, "--json"
-    )
+    receipt, account = tmp_path / "receipt.json", tmp_path / "account.json"
+    written = ["--output", tmp_path / "r.csv", "--receipt", receipt, "--account", account]
+    outcome = run("anonymize", policy, "--input", source, *written, "--json")
     content = json.loads(receipt.read_bytes())
-    assert content == outcome.json
+    assert json.loads(account.read_bytes()) == outcome.json
     raw = source.read_bytes()
     for algorithm in ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b", "blake2s"):
         assert hashlib.new(algorithm, raw).hexdigest() not in receipt.read_text()
@@ -510,7 +509,7 @@ def test_a_frame_repeats_no_identifier_either() -> None:
     cells = {name: [row[i] for row in SECRET_ROWS] for i, name in enumerate(SECRET_HEADER)}
     cells["ssn"] = [MARK, 1, None, 2.5, b"x", [MARK], {MARK}, "y", "z"]  # type: ignore[list-item]
     result = kveil.anonymize(pd.DataFrame(cells).drop(columns="ssn").assign(ssn="x"), make_policy(SECRET_ROLES))
-    assert MARK not in json.dumps(result.receipt)
+    assert MARK not in json.dumps(result.account)
     with pytest.raises(kveil.DataError) as error:
         kveil.anonymize(pd.DataFrame(cells), make_policy(SECRET_ROLES))
     assert MARK not in str(error.value)
@@ -597,7 +596,7 @@ def test_frames_of_individuals_leave_as_little_behind(make: Callable[[Any], Any]
         written = bytes_of_pandas(result.data) if isinstance(frame, pd.DataFrame) else bytes_of_pyarrow(result.data)
     for name, content in written.items():
         assert MARK.encode() not in content, name
-    assert MARK not in json.dumps(result.receipt)
+    assert MARK not in json.dumps(result.account)
 
 
 @pytest.mark.parametrize(

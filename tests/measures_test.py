@@ -15,7 +15,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 import kveil
-from kveil.flow.anonymize import measure_sources
+from kveil.flow.measure import measure_sources
 from kveil.frames import from_frame
 from kveil.measures import Losses
 from kveil.policy.model import Policy
@@ -29,7 +29,7 @@ KEYS = ("precision", "il", "il_per_cell", "ncp", "average_group")
 
 
 def measured(release: pl.DataFrame, policy: kveil.Policy, original: pl.DataFrame, owner: Owner | None = None) -> Losses:
-    return measure_sources(from_frame(release), policy, from_frame(original), owner)[0]
+    return measure_sources(from_frame(release), policy, from_frame(original), owner).losses
 
 
 def equal(found: Losses, exact: dict[str, Any]) -> None:

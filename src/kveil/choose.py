@@ -1,59 +1,36 @@
-"""Choose among algorithms: `auto`, and comparing several."""
+"""Choose among algorithms: `auto`, and the loop over several that `compare` uses too."""
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
-from types import FrameType
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict
+
+from pydantic import Field
 
 from kveil.algorithms.least_loss.options import NORMAL
 from kveil.algorithms.registry import Algorithm, check_honours, find, honouring, lacking
-from kveil.engines.local import Attempt, run
-from kveil.errors import PolicyError, Refused, Unmeetable
+from kveil.engines.local import Solved, solve
+from kveil.errors import KveilError, PolicyError, Refused, Unmeetable
 from kveil.measures import Losses, measure
 from kveil.policy.checks import check_rules
+from kveil.policy.fields import Number, PolicyPart
 from kveil.policy.keys import ALGORITHM_NAMES
 from kveil.policy.model import Policy
 from kveil.progress import Progress
+from kveil.stopping import OutOfTime, Stop, current, under
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
 from kveil.words import did_you_mean, listing
 
-MOST_EFFORT = 1e9  # above which auto leaves an algorithm out whose effort may explode
-AUTO_SECONDS = 240.0
+MOST_EFFORT = 1e9  # above which auto leaves an algorithm out; in steps, so that every machine leaves out the same
 
 
-class OutOfTime(Exception):
-    """Ends an algorithm whose time is over."""
+class AutoOptions(PolicyPart):
+    """What a policy may ask of `auto`: to stop after so many seconds. Its choice then depends on the machine."""
 
-
-@contextmanager
-def deadline(seconds: float | None) -> Iterator[None]:
-    """Raise OutOfTime inside the block once the seconds are over.
-
-    By the clock's signal, which only the main thread can have; elsewhere the block runs to its end. A kernel
-    that is running is not interrupted, the signal is seen when it returns; it is repeated every second, since
-    one that falls into a finalizer is lost.
-    """
-    if seconds is None or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def over(number: int, frame: FrameType | None) -> None:
-        raise OutOfTime
-
-    before = signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001), 1.0)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    seconds: Annotated[Number, Field(gt=0)] | None = None
 
 
 @dataclass(frozen=True)
@@ -62,11 +39,69 @@ class Trial:
 
     algorithm: Algorithm
     seconds: float
-    solution: Solution | None = None
-    losses: Losses | None = None
-    failure: Unmeetable | None = None
+    solved: Solved | None = None
+    failure: KveilError | None = None
     reason: str | None = None
-    timed_out: bool = False
+    late: bool = False  # stopped, or not begun, since the time was over
+    left_out: bool = False  # not begun, since its effort on this table is too high
+
+
+class TriedEntry(TypedDict):
+    """What the account has of a trial."""
+
+    algorithm: str
+    solved: bool
+    loss: NotRequired[float]
+    reason: NotRequired[str | None]
+    timed_out: NotRequired[bool]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What is kept of a trial: its loss by the policy's measure, or the reason why it has none."""
+
+    algorithm: str
+    loss: float | None
+    reason: str | None = None
+    late: bool = False
+    left_out: bool = False
+
+    def as_json(self) -> TriedEntry:
+        """Return the account's entry."""
+        if self.loss is not None:
+            return {"algorithm": self.algorithm, "solved": True, "loss": self.loss}
+        entry: TriedEntry = {"algorithm": self.algorithm, "solved": False, "reason": self.reason}
+        if self.late:
+            entry["timed_out"] = True
+        return entry
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """The solution that a run takes, with its losses, and everything that was tried for it."""
+
+    algorithm: Algorithm
+    options: Mapping[str, Any]
+    solution: Solution
+    losses: Losses
+    tried: list[Tried] = field(default_factory=list)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Say what `auto` did not run to its end: another choice might have been better."""
+        late = [tried.algorithm for tried in self.tried if tried.late]
+        left_out = [tried.algorithm for tried in self.tried if tried.left_out]
+        warnings = []
+        if late:
+            warnings.append(
+                f"auto had no time left for {listing(late)}; name one with --algorithm to let it run to its end."
+            )
+        if left_out:
+            warnings.append(
+                f"auto left out {listing(left_out)}, which may take very long on this table; name one with --algorithm "
+                "to run it."
+            )
+        return warnings
 
 
 def candidates(policy: Policy) -> list[Algorithm]:
@@ -74,10 +109,15 @@ def candidates(policy: Policy) -> list[Algorithm]:
     if policy.dependencies:
         check_rules(policy)
     if policy.algorithm.name == "auto":
+        _auto_options(policy)
         return honouring(policy)
     algorithm = find(policy.algorithm.name)
     check_honours(algorithm, policy)
     return [algorithm]
+
+
+def _auto_options(policy: Policy) -> AutoOptions:
+    return AutoOptions.read(policy.algorithm.options, "algorithm auto")
 
 
 def named(policy: Policy, names: Sequence[str] | None) -> tuple[list[Algorithm], list[tuple[str, str]]]:
@@ -110,104 +150,118 @@ def named(policy: Policy, names: Sequence[str] | None) -> tuple[list[Algorithm],
     return able, unable
 
 
-def _try(
-    algorithm: Algorithm, table: Table, options: dict[str, Any], allowed: float | None, progress: Progress
-) -> Trial:
+def _try(algorithm: Algorithm, table: Table, options: Mapping[str, Any], stop: Stop, progress: Progress) -> Trial:
     started = perf_counter()
     try:
-        with deadline(allowed):
-            # Refining stops by itself a little earlier: what it has found by then is not thrown away.
-            solution = run(algorithm, table, options, progress, None if allowed is None else 0.8 * allowed)
-            losses = measure(table, solution)
-    except Unmeetable as error:
+        with under(stop):
+            solved = solve(algorithm, table, dict(options), progress)
+    except (Unmeetable, Refused) as error:
         return Trial(algorithm, perf_counter() - started, failure=error, reason=str(error))
     except OutOfTime:
         spent = perf_counter() - started
-        return Trial(algorithm, spent, reason=f"was stopped after {spent:.0f} seconds", timed_out=True)
-    return Trial(algorithm, perf_counter() - started, solution, losses)
+        return Trial(algorithm, spent, reason=f"was stopped after {spent:.0f} seconds", late=True)
+    return Trial(algorithm, perf_counter() - started, solved)
 
 
 def trials(
     table: Table,
     algorithms: Sequence[Algorithm],
-    options: Mapping[str, dict[str, Any]],
+    options: Mapping[str, Mapping[str, Any]],
     progress: Progress,
-    seconds: float | None,
-    needs_one: bool = False,
+    *,
+    seconds: float | None = None,
+    choosing: bool = False,
 ) -> Iterator[Trial]:
-    """Run algorithms one after another within a time for all of them.
+    """Run algorithms one after another, within ``seconds`` for all of them where that is given.
 
     Each may take half of what is left, the last one all, so that one slow algorithm does not keep the others from
-    running. Where ``needs_one``, nothing is stopped before one has found a release.
+    running. Where ``choosing`` one of several, nothing is stopped before one has found a release, and algorithms
+    whose effort on the table is too high are left out.
     """
-    started = perf_counter()
+    whole = Stop(seconds, within=current())
     solved = False
     for position, algorithm in enumerate(algorithms):
-        allowed = None
-        if seconds is not None and (solved or not needs_one):
-            left = seconds - (perf_counter() - started)
-            if left <= 0:
-                yield Trial(algorithm, 0.0, reason="was not run: the time was over", timed_out=True)
-                continue
-            allowed = left if position == len(algorithms) - 1 else left / 2
-        if seconds is not None and needs_one and algorithm.effort and algorithm.effort(table) > MOST_EFFORT:
-            yield Trial(algorithm, 0.0, reason="was not run: it may take very long on this table; name it to run it")
+        last = position == len(algorithms) - 1
+        timed = seconds is not None and (solved or not choosing)
+        if timed and whole.late:
+            yield Trial(algorithm, 0.0, reason="was not run: the time was over", late=True)
+            continue
+        if choosing and len(algorithms) > 1 and algorithm.effort and algorithm.effort(table) > MOST_EFFORT:
+            reason = "was not run: it may take very long on this table; name it to run it"
+            yield Trial(algorithm, 0.0, reason=reason, left_out=True)
             continue
         place = f" ({position + 1} of {len(algorithms)})" if len(algorithms) > 1 else ""
         progress(f"solving with {algorithm.name}{place}")
-        trial = _try(algorithm, table, options.get(algorithm.name, {}), allowed, progress)
-        solved = solved or trial.solution is not None
+        stop = Stop(_part(whole.left, last=last), within=whole) if timed else current()
+        trial = _try(algorithm, table, options.get(algorithm.name, {}), stop, progress)
+        solved = solved or trial.solved is not None
         yield trial
 
 
-def attempt(table: Table, progress: Progress, seconds: float | None = AUTO_SECONDS) -> Attempt:
+def _part(left: float | None, *, last: bool) -> float | None:
+    return left if left is None or last else left / 2
+
+
+def attempt(table: Table, algorithms: Sequence[Algorithm], progress: Progress) -> Attempt:
     """Return the chosen algorithm's solution, for `auto` the best of all that honour the policy.
 
-    A named algorithm takes as long as it takes; `auto` stops what is not done after ``seconds`` in all.
+    ``algorithms`` are the policy's `candidates`. A named one takes as long as it takes. `auto` is limited by effort,
+    not by a clock, so that the same table gives the same release on any machine, unless the policy gives it seconds.
     """
-    options = table.policy.algorithm.options
-    started = perf_counter()
-    best: Attempt | None = None
-    failure: Unmeetable | None = None
-    tried: list[dict[str, Any]] = []
-    algorithms = candidates(table.policy)
-    names = [algorithm.name for algorithm in algorithms]
-    limit = seconds if len(algorithms) > 1 else None
-    for trial in trials(table, algorithms, dict.fromkeys(names, options), progress, limit, needs_one=True):
-        if trial.solution is None or trial.losses is None:
+    policy = table.policy
+    auto = policy.algorithm.name == "auto"
+    options = {} if auto else policy.algorithm.options
+    seconds = _auto_options(policy).seconds if auto else None
+    whole = Stop(None if seconds is None else float(seconds), within=current())
+    best: tuple[Algorithm, Solved] | None = None
+    failure: KveilError | None = None
+    tried: list[Tried] = []
+    of_each = dict.fromkeys((algorithm.name for algorithm in algorithms), options)
+    for trial in trials(table, algorithms, of_each, progress, seconds=whole.left if auto else None, choosing=auto):
+        name = trial.algorithm.name
+        if trial.solved is None:
             failure = _nearer(failure, trial.failure)
-            late = {"timed_out": True} if trial.timed_out else {}
-            tried.append({"algorithm": trial.algorithm.name, "solved": False, "reason": trial.reason} | late)
+            tried.append(Tried(name, None, trial.reason, late=trial.late, left_out=trial.left_out))
             continue
-        loss = trial.losses.of(table.policy.loss)
-        tried.append({"algorithm": trial.algorithm.name, "solved": True, "loss": loss})
-        if best is None or loss < best.losses.of(table.policy.loss):
-            best = Attempt(trial.algorithm, options, trial.solution, trial.losses, tried)
+        loss = trial.solved.losses.of(policy.loss)
+        tried.append(Tried(name, loss))
+        if best is None or loss < best[1].losses.of(policy.loss):
+            best = trial.algorithm, trial.solved
     if best is None:
-        assert failure is not None
-        raise failure
-    if table.policy.algorithm.name == "auto" and best.algorithm.refine == "off" and not table.policy.dependencies:
-        return _refined(
-            table, best, progress, None if seconds is None else max(seconds - (perf_counter() - started), 10)
-        )
-    return best
+        raise failure or _none_ran(tried)
+    chosen = Attempt(best[0], options, best[1].solution, best[1].losses, tried)
+    if auto and chosen.algorithm.refine == "off" and not policy.dependencies:
+        with under(whole):
+            return _refined(table, chosen, progress)
+    return chosen
 
 
-def _nearer(failure: Unmeetable | None, other: Unmeetable | None) -> Unmeetable | None:
+def _none_ran(tried: list[Tried]) -> Unmeetable:
+    """Say that nothing was run to its end, so that nobody knows whether the policy can be met."""
+    return Unmeetable(
+        f"no algorithm found a release, and {listing([entry.algorithm for entry in tried])} did not run to the end; "
+        "name one with --algorithm to let it."
+    )
+
+
+def _nearer(failure: KveilError | None, other: KveilError | None) -> KveilError | None:
     """Return the failure that would have to suppress fewer, the first of equals; what tells no number comes last."""
     if failure is None or other is None:
         return failure or other
-    if other.lost is not None and (failure.lost is None or other.lost < failure.lost):
+    lost, others = getattr(failure, "lost", None), getattr(other, "lost", None)
+    if others is not None and (lost is None or others < lost):
+        return other
+    if isinstance(failure, Refused) and isinstance(other, Unmeetable):
         return other
     return failure
 
 
-def _refined(table: Table, best: Attempt, progress: Progress, seconds: float | None) -> Attempt:
-    """Return the best attempt of `auto` refined, where none that refines by itself has won."""
+def _refined(table: Table, chosen: Attempt, progress: Progress) -> Attempt:
+    """Return the choice of `auto` refined, where none that refines by itself has won."""
     from kveil.algorithms.least_loss.refine import refine
 
-    solution = refine(table, best.solution, NORMAL, seconds, progress)
+    solution = refine(table, chosen.solution, NORMAL, None, progress)
     losses = measure(table, solution)
-    if losses.of(table.policy.loss) >= best.losses.of(table.policy.loss):
-        return best
-    return Attempt(best.algorithm, {**best.options, "refine": "normal"}, solution, losses, best.tried)
+    if losses.of(table.policy.loss) >= chosen.losses.of(table.policy.loss):
+        return chosen
+    return Attempt(chosen.algorithm, {**chosen.options, "refine": "normal"}, solution, losses, chosen.tried)

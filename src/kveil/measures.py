@@ -1,9 +1,9 @@
-"""6 LOSSES: every measure, on every run, of any release that has been read back into codes."""
+"""Losses: every measure, on every run, of any release that has been read back into codes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -13,6 +13,23 @@ from kveil.policy.components import largest_k
 from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Tree
+
+
+class Shares(TypedDict):
+    """The mean losses of one attribute's cells."""
+
+    precision: float
+    il_per_cell: float
+    ncp: float
+
+
+class LossFigures(Shares):
+    """All measures of a release as plain data; ``il`` is a total."""
+
+    il: float
+    sa_ncp: float | None
+    discernibility: int
+    average_group: float
 
 
 @dataclass(frozen=True)
@@ -28,8 +45,8 @@ class AttributeLoss:
 class Losses:
     """All measures of one release. Shares, never rounded; ``il`` is a total.
 
-    precision: Sweeney 2002; il: seed 004, definitions 10–11; ncp: seed 002, equations 1–3; discernibility:
-    Bayardo and Agrawal 2005; average_group: LeFevre et al. 2006, over the largest k.
+    precision: Sweeney 2002; il: Miller et al. 2008, definitions 10–11; ncp: Gong et al. 2017, equations 1–3;
+    discernibility: Bayardo and Agrawal 2005; average_group: LeFevre et al. 2006, over the largest k.
     """
 
     precision: float
@@ -41,8 +58,8 @@ class Losses:
     average_group: float
     attributes: dict[str, AttributeLoss]
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the receipt's ``loss``: the measures of the whole release."""
+    def as_json(self) -> LossFigures:
+        """Return the account's ``loss``: the measures of the whole release."""
         return {
             "precision": self.precision,
             "il": self.il,
@@ -51,6 +68,13 @@ class Losses:
             "sa_ncp": self.sa_ncp,
             "discernibility": self.discernibility,
             "average_group": self.average_group,
+        }
+
+    def by_attribute(self) -> dict[str, Shares]:
+        """Return the account's ``loss_by_attribute``."""
+        return {
+            name: {"precision": loss.precision, "il_per_cell": loss.il_per_cell, "ncp": loss.ncp}
+            for name, loss in self.attributes.items()
         }
 
     def of(self, name: str) -> float:
@@ -64,7 +88,7 @@ def _unless(values: Ints, suppressed: Bools) -> Ints:
 
 
 def _mean(cost: Floats, tally: Longs, records: int) -> float:
-    """Return the mean over records of a cost a code, 1 for records that are in no tally: the suppressed ones."""
+    """Return the mean over records of what their codes cost; those in no tally are suppressed and cost 1."""
     return float((tally @ cost + records - int(tally.sum())) / max(records, 1))
 
 
@@ -117,7 +141,7 @@ def _groups(solution: Solution, starred: list[Bools], stars_are_kept: bool) -> t
 
 
 def _items_loss(table: Table, solution: Solution) -> float | None:
-    """Return SA-NCP (seed 002, equation 4) over the items that a model generalizes, None where there are none.
+    """Return SA-NCP (Gong et al. 2017, equation 4) over the items that a model generalizes, None where there are none.
 
     Every original item is charged with the NCP of what it became; 1 for suppressed people and for lost items.
     """
@@ -125,7 +149,8 @@ def _items_loss(table: Table, solution: Solution) -> float | None:
     gone = solution.suppressed_anywhere
     for name in table.policy.generalized:
         sensitive = table.sensitive[name]
-        assert sensitive.tree is not None
+        if sensitive.tree is None:
+            raise ValueError(f"{name} has no tree, though a model generalizes it")
         cost = np.append(sensitive.tree.ncp, 1.0)
         shown = np.where(gone[sensitive.row], len(cost) - 1, solution.items[name])
         counts = np.bincount(shown, minlength=len(cost))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -67,21 +67,21 @@ def comparison_html(content: dict[str, Any]) -> str:
     return _table("Comparison", ("algorithm", measure, "suppressed", "groups", "seconds"), rows)
 
 
-def receipt_html(receipt: dict[str, Any]) -> str:
-    """Return a result by its receipt: what was released, what holds, what was lost."""
-    counts = receipt["individuals"] or receipt["records"]
-    noun = "individuals" if receipt["individuals"] else "records"
-    losses = {"all quasi-identifiers": receipt["loss"]} | receipt["loss_by_attribute"]
+def account_html(account: Mapping[str, Any]) -> str:
+    """Return a result by its account: what was released, what holds, what was lost."""
+    counts = account["individuals"] or account["records"]
+    noun = "individuals" if account["individuals"] else "records"
+    losses = {"all quasi-identifiers": account["loss"]} | account["loss_by_attribute"]
     rows = [
         (name, _percent(loss["precision"]), _percent(loss["il_per_cell"]), _percent(loss["ncp"]))
         for name, loss in losses.items()
     ]
     return (
         f"<p><b>{counts['released']:,} of {counts['input']:,} {noun} released</b>, {counts['suppressed']:,} suppressed "
-        f"by {escape(receipt['algorithm'])}, verified</p>"
-        + _guarantees(receipt["guarantees"])
+        f"by {escape(account['algorithm'])}, verified</p>"
+        + _guarantees(account["guarantees"])
         + _table("Loss", ("", "precision", "IL a cell", "NCP"), rows)
-        + _list("Warnings", receipt["warnings"])
+        + _list("Warnings", account["warnings"])
     )
 
 

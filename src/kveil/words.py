@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from unicodedata import category
 
 
 def did_you_mean(found: str, allowed: Iterable[str]) -> str:
@@ -30,3 +31,16 @@ def listing(items: Sequence[str], limit: int = 8, last: str = "and") -> str:
 def count(number: int, noun: str, plural: str | None = None) -> str:
     """Return a number with its noun in the right form: ``1 record``, ``2,000 records``."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def visible(text: str) -> str:
+    """Return a text whose control characters are written out, as ``\\x1b``, so that a terminal does not obey them.
+
+    Names of columns and files come from others. Line breaks and tabs stay.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        char.encode("unicode_escape").decode() if category(char) in {"Cc", "Cf", "Cs"} and char not in "\n\t" else char
+        for char in text
+    )

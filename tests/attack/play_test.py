@@ -11,7 +11,7 @@ from hypothesis import assume, given
 import kveil
 from kveil.attack.dependencies import closure
 from kveil.attack.rate import wilson
-from kveil.flow.anonymize import attack_sources
+from kveil.flow.attack import attack_sources
 from kveil.frames import from_frame
 from kveil.policy.dependencies import Dependency
 from naive import release as naive

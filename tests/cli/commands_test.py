@@ -274,11 +274,11 @@ def test_a_defect_is_told_without_quoting_data(tmp_path: Path, monkeypatch: pyte
     def fail(*arguments: object) -> None:
         raise KeyError("a planted value")
 
-    monkeypatch.setattr("kveil.choose.attempt", fail)
+    monkeypatch.setattr("kveil.flow.anonymize.attempt", fail)
     outcome = release(tmp_path)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.count("\n") == 1
-    assert "defect of kveil (KeyError in pipeline.py" in outcome.err
+    assert "defect of kveil (KeyError in anonymize.py" in outcome.err
     assert "planted" not in outcome.err
     assert names_in(tmp_path) == {"t.csv", "policy.yaml"}
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import kveil
-from kveil import choose
+from kveil import choose, stopping
 from kveil.algorithms import registry
 from kveil.frames import from_frame
 from kveil.table.encode import encode
@@ -27,7 +27,7 @@ def test_the_smallest_loss_comes_first_and_is_what_auto_takes() -> None:
     found = kveil.compare(frame(), policy)
     losses = [entry["loss"]["ncp"] for entry in found.algorithms if entry["solved"]]
     assert losses == sorted(losses)
-    assert found.best == kveil.anonymize(frame(), policy).receipt["algorithm"]
+    assert found.best == kveil.anonymize(frame(), policy).account["algorithm"]
     assert all(entry["holds"] for entry in found.algorithms if entry["solved"])
     assert {entry["algorithm"] for entry in found.algorithms} == {a.name for a in registry.honouring(policy)}
 
@@ -38,8 +38,8 @@ def test_each_entry_is_what_the_algorithm_makes_alone(loss: str) -> None:
     found = kveil.compare(frame(), policy, FAST)
     for entry in found.algorithms:
         alone = kveil.anonymize(frame(), policy, entry["algorithm"])
-        assert entry["loss"] == alone.receipt["loss"]
-        assert entry["suppressed"] == alone.receipt["records"]["suppressed"]
+        assert entry["loss"] == alone.account["loss"]
+        assert entry["suppressed"] == alone.account["records"]["suppressed"]
         assert entry["groups"] == alone.data.select("age", "sex").n_unique()
     values = [entry["loss"][loss] for entry in found.algorithms]
     assert values == sorted(values, reverse=loss == "precision")
@@ -82,6 +82,7 @@ def slow(table: object, options: object, rng: object) -> object:
     end = time.perf_counter() + 20
     while time.perf_counter() < end:
         time.sleep(0.01)
+        stopping.check()
     raise AssertionError("it was not stopped")
 
 
@@ -106,19 +107,21 @@ def test_what_is_not_done_in_time_is_stopped(sleeper: str) -> None:
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
-def test_auto_goes_on_without_the_slow_ones(sleeper: str) -> None:
-    policy = make_policy(algorithm="auto")
+def test_auto_goes_on_without_the_slow_ones_where_the_policy_gives_it_seconds(sleeper: str) -> None:
+    policy = make_policy(algorithm={"name": "auto", "seconds": 1})
     table = encode(from_frame(frame()), policy)
-    found = choose.attempt(table, lambda stage: None, seconds=1)
+    found = choose.attempt(table, choose.candidates(policy), lambda stage: None)
     assert found.algorithm.name == "datafly"
-    assert found.tried[1]["timed_out"]
+    assert found.tried[1].late
+    assert found.tried[1].as_json()["timed_out"]
+    assert found.warnings == ["auto had no time left for k-member; name one with --algorithm to let it run to its end."]
 
 
 def test_time_that_is_over_runs_nothing_more(sleeper: str) -> None:
-    policy = make_policy(algorithm="auto")
+    policy = make_policy(algorithm={"name": "auto", "seconds": "0.000001"})
     table = encode(from_frame(frame()), policy)
-    found = choose.attempt(table, lambda stage: None, seconds=-1)
-    assert found.tried[1]["reason"] == "was not run: the time was over"
+    found = choose.attempt(table, choose.candidates(policy), lambda stage: None)
+    assert found.tried[1].reason == "was not run: the time was over"
 
 
 def test_nothing_is_written_without_a_report(tmp_path: Path) -> None:

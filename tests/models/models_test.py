@@ -19,7 +19,7 @@ from scipy.optimize import linprog
 
 import kveil
 from kveil.algorithms.full_domain.judge import group_model, sensitive_pairs
-from kveil.flow.anonymize import verify
+from kveil.flow.verify import verify
 from kveil.frames import from_frame
 from kveil.kernels.models import models_loops as loops
 from kveil.kernels.splitting.mondrian import Rows

@@ -15,7 +15,11 @@ import pytest
 
 import kveil
 import support
-from kveil.flow.anonymize import Result, anonymize_file, measure_sources, read, verify, verify_sources
+from kveil.flow.anonymize import Targets, anonymize_file
+from kveil.flow.inputs import read
+from kveil.flow.measure import measure_sources
+from kveil.flow.result import Result
+from kveil.flow.verify import verify, verify_sources
 from kveil.frames import from_frame
 from kveil.report.owner import Owner
 
@@ -78,14 +82,14 @@ def test_a_row_is_an_individual(algorithm: str) -> None:
         ("60-69", "office", ["flu"], "v"),
     ]
     assert result.owner.rows.tolist() == [0, 1, 2, 3]
-    receipt = result.receipt
-    assert receipt["records"] == {"input": 7, "released": 7, "suppressed": 0}
-    assert receipt["individuals"] == {"input": 4, "released": 4, "suppressed": 0}
-    assert [(g["worst"], g["groups"]) for g in receipt["guarantees"]] == [(2, 2)]
+    account = result.account
+    assert account["records"] == {"input": 7, "released": 7, "suppressed": 0}
+    assert account["individuals"] == {"input": 4, "released": 4, "suppressed": 0}
+    assert [(g["worst"], g["groups"]) for g in account["guarantees"]] == [(2, 2)]
     # A row of the measures is an individual: four of them, two a group.
-    assert receipt["loss"]["discernibility"] == 8
-    assert receipt["loss"]["average_group"] == 1.0
-    assert receipt["loss_by_attribute"]["job"] == {"precision": 0.5, "il_per_cell": 0.5, "ncp": 0.5}
+    assert account["loss"]["discernibility"] == 8
+    assert account["loss"]["average_group"] == 1.0
+    assert account["loss_by_attribute"]["job"] == {"precision": 0.5, "il_per_cell": 0.5, "ncp": 0.5}
 
 
 @algorithms
@@ -100,8 +104,8 @@ def test_ten_records_of_one_person_protect_nobody(algorithm: str) -> None:
     others = [("two", "40", "baker", "flu", "w"), ("three", "40", "baker", "flu", "w")]
     result = run(policy, alone + others)
     assert result.data.rows() == [("40", "baker", ["flu"], "w")] * 2
-    assert result.receipt["records"] == {"input": 12, "released": 2, "suppressed": 10}
-    assert result.receipt["individuals"] == {"input": 3, "released": 2, "suppressed": 1}
+    assert result.account["records"] == {"input": 12, "released": 2, "suppressed": 10}
+    assert result.account["individuals"] == {"input": 3, "released": 2, "suppressed": 1}
 
 
 @algorithms
@@ -130,7 +134,7 @@ def test_models_count_individuals(algorithm: str, model: Spec, good: bool) -> No
     model = model if model["model"] == "k-anonymity" else {"sensitive": "illness", **model}
     policy = policy_of(model, algorithm=algorithm)
     if good:
-        (guarantee,) = run(policy, rows).receipt["guarantees"]
+        (guarantee,) = run(policy, rows).account["guarantees"]
         assert (guarantee["holds"], guarantee["groups"]) == (True, 1)
     else:
         with pytest.raises(kveil.Unmeetable):
@@ -152,8 +156,8 @@ def test_the_limit_counts_individuals(algorithm: str) -> None:
     for name in ("age", "job"):
         policy["attributes"][name] = {**policy["attributes"][name], "boundary": {"level": 0}}
     result = run(policy, rows)
-    assert result.receipt["individuals"] == {"input": 4, "released": 3, "suppressed": 1}
-    assert result.receipt["records"] == {"input": 8, "released": 3, "suppressed": 5}
+    assert result.account["individuals"] == {"input": 4, "released": 3, "suppressed": 1}
+    assert result.account["records"] == {"input": 8, "released": 3, "suppressed": 5}
     policy["suppression"] = {"limit": "0.24"}
     with pytest.raises(kveil.Unmeetable, match="individual"):
         run(policy, rows)
@@ -185,8 +189,8 @@ def test_generalize_shows_what_covers_all_of_a_persons_values(algorithm: str) ->
     result = run(policy, CONFLICTING)
     assert [row[:2] for row in result.data.rows()] == [("30-39", "craft"), ("38", "craft"), ("33", "baker")]
     # Loss counts from the first record: 31 is one of three steps below 30-39, smith one of two below craft.
-    assert result.receipt["loss_by_attribute"]["age"]["precision"] == pytest.approx(1 - (1 / 3) / 3)
-    assert result.receipt["loss_by_attribute"]["job"]["precision"] == pytest.approx(1 - (1 / 2) * 2 / 3)
+    assert result.account["loss_by_attribute"]["age"]["precision"] == pytest.approx(1 - (1 / 3) / 3)
+    assert result.account["loss_by_attribute"]["job"]["precision"] == pytest.approx(1 - (1 / 2) * 2 / 3)
     assert verify(result.data, kveil.Policy(**policy), frame_of(CONFLICTING), result.owner).findings == []
 
 
@@ -202,7 +206,7 @@ def test_loss_counts_from_the_first_record() -> None:
     for rows, steps in (([one, other], 2 / 3), ([other, one], 1 / 2)):
         result = run(policy, rows)
         assert result.data["job"].to_list() == ["A"]
-        assert result.receipt["loss_by_attribute"]["job"]["precision"] == pytest.approx(1 - steps)
+        assert result.account["loss_by_attribute"]["job"]["precision"] == pytest.approx(1 - steps)
 
 
 @pytest.mark.parametrize("choose", ["widest", "gain"])
@@ -317,17 +321,18 @@ def test_verify_and_measure_align_by_owner_and_by_order(algorithm: str, shape: s
     ]
     random.shuffle(rows)
     frame_of(rows).write_csv(data)
-    receipt = anonymize_file(policy, data, out, None, owner)
-    assert receipt["individuals"]["input"] == 24
+    account = anonymize_file(policy, data, Targets(out, owner=owner))
+    assert account["individuals"] is not None
+    assert account["individuals"]["input"] == 24
     original, released = read(policy, data), read(policy, out)
     verdict = verify_sources(released, policy, original, Owner.load(owner))
     assert verdict.findings == []
-    measured, counts, _ = measure_sources(released, policy, original, Owner.load(owner))
-    assert measured.as_json() == pytest.approx(receipt["loss"])
-    assert counts == receipt["individuals"]
-    if order == "keep" and not receipt["individuals"]["suppressed"]:
+    measured = measure_sources(released, policy, original, Owner.load(owner))
+    assert measured.losses.as_json() == pytest.approx(account["loss"])
+    assert measured.records == account["individuals"]
+    if order == "keep" and not account["individuals"]["suppressed"]:
         assert verify_sources(released, policy, original, None).findings == []
-        assert measure_sources(released, policy, original, None)[0].as_json() == pytest.approx(receipt["loss"])
+        assert measure_sources(released, policy, original, None).losses.as_json() == pytest.approx(account["loss"])
     else:
         with pytest.raises(kveil.DataError, match="--owner"):
             verify_sources(released, policy, original, None)
@@ -345,7 +350,7 @@ def test_csv_and_parquet_hold_the_same_people(shape: str, tmp_path: Path) -> Non
     data = tmp_path / "in.csv"
     frame_of(ROWS).write_csv(data)
     for suffix in ("csv", "parquet", "feather"):
-        anonymize_file(policy, data, tmp_path / f"out.{suffix}", None, tmp_path / f"{suffix}.json")
+        anonymize_file(policy, data, Targets(tmp_path / f"out.{suffix}", owner=tmp_path / f"{suffix}.json"))
         released = read(policy, tmp_path / f"out.{suffix}")
         owner = Owner.load(tmp_path / f"{suffix}.json")
         assert verify_sources(released, policy, read(policy, data), owner).findings == []
@@ -448,9 +453,9 @@ def test_a_starred_persons_items_show_stars_too(algorithm: str, shape: str) -> N
     assert result.data.rows()[-1][-4:] == ("*", "*", star, "w")
     assert result.data.height == 3
     assert "rare" not in str(result.data.rows())
-    assert result.receipt["individuals"] == {"input": 3, "released": 2, "suppressed": 1}
-    assert result.receipt["records"] == {"input": 4, "released": 2, "suppressed": 2}
-    assert [(g["worst"], g["groups"]) for g in result.receipt["guarantees"]] == [(2, 1)]
+    assert result.account["individuals"] == {"input": 3, "released": 2, "suppressed": 1}
+    assert result.account["records"] == {"input": 4, "released": 2, "suppressed": 2}
+    assert [(g["worst"], g["groups"]) for g in result.account["guarantees"]] == [(2, 1)]
     loaded = kveil.Policy(**policy)
     assert verify(result.data, loaded).findings == []
     assert verify(result.data, loaded, frame_of(rows), result.owner).findings == []
@@ -466,8 +471,8 @@ def test_a_person_whose_items_are_shown_is_kept_however_general(algorithm: str) 
     rows = [("1", "10", "smith", "flu", "w"), ("2", "90", "judge", "cold", "w")]
     result = run(policy, rows)
     assert result.data.rows() == [("*", "*", ["flu"], "w"), ("*", "*", ["cold"], "w")]
-    assert result.receipt["individuals"] == {"input": 2, "released": 2, "suppressed": 0}
-    assert [(g["worst"], g["groups"]) for g in result.receipt["guarantees"]] == [(2, 1)]
+    assert result.account["individuals"] == {"input": 2, "released": 2, "suppressed": 0}
+    assert [(g["worst"], g["groups"]) for g in result.account["guarantees"]] == [(2, 1)]
 
 
 # ---------------------------------------------------------------------------------------------- ids
@@ -571,5 +576,5 @@ def test_people_who_show_stars_are_in_a_group() -> None:
         "privacy": [{"model": "k-anonymity", "k": 2}],
         "algorithm": "mondrian",
     }
-    loss = kveil.anonymize(frame, kveil.Policy(**spec)).receipt["loss"]
+    loss = kveil.anonymize(frame, kveil.Policy(**spec)).account["loss"]
     assert (loss["discernibility"], loss["average_group"]) == (9, 1.5)

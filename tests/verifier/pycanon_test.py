@@ -32,7 +32,7 @@ import pytest
 from pycanon import anonymity
 
 import kveil
-from kveil.flow.anonymize import verify
+from kveil.flow.verify import verify
 
 QUASI = ["age", "job", "sex"]
 BLOCKS, BLOCK = 4, 52  # 208 releases

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import kveil
 from kveil.algorithms.registry import ALGORITHMS, GROUP_MODELS, able
-from kveil.flow.anonymize import verify
+from kveil.flow.verify import verify
 from kveil.policy.model import Policy
 from kveil.verifier import Verdict
 from made_releases import GARBAGE, frame_of, labels_of, other_value, owner_of, released_columns, some_release

@@ -1,12 +1,14 @@
-"""What commands share: arguments and options by name, the console, progress."""
+"""What commands share: arguments and options by name, the console, progress, and how they answer."""
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,10 +23,14 @@ QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing 
 OwnerOption = Annotated[
     Path | None, typer.Option("--owner", metavar="F", help="The owner's file that the release was made with.")
 ]
+InputOption = Annotated[
+    Path | None, typer.Option("--input", metavar="F", help="The table; by default the policy's data.path.")
+]
+OriginalOption = Annotated[Path, typer.Option("--original", metavar="F", help="The original.", show_default=False)]
 ReleaseOption = Annotated[Path, typer.Option("--release", metavar="F", help="The released file.", show_default=False)]
 
 
-def console(stderr: bool = False) -> Console:
+def console(*, stderr: bool = False) -> Console:
     """Return a console for people; it wraps no tables of data and marks nothing up by itself."""
     from rich.console import Console
 
@@ -32,7 +38,7 @@ def console(stderr: bool = False) -> Console:
 
 
 @contextmanager
-def stages(command: str, quiet: bool) -> Iterator[Callable[[str], None]]:
+def stages(command: str, *, quiet: bool) -> Iterator[Callable[[str], None]]:
     """Show on a terminal what is being done and since when; say nothing in a pipe."""
     if quiet or not sys.stderr.isatty():
         yield lambda stage: None
@@ -48,3 +54,22 @@ def load(policy: Path) -> Policy:
     from kveil.policy.model import Policy
 
     return Policy.load(policy)
+
+
+def names_in(option: str | None) -> list[str] | None:
+    """Return the names that an option lists, separated by commas; None where it is not given."""
+    return None if option is None else [name.strip() for name in option.split(",") if name.strip()]
+
+
+def answer(content: Any, show: Callable[[Console], None], *, as_json: bool, quiet: bool) -> None:
+    """Answer a command: as JSON, else as ``show`` tells people, or not at all where that is asked for."""
+    if as_json:
+        print_json(content)
+    elif not quiet:
+        show(console())
+
+
+def print_json(content: Any) -> None:
+    """Print plain data as JSON; control characters of names are written out, so that no terminal obeys them."""
+    text = json.dumps(content, indent=2, ensure_ascii=False)
+    typer.echo(re.sub("[\x7f-\x9f]", lambda match: f"\\u{ord(match[0]):04x}", text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,15 @@ from rich.table import Table
 from kveil.attack.attacks import Attacks, FileJoin, RatedAttack
 from kveil.attack.risk import risk_sentences
 from kveil.attack.words import percent, subject
+from kveil.measures import LossFigures, Shares
+from kveil.report.account import Account, BoundFigures
 from kveil.verifier import Verdict
-from kveil.words import count
+from kveil.words import count, visible
+
+
+def safe(text: str) -> str:
+    """Return a text of others as a terminal may show it: no markup, and no control character to obey."""
+    return escape(visible(text))
 
 
 def _table(*columns: str) -> Table:
@@ -38,43 +46,48 @@ def show_guarantees(out: Console, guarantees: list[dict[str, Any]]) -> None:
         mark = "[green]yes[/]" if guarantee["holds"] else "[red]NO[/]"
         worst = guarantee["worst"]
         shown = "-" if worst is None else f"{worst:,}" if isinstance(worst, int) else f"{worst:.4f}"
-        table.add_row(escape(describe(guarantee)), mark, shown, f"{guarantee['groups']:,}")
+        table.add_row(safe(describe(guarantee)), mark, shown, f"{guarantee['groups']:,}")
     out.print(table)
 
 
-def show_losses(out: Console, content: dict[str, Any]) -> None:
+def show_losses(out: Console, loss: LossFigures, by_attribute: Mapping[str, Shares]) -> None:
     """Print the losses of a release, whole and by attribute."""
-    loss = content["loss"]
     table = _table("loss", "precision", "IL a cell", "NCP")
-    rows = {"all quasi-identifiers": loss} | content["loss_by_attribute"]
-    for name, row in rows.items():
-        table.add_row(escape(name), *(f"{row[key] * 100:.2f} %" for key in ("precision", "il_per_cell", "ncp")))
+    whole: dict[str, Shares] = {"all quasi-identifiers": loss}
+    for name, row in (whole | dict(by_attribute)).items():
+        shares = row["precision"], row["il_per_cell"], row["ncp"]
+        table.add_row(safe(name), *(f"{share * 100:.2f} %" for share in shares))
     out.print(table)
     out.print(
         f"IL {loss['il']:,.2f} in total; discernibility {loss['discernibility']:,}; "
         f"average group {loss['average_group']:.2f} k"
     )
-    if loss.get("sa_ncp") is not None:
+    if loss["sa_ncp"] is not None:
         out.print(f"SA-NCP of the generalized items {loss['sa_ncp'] * 100:.2f} %")
-    for warning in content.get("warnings", []):
-        out.print(f"[yellow]note:[/] {escape(warning)}")
 
 
-def show_receipt(out: Console, content: dict[str, Any], target: Path) -> None:
+def show_warnings(out: Console, warnings: list[str]) -> None:
+    """Print warnings, one per line."""
+    for warning in warnings:
+        out.print(f"[yellow]note:[/] {safe(warning)}")
+
+
+def show_account(out: Console, account: Account, target: Path) -> None:
     """Print what a run did."""
-    records = content["records"]
+    records = account["records"]
     share = records["suppressed"] / records["input"] if records["input"] else 0.0
     out.print(
-        f"[bold]{escape(str(target))}[/]: {count(records['released'], 'record')} of {records['input']:,} released, "
-        f"{records['suppressed']:,} suppressed ({share:.2%}), by {content['algorithm']}"
+        f"[bold]{safe(str(target))}[/]: {count(records['released'], 'record')} of {records['input']:,} released, "
+        f"{records['suppressed']:,} suppressed ({share:.2%}), by {account['algorithm']}"
     )
-    show_guarantees(out, content["guarantees"])
-    show_losses(out, content)
-    if content["bound"] is not None:
-        out.print(_bound(content["bound"]))
+    show_guarantees(out, account["guarantees"])
+    show_losses(out, account["loss"], account["loss_by_attribute"])
+    show_warnings(out, account["warnings"])
+    if account["bound"] is not None:
+        out.print(_bound(account["bound"]))
 
 
-def _bound(bound: dict[str, Any]) -> str:
+def _bound(bound: BoundFigures) -> str:
     """Return in words what was proved, and how far the release is from it."""
     name = {"ncp": "NCP", "il": "IL", "precision": "1 − precision"}[bound["loss"]]
     least = f"{bound['at_least']:,.2f}" if bound["loss"] == "il" else f"{bound['at_least'] * 100:.2f} %"
@@ -82,17 +95,16 @@ def _bound(bound: dict[str, Any]) -> str:
     return f"bound: no release of this policy has {name} below {least}{gap}"
 
 
-def show_verdict(out: Console, verdict: Verdict, compared: bool) -> None:
+def show_verdict(out: Console, verdict: Verdict, *, compared: bool) -> None:
     """Print what a verification found."""
     show_guarantees(out, verdict.guarantees)
     for rule in verdict.dependencies:
-        out.print(f"dependency {escape(rule['rule'])}: {'holds' if rule['holds'] else 'does not hold'}")
+        out.print(f"dependency {safe(rule['rule'])}: {'holds' if rule['holds'] else 'does not hold'}")
     if not compared:
         out.print("Truth, boundaries and unchanged cells were not checked: give --original for that.")
-    for warning in verdict.warnings:
-        out.print(f"[yellow]note:[/] {escape(warning)}")
+    show_warnings(out, verdict.warnings)
     for finding in verdict.findings:
-        out.print(f"[red]found:[/] {escape(finding)}")
+        out.print(f"[red]found:[/] {safe(finding)}")
     out.print("[green]Everything that was checked holds.[/]" if verdict else "[red]The release does not hold.[/]")
 
 
@@ -103,14 +115,14 @@ def show_guesses(out: Console, content: dict[str, Any], target: str) -> None:
         table.add_column(column)
     for entry in content["columns"]:
         mark = "[yellow]check:[/] " if entry["doubtful"] else ""
-        table.add_row(escape(entry["column"]), entry["role"], mark + escape(entry["reason"]))
+        table.add_row(safe(entry["column"]), entry["role"], mark + safe(entry["reason"]))
     out.print(table)
     doubtful = sum(entry["doubtful"] for entry in content["columns"])
     beside = f" with {count(len(content['files']), 'hierarchy file')}" if content["files"] else ""
-    out.print(f"[bold]{escape(target)}[/]{beside}: k {content['k']}, {count(doubtful, 'guess', 'guesses')} to check.")
+    out.print(f"[bold]{safe(target)}[/]{beside}: k {content['k']}, {count(doubtful, 'guess', 'guesses')} to check.")
     if content["copy"]:
-        out.print(f"{escape(content['copy'])} beside it is the table with its names, readable by you alone.")
-    out.print(f"Read it, then run: kveil anonymize {escape(target)}")
+        out.print(f"{safe(content['copy'])} beside it is the table with its names, readable by you alone.")
+    out.print(f"Read it, then run: kveil anonymize {safe(target)}")
 
 
 def show_comparison(out: Console, content: dict[str, Any]) -> None:
@@ -129,7 +141,7 @@ def show_comparison(out: Console, content: dict[str, Any]) -> None:
     out.print(table)
     for entry in content["algorithms"]:
         if not entry["solved"]:
-            out.print(f"{entry['algorithm']}: {escape(entry['reason'])}")
+            out.print(f"{entry['algorithm']}: {safe(entry['reason'])}")
     if content["best"]:
         word = "highest" if content["loss"] == "precision" else "smallest"
         out.print(f"{content['best']} has the {word} {content['loss']} of these.")
@@ -137,15 +149,15 @@ def show_comparison(out: Console, content: dict[str, Any]) -> None:
 
 def show_attacks(out: Console, content: Attacks) -> None:
     """Print attacks: a table of rates, then each in words."""
-    out.print(escape(content.assumption))
+    out.print(safe(content.assumption))
     table = _table("attack", "before", "after", "at worst")
     for attack in content.attacks:
         if isinstance(attack, (RatedAttack, FileJoin)) and attack.before is not None and attack.after is not None:
             rates = attack.before.rate, attack.after.rate, attack.after.worst
-            table.add_row(escape(f"{attack.attack}: {subject(attack)}"), *map(percent, rates))
+            table.add_row(safe(f"{attack.attack}: {subject(attack)}"), *map(percent, rates))
     out.print(table)
     for attack in content.attacks:
-        out.print(f"- [bold]{attack.attack}[/]: {escape(attack.sentence)}")
+        out.print(f"- [bold]{attack.attack}[/]: {safe(attack.sentence)}")
 
 
 def _show_levels(out: Console, risk: dict[str, Any]) -> None:
@@ -156,7 +168,7 @@ def _show_levels(out: Console, risk: dict[str, Any]) -> None:
     table = _table("in groups below k", "as it is", *(f"{level} up" for level in range(1, most)))
     for entry in risk["levels"]:
         cells = [f"{number:,}" for number in entry["below_k"]]
-        table.add_row(f"with {escape(entry['attribute'])}", *cells, *[""] * (most - len(cells)))
+        table.add_row(f"with {safe(entry['attribute'])}", *cells, *[""] * (most - len(cells)))
     out.print(table)
 
 
@@ -165,13 +177,13 @@ def show_check(out: Console, content: dict[str, Any]) -> None:
     noun = "record" if content["individuals"] is None else "individual"
     rows = content["records"] if content["individuals"] is None else content["individuals"]
     for sentence in risk_sentences(content["risk"]):
-        out.print(escape(sentence))
+        out.print(safe(sentence))
     _show_levels(out, content["risk"])
     found = content["boundaries"]
     for part in found["components"]:
         over = ", ".join(part["attributes"]) or "everyone"
         out.print(
-            f"{escape(over)}: {count(part['groups'], 'group')} within the boundaries, the "
+            f"{safe(over)}: {count(part['groups'], 'group')} within the boundaries, the "
             f"smallest of {part['smallest']:,}; {part['too_small']:,} have fewer than {count(part['needs'], 'member')}"
         )
     out.print(
@@ -184,10 +196,10 @@ def show_check(out: Console, content: dict[str, Any]) -> None:
         table = _table("never kept", "without it", "with it alone", "one level up", "that saves")
         for entry in found["attributes"]:
             figures = (entry[key] for key in ("without", "alone", "one_level_up", "saves"))
-            table.add_row(f"boundary of {escape(entry['attribute'])}", *(f"{figure:,}" for figure in figures))
+            table.add_row(f"boundary of {safe(entry['attribute'])}", *(f"{figure:,}" for figure in figures))
         out.print(table)
     for sentence in content["impossible"]:
-        out.print(f"[red]impossible:[/] {escape(sentence)}")
+        out.print(f"[red]impossible:[/] {safe(sentence)}")
     if content["possible"]:
         names = ", ".join(content["algorithms"]) or "no algorithm of this version"
         out.print(f"[green]Nothing was found that makes the policy impossible.[/] It is honoured by {names}.")
@@ -195,34 +207,34 @@ def show_check(out: Console, content: dict[str, Any]) -> None:
 
 def show_rules(out: Console, content: dict[str, Any]) -> None:
     """Print the dependencies of a table: the declared ones, with groups that break them, and those that hold."""
-    out.print(f"[bold]{escape(content['data'])}[/]: {count(content['records'], 'record')}")
+    out.print(f"[bold]{safe(content['data'])}[/]: {count(content['records'], 'record')}")
     for rule in content["declared"]:
         mark = "[green]holds[/]" if rule["holds"] else f"[red]broken by {count(rule['broken'], 'left side')}[/]"
-        out.print(f"declared {escape(rule['rule'])}: {mark}")
+        out.print(f"declared {safe(rule['rule'])}: {mark}")
         for group in rule["groups"]:
             left = ", ".join(_value(value) for value in group["left"].values())
             right = "; ".join(", ".join(_value(value) for value in side.values()) for side in group["right"])
             more = " …" if group["right_sides"] > len(group["right"]) else ""
             sides = count(group["right_sides"], "right side")
-            out.print(f"  {escape(left)}: {sides} in {count(group['records'], 'record')}: {escape(right)}{more}")
-        out.print(f"  in a release: {escape(rule['kept'])}")
+            out.print(f"  {safe(left)}: {sides} in {count(group['records'], 'record')}: {safe(right)}{more}")
+        out.print(f"  in a release: {safe(rule['kept'])}")
     if content["constant"]:
-        out.print(f"constant: {escape(', '.join(content['constant']))}")
+        out.print(f"constant: {safe(', '.join(content['constant']))}")
     keys = dict.fromkeys(", ".join(rule["left"]) for rule in content["functional"] if rule["key"])
     if keys:
-        out.print(f"tell all records apart: {escape('; '.join(keys))}")
+        out.print(f"tell all records apart: {safe('; '.join(keys))}")
     rights: dict[str, list[str]] = {}
     for rule in content["functional"]:
         if not rule["key"]:
             rights.setdefault(", ".join(rule["left"]), []).extend(rule["right"])
     for left, determined in rights.items():
-        out.print(f"functional {escape(f'{left} -> ' + ', '.join(determined))}")
+        out.print(f"functional {safe(f'{left} -> ' + ', '.join(determined))}")
     for rule in content["multivalued"]:
-        out.print(f"multivalued {escape(rule['rule'])}")
+        out.print(f"multivalued {safe(rule['rule'])}")
     if not content["functional"] and not content["multivalued"]:
         out.print("No rule holds among these columns.")
     if content["left_out"]:
-        out.print(f"Not looked at: {escape(', '.join(content['left_out']))}; choose with --columns.")
+        out.print(f"Not looked at: {safe(', '.join(content['left_out']))}; choose with --columns.")
 
 
 def _value(value: str | None) -> str:

@@ -1,9 +1,10 @@
-"""Run an algorithm in this process."""
+"""Run an algorithm in this process: solve, refine as asked, keep the declared rules."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -12,25 +13,90 @@ from kveil.algorithms.least_loss.options import RefineOptions
 from kveil.algorithms.registry import MULTIVALUED, Algorithm
 from kveil.errors import PolicyError, Unmeetable
 from kveil.measures import Losses, measure
-from kveil.progress import silent
+from kveil.policy.fields import PolicyPart
+from kveil.progress import Progress, silent
+from kveil.stopping import OutOfTime, current
 from kveil.table.encode import Table
 from kveil.table.solution import Solution
 from kveil.words import did_you_mean, listing
 
 
 @dataclass(frozen=True)
-class Attempt:
-    """A solution with its losses, and everything that was tried for it."""
+class Solved:
+    """A solution with its losses."""
 
-    algorithm: Algorithm
-    options: dict[str, Any]
     solution: Solution
     losses: Losses
-    tried: list[dict[str, Any]]
 
 
-def _check_names(algorithm: Algorithm, own: dict[str, Any]) -> None:
-    """Raise PolicyError for an option that neither the algorithm has nor every algorithm takes."""
+@dataclass
+class _Budget:
+    """The seconds that refining may take in all, shared out among the passes that are still to come."""
+
+    seconds: float | None
+    passes: int = 1
+    spent: float = field(default=0.0, init=False)
+
+    def next(self) -> float | None:
+        """Return the seconds of the next pass: an equal part of what is left."""
+        if self.seconds is None:
+            return None
+        part = max(self.seconds - self.spent, 0.0) / max(self.passes, 1)
+        self.passes -= 1
+        return part
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One algorithm with its options on one table."""
+
+    algorithm: Algorithm
+    table: Table
+    options: PolicyPart
+    tries_a_row: float  # of refining, 0 for none
+    budget: _Budget
+    progress: Progress
+
+    def solve(self, table: Table) -> Solution:
+        """Run the algorithm on a table; the policy's seed is all the randomness there is."""
+        return self.algorithm.solve(table, self.options, np.random.default_rng(table.policy.seed))
+
+    def refine(self, table: Table, solution: Solution, rules: Any = ()) -> Solution:
+        """Refine a solution of a table for as long as the budget allows."""
+        from kveil.algorithms.least_loss.refine import refine
+
+        started = perf_counter()
+        try:
+            return refine(table, solution, self.tries_a_row, self.budget.next(), self.progress, rules)
+        finally:
+            self.budget.spent += perf_counter() - started
+
+    def solve_and_refine(self, table: Table) -> Solution:
+        """Run the algorithm on a table and refine what it finds."""
+        return self.refine(table, self.solve(table))
+
+
+def run(algorithm: Algorithm, table: Table, options: dict[str, Any], progress: Progress = silent) -> Solution:
+    """Return the solution of an algorithm, refined as its options ask, with the policy's rules kept."""
+    return solve(algorithm, table, options, progress).solution
+
+
+def solve(algorithm: Algorithm, table: Table, options: dict[str, Any], progress: Progress = silent) -> Solved:
+    """Solve a table with an algorithm, refine that as asked, and keep its rules.
+
+    It stops as `kveil.stopping` tells: refining then returns the best so far, so that a solution once found is never
+    lost; before there is one, OutOfTime is raised.
+    """
+    task = _task(algorithm, table, options, progress)
+    if table.policy.dependencies:
+        return _keeping_rules(task)
+    solution = task.solve_and_refine(table) if task.tries_a_row else task.solve(table)
+    return Solved(solution, measure(table, solution))
+
+
+def _task(algorithm: Algorithm, table: Table, options: dict[str, Any], progress: Progress) -> _Task:
+    """Return a task with options that are checked: the algorithm's own, and those of refining, which all take."""
+    own = {key: value for key, value in options.items() if key not in RefineOptions.model_fields}
     names = [*algorithm.options.model_fields, *RefineOptions.model_fields]
     for key in own:
         if key not in names:
@@ -38,60 +104,50 @@ def _check_names(algorithm: Algorithm, own: dict[str, Any]) -> None:
                 f"algorithm {algorithm.name} has no option {key!r}; allowed here: {listing(names)}"
                 f"{did_you_mean(key, names) or '.'}"
             )
-
-
-def run(
-    algorithm: Algorithm,
-    table: Table,
-    options: dict[str, Any],
-    progress: Callable[[str], None] = silent,
-    seconds: float | None = None,
-) -> Solution:
-    """Solve a table with an algorithm, refine that as asked, and keep its rules.
-
-    The policy's seed is all the randomness there is. ``seconds`` is a limit for refining beside the options'.
-    """
-    own = {key: value for key, value in options.items() if key not in RefineOptions.model_fields}
-    _check_names(algorithm, own)
     where = f"algorithm {algorithm.name}"
     checked = algorithm.options.read(own, where)
-    more = RefineOptions.read({key: options[key] for key in options if key not in own}, where)
-    tries = more.tries_a_row(algorithm.refine)
-    limit = min((float(most) for most in (more.refine_seconds, seconds) if most is not None), default=None)
+    refining = RefineOptions.read({key: options[key] for key in options if key not in own}, where)
+    seconds = None if refining.refine_seconds is None else float(refining.refine_seconds)
+    return _Task(algorithm, table, checked, refining.tries_a_row(algorithm.refine), _Budget(seconds), progress)
 
-    def solve(under: Table) -> Solution:
-        return algorithm.solve(under, checked, np.random.default_rng(under.policy.seed))
 
-    def refined(under: Table) -> Solution:
-        return refine(under, solve(under), tries, limit, progress)
+def _keeping_rules(task: _Task) -> Solved:
+    """Return the best of the ways to refine a table with declared rules.
 
-    if tries:
-        from kveil.algorithms.least_loss.refine import ASKED, refine
-    if not table.policy.dependencies:
-        return refined(table) if tries else solve(table)
+    Right sides that follow their left sides keep the rules in the search; otherwise they climb after it, which may
+    cost what the search gained. So both are tried, beside the solution that was not refined.
+    """
     from kveil.algorithms.rules.follow import followers_of
     from kveil.algorithms.rules.keep import keep_rules, rules_of, solve_keeping_rules, tightened
 
-    multivalued = MULTIVALUED in algorithm.honours
-    found = solve_keeping_rules(table, solve, multivalued)
-    if not tries:
-        return found
+    table = task.table
+    multivalued = MULTIVALUED in task.algorithm.honours
+    first = solve_keeping_rules(table, task.solve, multivalued)
+    best = Solved(first, measure(table, first))
+    if not task.tries_a_row:
+        return best
     rules = rules_of(table, multivalued)
-    under = tightened(table, rules) or table
-    searches: list[Callable[[], Solution]] = [lambda: solve_keeping_rules(table, refined, multivalued)]
-    if any(followers_of(under, table.positions(part.attributes), rules) for part in table.components):
-        searches.insert(0, lambda: keep_rules(table, refine(under, found, tries, limit, progress, rules), rules))
-    # Right sides that follow their left sides keep the rules in the search; otherwise they climb after it, which may
-    # cost what it gained. The best of all is taken.
-    limit = None if limit is None else limit / len(searches)
-    best, least = found, measure(table, found).of(table.policy.loss)
+    tight = tightened(table, rules)
+
+    def follow() -> Solution:
+        return keep_rules(table, task.refine(tight or table, first, rules), rules)
+
+    def climb() -> Solution:
+        return solve_keeping_rules(table, task.solve_and_refine, multivalued)
+
+    searches: list[Callable[[], Solution]] = [climb]
+    task.budget.passes = 1 if tight is None else 2  # where rules tighten the table, both tables are solved
+    if any(followers_of(tight or table, table.positions(part.attributes), rules) for part in table.components):
+        searches.insert(0, follow)
+        task.budget.passes += 1
     for search in searches:
         try:
-            new = search()
-        except Unmeetable:
+            solution = search()
+        except (Unmeetable, OutOfTime):
             continue
-        if (lost := measure(table, new).of(table.policy.loss)) < least:
-            best, least = new, lost
-        if new.details.get("refine", {}).get("stopped") == ASKED:
+        new = Solved(solution, measure(table, solution))
+        if new.losses.of(table.policy.loss) < best.losses.of(table.policy.loss):
+            best = new
+        if current().over():
             break
     return best

@@ -1,4 +1,4 @@
-"""2 READ AND WRITE: CSV, Parquet and Arrow in; the same out, atomically, leaking nothing.
+"""Read and write: CSV, Parquet and Arrow in; the same out, atomically, leaking nothing.
 
 Texts stay texts: nothing in a CSV is ever read as a number. Messages of libraries are never passed on, since
 they quote the data.
@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from kveil.files.reading import Source, check_columns, kind_of, read_table
 from kveil.files.texts import as_texts, fresh, item_texts, text_of
-from kveil.files.writing import Outputs, joined_items, write_table
+from kveil.files.writing import Outputs, as_json, joined_items, write_table
 
 __all__ = [
     "Outputs",
     "Source",
+    "as_json",
     "as_texts",
     "check_columns",
     "fresh",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import re
+import secrets
 import stat
-import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -22,9 +24,59 @@ from kveil.files.texts import as_texts, fresh, item_texts
 
 @dataclass
 class _Staged:
+    """A file that will get a name: while it has none, ``name`` is None; ``replaced`` is where the old one waits."""
+
     target: Path
     file: IO[bytes]
-    name: str | None  # of the file on disk, None while it has none
+    name: str | None
+    replaced: str | None = None
+    visible: bool = False
+
+    @property
+    def regular(self) -> bool:
+        """Whether it is a file in a folder, not a pipe or a device."""
+        return stat.S_ISREG(os.fstat(self.file.fileno()).st_mode)
+
+    def keep_old(self) -> None:
+        """Give what stands at the target a second, hidden name, so that it can come back."""
+        if not self.target.exists():
+            return
+        self.replaced = _hidden_name(self.target.parent)  # noted before it is there: an interrupt may come between
+        try:
+            os.link(self.target, self.replaced)
+        except OSError:  # a file system without links, or a file of somebody else's
+            os.rename(self.target, self.replaced)
+
+    def give_name(self) -> None:
+        """Let the file appear at its target, in place of what stands there."""
+        self.visible = True
+        if self.name is None and not self.target.exists():
+            self._link(str(self.target))
+            return
+        if self.name is None:  # a file without a name cannot be linked over another: link beside it, rename over it
+            self.name = _hidden_name(self.target.parent)
+            self._link(self.name)
+        os.replace(self.name, self.target)
+        self.name = None
+
+    def _link(self, name: str) -> None:
+        folder = os.open("/proc/self/fd", os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.link(str(self.file.fileno()), name, src_dir_fd=folder, follow_symlinks=True)
+        finally:
+            os.close(folder)
+
+    def take_back(self) -> None:
+        """Let the target be what it was before, as far as the system allows."""
+        with contextlib.suppress(OSError):
+            if self.replaced is not None:
+                os.replace(self.replaced, self.target)
+            elif self.visible:
+                self.target.unlink(missing_ok=True)
+
+
+def _hidden_name(folder: Path) -> str:
+    return str(folder / f".kveil-{secrets.token_hex(8)}")
 
 
 @dataclass
@@ -38,20 +90,24 @@ class Outputs:
 
     staged: list[_Staged] = field(default_factory=list)
 
-    def open(self, target: Path, mode: int | None = None) -> IO[bytes]:
-        """Return an open file that will become ``target``; ``mode`` defaults to the user's umask."""
+    def open(self, target: Path, *, private: bool = False) -> IO[bytes]:
+        """Return an open file that will become ``target``; a ``private`` one is readable by its owner alone.
+
+        What is no regular file, a pipe or a device, is written to directly, and never with what is private: nobody
+        knows who reads it.
+        """
         target = Path(os.path.realpath(target))
-        if mode is None:
-            mask = os.umask(0)
-            os.umask(mask)
-            mode = 0o666 & ~mask
         try:
             if target.exists() and not stat.S_ISREG(target.stat().st_mode):
                 if target.is_dir():
                     raise FileError(f"{target.name}: this is a folder; name a file to write.")
+                if private:
+                    raise FileError(
+                        f"{target.name} is a pipe or a device, and this output is private; name a regular file."
+                    )
                 staged = _Staged(target, target.open("wb"), None)
             else:
-                staged = self._unnamed(target, mode)
+                staged = self._unnamed(target, 0o600 if private else 0o666)
         except OSError as error:
             raise _write_error(target, error) from None
         self.staged.append(staged)
@@ -59,20 +115,16 @@ class Outputs:
 
     @staticmethod
     def _unnamed(target: Path, mode: int) -> _Staged:
+        """Return a file without a name; the system takes the bits of the user's umask from its mode."""
         try:
             descriptor = os.open(target.parent, os.O_TMPFILE | os.O_RDWR, mode)
         except (OSError, AttributeError) as error:
             if isinstance(error, (PermissionError, FileNotFoundError, NotADirectoryError)):
                 raise
-            descriptor, name = tempfile.mkstemp(prefix=".kveil-", dir=target.parent)
-            os.fchmod(descriptor, mode)
+            name = _hidden_name(target.parent)
+            descriptor = os.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR, mode)
             return _Staged(target, os.fdopen(descriptor, "w+b"), name)
-        os.fchmod(descriptor, mode)
         return _Staged(target, os.fdopen(descriptor, "w+b"), None)
-
-    def write_json(self, file: IO[bytes], content: dict[str, Any], indent: int | None = 2) -> None:
-        """Write plain data as JSON to a file opened here."""
-        self.write(file, json.dumps(content, indent=indent, ensure_ascii=False).encode() + b"\n")
 
     def write(self, file: IO[bytes], content: bytes) -> None:
         """Write bytes to a file opened here."""
@@ -84,44 +136,34 @@ class Outputs:
             raise _write_error(target, error) from None
 
     def commit(self) -> None:
-        """Give every file its name; until here none of them can be seen."""
+        """Give every file its name; until here none of them can be seen.
+
+        Where one cannot get its name, those before it are taken back, and what they replaced stands again.
+        """
         for staged in self.staged:
             try:
                 staged.file.flush()
-                if stat.S_ISREG(os.fstat(staged.file.fileno()).st_mode):
+                if staged.regular:
                     os.fsync(staged.file.fileno())
             except OSError as error:
                 raise _write_error(staged.target, error) from None
-        named: list[Path] = []
+        named: list[_Staged] = []
         for staged in self.staged:
-            new = not staged.target.exists()
             try:
-                self._name(staged)
-            except OSError as error:
-                for target in named:
-                    target.unlink(missing_ok=True)
-                raise _write_error(staged.target, error) from None
-            if new:
-                named.append(staged.target)
-
-    @staticmethod
-    def _name(staged: _Staged) -> None:
-        if not stat.S_ISREG(os.fstat(staged.file.fileno()).st_mode):
-            return
-        if staged.name is None:
-            # linkat cannot replace a file: link beside it first, then rename over it.
-            staged.name = tempfile.mktemp(prefix=".kveil-", dir=staged.target.parent)
-            folder = os.open("/proc/self/fd", os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                link = staged.name if staged.target.exists() else str(staged.target)
-                os.link(str(staged.file.fileno()), link, src_dir_fd=folder, follow_symlinks=True)
-                if link != staged.name:
-                    staged.name = None
-                    return
-            finally:
-                os.close(folder)
-        os.replace(staged.name, staged.target)
-        staged.name = None
+                if staged.regular:
+                    named.append(staged)
+                    staged.keep_old()
+                    staged.give_name()
+            except BaseException as error:
+                for done in reversed(named):
+                    done.take_back()
+                if isinstance(error, OSError):
+                    raise _write_error(staged.target, error) from None
+                raise
+        for staged in named:
+            if staged.replaced is not None:
+                os.unlink(staged.replaced)
+                staged.replaced = None
 
     def __enter__(self) -> Self:
         return self
@@ -138,6 +180,11 @@ class Outputs:
             finally:
                 if staged.name is not None:
                     Path(staged.name).unlink(missing_ok=True)
+
+
+def as_json(content: Mapping[str, Any], *, indent: int | None = 2) -> bytes:
+    """Return plain data as the bytes of a JSON file."""
+    return json.dumps(content, indent=indent, ensure_ascii=False).encode() + b"\n"
 
 
 def _write_error(target: Path, error: Exception) -> FileError:

@@ -15,7 +15,7 @@ from kveil.algorithms.registry import honouring
 from kveil.arrays import Bools, Ints
 from kveil.attack.risk import raw_risk
 from kveil.errors import Refused, Unmeetable
-from kveil.flow.anonymize import check_input, input_path, read
+from kveil.flow.inputs import check_input, input_path, read
 from kveil.kernels.grouping.groups import group_rows
 from kveil.models.groups import AtLeastK, GroupModel
 from kveil.models.subset import Requirement, maximal_anonymous_subset

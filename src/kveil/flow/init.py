@@ -73,7 +73,7 @@ def _can_be_met(table: Table) -> bool:
     able = honouring(table.policy)
     able.sort(key=lambda algorithm: algorithm.name != "mondrian")  # the quickest of those that honour most
     patience = PATIENCE if table.records > SMALL else None
-    return any(trial.solution is not None or trial.timed_out for trial in trials(table, able, {}, silent, patience))
+    return any(trial.solved is not None or trial.late for trial in trials(table, able, {}, silent, seconds=patience))
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def start(
             for name, content in started.files.items():
                 outputs.write(outputs.open(folder / name), content.encode())
             if copy is not None:
-                write_table(source.frame, outputs.open(copy, mode=0o600), copy, source.separator)
+                write_table(source.frame, outputs.open(copy, private=True), copy, source.separator)
             outputs.write(outputs.open(output), started.text.encode())
             outputs.commit()
     return started

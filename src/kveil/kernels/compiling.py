@@ -1,10 +1,10 @@
-"""Compile the loops ahead, load them in the background, and say whether that has been done before."""
+"""Compile the loops ahead, and say whether that has been done before."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any, cast
+from typing import Any
 
 
 def find_cache() -> None:
@@ -24,30 +24,6 @@ def find_cache() -> None:
         folder = tempfile.mkdtemp(prefix="kveil-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         os.environ["NUMBA_CACHE_DIR"] = folder
-
-
-def load_in_background() -> None:
-    """Import Numba while the table is being read: both take their time, and reading leaves the interpreter free."""
-    import threading
-
-    threading.Thread(target=_load, daemon=True).start()
-
-
-def _load() -> None:
-    import numpy as np
-
-    from kveil.kernels.grouping.groups import group_rows
-
-    # Numba looks for the BLAS of SciPy, which no loop here calls: hidden from it, that saves a quarter of a second.
-    modules = cast(dict[str, Any], sys.modules)
-    hide = "scipy" not in modules
-    if hide:
-        modules["scipy"] = None
-    try:
-        group_rows(np.zeros((1, 1), dtype=np.int32))
-    finally:
-        if hide:
-            modules.pop("scipy", None)
 
 
 def compiled_before() -> bool:

@@ -97,8 +97,8 @@ class AlgorithmChoice(PolicyPart):
 
     @model_validator(mode="after")
     def _options_of_one(self) -> Self:
-        if self.name == "auto" and self.options:
-            raise told("gives options to auto, which runs many algorithms; name the one that has them")
+        if self.name == "auto" and set(self.options) - {"seconds"}:
+            raise told("gives auto more than `seconds`; it runs many algorithms: name the one that has these options")
         return self
 
 

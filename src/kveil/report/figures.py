@@ -46,11 +46,12 @@ def draw(spec: dict[str, Any], told: str) -> str:
     svg = re.sub(r'\sxmlns(:xlink)?="[^"]*"', "", svg)
     own = sha256((told + json.dumps(spec)).encode()).hexdigest()[:10]  # no two pictures of a page may share a name
     svg = re.sub(r"\b(clip|gradient_)\d+", lambda match: f"{own}-{match[0]}", svg)
-    return re.sub(r"<svg ", f'<svg role="img" aria-label="{escape(told, quote=True)}" ', svg, count=1)
+    label = escape(told, quote=True)  # a name may hold a backslash, so that no pattern is made of it
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
 
 
 def bars(rows: Sequence[tuple[str, int]], title: str, colour: str, most: int, told: str) -> str:
-    """Return horizontal bars, one a label, in the order given, on a scale up to ``most``."""
+    """Return horizontal bars, one per label, in the order given, on a scale up to ``most``."""
     values = [{"label": label, "records": records} for label, records in rows]
     spec = {
         "title": title,

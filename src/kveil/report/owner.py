@@ -20,7 +20,8 @@ from kveil.version import __version__
 class Owner:
     """The way back from a release to its input; whoever has it and the input can identify everyone.
 
-    ``rows`` are input rows counted from 0, one a released row; the file counts them from 1.
+    ``rows`` has for each released row its input row, counted from 0; the file counts from 1. Where the policy names
+    individuals, rows are people, in the order of their first record. Its ``repr`` tells none of that.
     """
 
     rows: Longs
@@ -28,6 +29,9 @@ class Owner:
     suppressed: Mapping[str, NDArray[np.int32]]
     input_sha256: str | None = None
     release_sha256: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Owner(private: {len(self.rows):,} released rows of {self.input_rows:,})"
 
     def as_json(self) -> dict[str, Any]:
         """Return the file's content."""
@@ -66,26 +70,3 @@ def _numbers(rows: list[Any], kind: type) -> NDArray[Any]:
     if not all(type(row) is int for row in rows):
         raise TypeError("row numbers are whole numbers")
     return np.array(rows, dtype=kind) - 1
-
-
-def align(owner: Owner | None, keeps_order: bool, released: int, original: int) -> Longs:
-    """Return every released row's input row: by the owner's file, or by position where the order was kept."""
-    if owner is None:
-        if keeps_order and released == original:
-            return np.arange(released, dtype=np.int64)
-        why = (
-            f"the release has {released:,} rows and the original {original:,}"
-            if keeps_order
-            else "the policy does not keep the input's order"
-        )
-        raise DataError(f"rows cannot be aligned, since {why}; give the owner's file with --owner.")
-    if len(owner.rows) != released or owner.input_rows != original:
-        raise DataError(
-            f"the owner's file is about {len(owner.rows):,} released rows of {owner.input_rows:,}, not {released:,} of "
-            f"{original:,}; give the --owner file of this very release."
-        )
-    if len(owner.rows) and not (owner.rows.min() >= 0 and owner.rows.max() < original):
-        raise DataError("the owner's file names rows that the original does not have; check --owner.")
-    if len(np.unique(owner.rows)) != len(owner.rows):
-        raise DataError("the owner's file names an input row twice; check --owner.")
-    return owner.rows

@@ -10,10 +10,17 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from kveil.attack import play
 from kveil.attack.attacks import RatedAttack
 from kveil.attack.words import TITLES, known_items, percent, picture_line
+from kveil.files import Source
 from kveil.policy.model import Policy
+from kveil.progress import Progress, silent
 from kveil.report import figures
+from kveil.report.account import Account
+from kveil.report.owner import Owner
+from kveil.report.receipt import Receipt
+from kveil.report.story import tell_owner, tell_public
 from kveil.version import __version__
 
 SPACE = "\u00a0"  # a number and its sign stay on one line
@@ -56,12 +63,47 @@ def _code(text: str) -> Markup:
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
-def report_page(story: dict[str, Any], policy: Policy, command: str | None = None) -> str:
-    """Return the report of a release as HTML."""
+def owners_page(
+    policy: Policy,
+    account: Account,
+    release: Source,
+    original: Source,
+    owner: Owner,
+    progress: Progress = silent,
+) -> str:
+    """Return the report of a release for the owner of the data, as HTML: original and attacks included."""
+    attacks = play(policy, original, release, owner.rows, progress=progress)
+    progress("drawing")
+    reasons = {reason: len(rows) for reason, rows in owner.suppressed.items()}
+    return _report_page(tell_owner(policy, account, release, original, reasons, attacks), policy)
+
+
+def public_page(policy: Policy, receipt: Receipt, release: Source) -> str:
+    """Return the report of a release that may be published, as HTML: made from receipt, policy and release alone."""
+    return _report_page(tell_public(policy, receipt, release), policy)
+
+
+def _report_page(story: dict[str, Any], policy: Policy) -> str:
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            story=story,
+            pictures=_pictures(story),
+            titles=TITLES,
+            version=__version__,
+            told=json.dumps(story["told"], indent=2, ensure_ascii=False),
+            policy_hash=policy.sha256,
+        )
+    )
+
+
+def _pictures(story: dict[str, Any]) -> dict[str, Markup]:
+    """Return the drawings of a report by name."""
     pictures: dict[str, Markup] = {}
     for entry in story["attributes"]:
         name = entry["name"]
-        most = max(records for _, records in [*entry["after"], *entry.get("before", [])]) if entry["after"] else 1
+        most = max((records for _, records in [*entry["after"], *entry.get("before", [])]), default=1)
         if not story["public"]:
             told = f"{name} before: {entry['values']:,} values"
             pictures[f"before {name}"] = _svg(figures.bars(entry["before"], "original", figures.BEFORE, most, told))
@@ -81,19 +123,7 @@ def report_page(story: dict[str, Any], policy: Policy, command: str | None = Non
     if drawn:
         told = "; ".join(f"{name}: {percent(before)} before, {percent(after)} after" for name, before, after in drawn)
         pictures["attacks"] = _svg(figures.attacks(drawn, told))
-    return (
-        _environment()
-        .get_template("report.html")
-        .render(
-            story=story,
-            pictures=pictures,
-            titles=TITLES,
-            version=__version__,
-            command=command,
-            receipt=json.dumps(story["receipt"], indent=2, ensure_ascii=False),
-            policy_hash=policy.sha256,
-        )
-    )
+    return pictures
 
 
 def comparison_page(policy: Policy, content: dict[str, Any]) -> str:

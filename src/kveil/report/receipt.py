@@ -1,53 +1,134 @@
-"""The receipt: what was asked, what holds, what was lost. It holds no value of the data and no hash of the input."""
+"""The receipt: what may be published about a run, beside the release.
+
+It tells what the release and the policy tell, and of the original the number of records in and left out. Means over
+records are rounded: whoever knows all records but one could otherwise reckon that one from an exact mean. It holds no
+value of the data and no hash of the input, either of which would let anyone test guesses. See docs/flow.md.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import Any, TypedDict
 
-from kveil.policy.components import components, implied
+import polars as pl
+
+from kveil.policy.attributes import STAR
+from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
-from kveil.verifier import Verdict
-from kveil.version import __version__
+from kveil.report.account import Account, BoundFigures, Counts, PolicyPartition, Rule
+from kveil.report.run import Run
+from kveil.verifier.rows import Rows, release_rows
 
-if TYPE_CHECKING:
-    from kveil.engines.local import Attempt
+FINEST = Fraction(1, 1000)  # of a mean that is published
+UNTOLD = 10  # as many records may lie between two means that look the same
 
 
-def make_receipt(
-    policy: Policy,
-    attempt: Attempt,
-    verdict: Verdict,
-    records: dict[str, int],
-    individuals: dict[str, int] | None,
-    warnings: list[str],
-    seconds: dict[str, float],
-    release_sha256: str | None,
-    bound: dict[str, Any] | None = None,
-) -> dict[str, Any]:
-    """Return the receipt of a verified release, as plain data."""
-    return {
-        "kveil": __version__,
-        "algorithm": attempt.algorithm.name,
-        "options": dict(attempt.options),
-        "seed": policy.seed,
-        "records": records,
-        "individuals": individuals,
-        "guarantees": verdict.guarantees,
-        "dependencies": [{"rule": d["rule"], "holds": d["holds"]} for d in verdict.dependencies],
-        "boundaries": {"violations": (verdict.boundaries or {}).get("violations", 0)},
-        "loss": attempt.losses.as_json(),
-        "loss_by_attribute": {
-            name: {"precision": loss.precision, "il_per_cell": loss.il_per_cell, "ncp": loss.ncp}
-            for name, loss in attempt.losses.attributes.items()
-        },
-        "bound": bound,
-        "components": [
-            {"attributes": list(part.attributes), "constraints": list(part.models)} for part in components(policy)
-        ],
-        "implied": [{"constraint": i, "by": j} for i, j in implied(policy).items()],
-        "details": dict(attempt.solution.details),
-        "tried": attempt.tried,
-        "warnings": warnings,
-        "seconds": seconds,
-        "sha256": {"policy": policy.sha256, "release": release_sha256},
+class PublishedLoss(TypedDict):
+    """The losses of a release as they may be published: rounded means, and sizes of groups that anyone can count."""
+
+    precision: float
+    il_per_cell: float
+    ncp: float
+    sa_ncp: float | None
+    discernibility: int
+    average_group: float
+
+
+class Receipt(TypedDict):
+    """What may be published about a run; ``records`` is null where there are individuals, who may have many."""
+
+    kveil: str
+    algorithm: str
+    options: dict[str, Any]
+    seed: int
+    engine: str
+    records: Counts | None
+    individuals: Counts | None
+    guarantees: list[dict[str, Any]]
+    dependencies: list[Rule]
+    boundaries: dict[str, int]
+    loss: PublishedLoss
+    bound: BoundFigures | None
+    components: list[PolicyPartition]
+    implied: list[dict[str, int]]
+    warnings: list[str]
+    sha256: dict[str, str | None]
+
+
+def make_receipt(account: Account, run: Run) -> Receipt:
+    """Return the part of an account that may be published."""
+    step = step_of((account["individuals"] or account["records"])["input"])
+    loss = account["loss"]
+    discernibility, average_group = _groups(release_rows(run.released, run.policy), run.policy)
+    private = run.verdict.private_warnings
+    published: PublishedLoss = {
+        "precision": rounded(loss["precision"], step),
+        "il_per_cell": rounded(loss["il_per_cell"], step),
+        "ncp": rounded(loss["ncp"], step),
+        "sa_ncp": None if loss["sa_ncp"] is None else rounded(loss["sa_ncp"], step),
+        "discernibility": discernibility,
+        "average_group": average_group,
     }
+    return {
+        "kveil": account["kveil"],
+        "algorithm": account["algorithm"],
+        "options": account["options"],
+        "seed": account["seed"],
+        "engine": account["engine"],
+        "records": account["records"] if account["individuals"] is None else None,
+        "individuals": account["individuals"],
+        "guarantees": account["guarantees"],
+        "dependencies": account["dependencies"],
+        "boundaries": account["boundaries"],
+        "loss": published,
+        "bound": _bound(account, published, step, cells=run.table.records * max(len(run.table.names), 1)),
+        "components": account["components"],
+        "implied": account["implied"],
+        "warnings": [warning for warning in run.verdict.warnings if warning not in private] + run.warnings,
+        "sha256": account["sha256"],
+    }
+
+
+def step_of(records: int) -> Fraction:
+    """Return the distance of two means that are told apart: one in a thousand, ten records' worth where that is more.
+
+    So no mean tells what a single record shows.
+    """
+    return max(FINEST, Fraction(UNTOLD, max(records, 1)))
+
+
+def rounded(mean: float, step: Fraction) -> float:
+    """Return the multiple of a step that is nearest to a mean."""
+    return float(round(Fraction(mean) / step) * step)
+
+
+def _bound(account: Account, loss: PublishedLoss, step: Fraction, *, cells: int) -> BoundFigures | None:
+    """Return the bound with its gap to the loss, both rounded; a total is rounded as the mean that it is made of."""
+    bound = account["bound"]
+    if bound is None:
+        return None
+    name = bound["loss"]
+    if name == "il":
+        at_least = rounded(bound["at_least"] / cells, step) * cells
+        shown = rounded(account["loss"]["il"] / cells, step) * cells
+    else:
+        at_least = rounded(bound["at_least"], step)
+        shown = 1 - loss["precision"] if name == "precision" else loss["ncp"]
+    gap = rounded(shown / at_least - 1, step) if at_least > 0 else None
+    return {"loss": name, "at_least": at_least, "gap": gap}
+
+
+def _groups(rows: Rows, policy: Policy) -> tuple[int, float]:
+    """Return discernibility and the average group in multiples of k, both of the released rows alone.
+
+    A row of stars is in no group and cannot be told from any released row; a person who shows items takes part.
+    """
+    if not rows.height:
+        return 0, 0.0
+    stars = rows.texts.select(pl.all_horizontal(pl.all() == STAR).alias("star"))["star"]
+    if not policy.quasi_identifiers or (rows.persons and rows.items):
+        stars = rows.starred
+    sizes = rows.texts.filter(~stars).group_by(pl.all()).len()["len"].cast(pl.Int64)
+    outside = int(stars.sum())
+    average = (rows.height - outside) / len(sizes) / largest_k(policy) if len(sizes) else 0.0
+    return int((sizes**2).sum()) + outside * rows.height, average

@@ -17,9 +17,12 @@ from kveil.policy.attributes import STAR, Ranges
 from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
+from kveil.report.account import Account, Counts
+from kveil.report.receipt import Receipt
 from kveil.verifier.rows import release_rows, released_texts
 from kveil.words import count
 
+NOBODY: Counts = {"input": 0, "released": 0, "suppressed": 0}
 MOST_BARS = 14
 MOST_NODES = 45
 MODELS = {
@@ -203,45 +206,59 @@ def _boundary_words(policy: Policy, name: str) -> str:
     return f"at most {float(boundary.max_width):g} wide"
 
 
-def tell(
+def tell_owner(
     policy: Policy,
-    receipt: dict[str, Any],
+    account: Account,
     release: Source,
-    original: Source | None,
+    original: Source,
     reasons: Mapping[str, int],
-    attacks: Attacks | None,
+    attacks: Attacks,
 ) -> dict[str, Any]:
-    """Return the story of a release; without ``original`` only what receipt and release tell anybody."""
-    persons = receipt["individuals"] is not None
-    counts = receipt["individuals"] or receipt["records"]
-    noun = "people" if persons else "records"
+    """Return the story of a release for the owner of the data, with what the original was like."""
     shown = release_rows(release, policy).texts
+    story = _story(policy, account, shown)
+    for entry in story["attributes"]:
+        name = entry["name"]
+        before = _counts(released_texts(original, policy, name))
+        coarse, level = _coarse(policy, name, before)
+        entry |= {
+            "loss": account["loss_by_attribute"][name],
+            "before": _top(coarse),
+            "level": level,
+            "values": len(before),
+            "nodes": _nodes(policy, name, _counts(shown[name]), list(before)),
+        }
+    return story | {
+        "public": False,
+        "records": account["records"],
+        "reasons": dict(reasons),
+        "attacks": attacks,
+        "tried": account["tried"],
+    }
+
+
+def tell_public(policy: Policy, receipt: Receipt, release: Source) -> dict[str, Any]:
+    """Return the story of a release for everybody: only what receipt, policy and release tell."""
+    story = _story(policy, receipt, release_rows(release, policy).texts)
+    return story | {"public": True, "records": receipt["records"], "reasons": {}, "attacks": None, "tried": []}
+
+
+def _story(policy: Policy, told: Account | Receipt, shown: pl.DataFrame) -> dict[str, Any]:
+    """Return what both stories have."""
+    counts = told["individuals"] or told["records"] or NOBODY
+    noun = "people" if told["individuals"] is not None else "records"
     attributes = []
     for name in policy.quasi_identifiers:
         after = _counts(shown[name])
-        entry: dict[str, Any] = {
-            "name": name,
-            "loss": receipt["loss_by_attribute"][name],
-            "after": _top(after),
-            "labels": len(after),
-            "intact": None,
-        }
-        if original is not None:
-            before = _counts(released_texts(original, policy, name))
-            coarse, level = _coarse(policy, name, before)
-            nodes = _nodes(policy, name, after, list(before))
-            entry |= {"before": _top(coarse), "level": level, "values": len(before), "nodes": nodes}
-        attributes.append(entry)
+        attributes.append({"name": name, "after": _top(after), "labels": len(after)})
     return {
-        "public": original is None,
-        "receipt": receipt,
+        "told": told,
         "noun": noun,
         "counts": counts,
-        "records": receipt["records"],
         "share": counts["suppressed"] / counts["input"] if counts["input"] else 0.0,
         "limit": float(policy.suppression.limit),
         "show": policy.suppression.show,
-        "promises": [{"told": in_words(g, noun), "worst_is": WORST[g["model"]], **g} for g in receipt["guarantees"]],
+        "promises": [{"told": in_words(g, noun), "worst_is": WORST[g["model"]], **g} for g in told["guarantees"]],
         "roles": [
             {
                 "name": name,
@@ -255,6 +272,4 @@ def tell(
         "attributes": attributes,
         "groups": _group_sizes(shown, policy.quasi_identifiers),
         "k": largest_k(policy),
-        "reasons": dict(reasons),
-        "attacks": attacks,
     }

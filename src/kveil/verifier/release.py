@@ -111,9 +111,10 @@ def verify_release(
     suppression, finding = _suppression(rows, policy, comparison, all_star, starred, parts)
     findings += finding
     warnings = _star_warnings(policy, rows, suppression["starred"], _uniform(policy, rows, parts, starred))
+    private_warnings = []
     if original is not None and policy.dependencies:
         refined = refined_groups(policy, rows, release, original, counted)
-        warnings += refinement_warnings(refined, rows.persons)
+        private_warnings = refinement_warnings(refined, rows.persons)
     if not rows.height:
         warnings.append("the release has no records.")
     return Verdict(
@@ -124,7 +125,8 @@ def verify_release(
         truth=None if comparison is None else {"violations": comparison.untrue},
         unchanged=None if comparison is None else {"violations": comparison.changed},
         findings=findings,
-        warnings=warnings,
+        warnings=warnings + private_warnings,
+        private_warnings=private_warnings,
     )
 
 

@@ -10,8 +10,9 @@ from typing import Any
 class Verdict:
     """The result of checking a release; true if everything that was checked holds.
 
-    ``findings`` are the sentences that make it fail, ``warnings`` those that do not. ``boundaries``, ``truth``
-    and ``unchanged`` are None where there was no original to compare with.
+    ``findings`` are the sentences that make it fail, ``warnings`` those that do not; of these, ``private_warnings``
+    are those that only the original tells, which nothing that is published repeats. ``boundaries``, ``truth`` and
+    ``unchanged`` are None where there was no original to compare with.
     """
 
     guarantees: list[dict[str, Any]]
@@ -22,6 +23,7 @@ class Verdict:
     unchanged: dict[str, Any] | None
     findings: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    private_warnings: list[str] = field(default_factory=list)
 
     @property
     def holds(self) -> bool:

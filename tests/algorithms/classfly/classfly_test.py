@@ -23,7 +23,9 @@ import kveil
 import places
 from adult_data import attributes_of, complete_rows, needs_adult
 from kveil.algorithms.registry import ALGORITHMS
-from kveil.flow.anonymize import Result, anonymize_file, with_algorithm
+from kveil.flow.anonymize import Targets, anonymize_file
+from kveil.flow.inputs import with_algorithm
+from kveil.flow.result import Result
 from kveil.models.distributions import AlphaShare, DistinctValues, exact
 from kveil.models.groups import AtLeastK, GroupModel, Pairs
 from kveil.models.subset import Requirement
@@ -71,16 +73,17 @@ def words(result: Result) -> str:
 # ---------------------------------------------------------------------------------------------- the paper's example
 
 
+@pytest.mark.uncompiled
 @pytest.mark.parametrize(
     ("variant", "expected"), [("naive", "naive"), ("complete", "complete"), ("partial", "complete")]
 )
 def test_golden_byte_for_byte(variant: str, expected: str, tmp_path: Path) -> None:
     policy = with_algorithm(kveil.Policy.load(GOLDEN / "policy.yaml"), f"classfly+{variant}")
-    receipt = anonymize_file(policy, GOLDEN / "input.csv", tmp_path / "out.csv", tmp_path / "receipt.json")
+    account = anonymize_file(policy, GOLDEN / "input.csv", Targets(tmp_path / "out.csv"))
     assert (tmp_path / "out.csv").read_bytes() == (GOLDEN / f"expected-{expected}.csv").read_bytes()
-    assert receipt["components"] == [{"attributes": ["Race", "Birth", "ZIP"], "constraints": [0, 1]}]
-    assert receipt["details"]["rounds"] == [2 if variant == "naive" else 1]
-    assert receipt["records"] == {"input": 9, "released": 7, "suppressed": 2}
+    assert account["components"] == [{"attributes": ["Race", "Birth", "ZIP"], "constraints": [0, 1]}]
+    assert account["details"]["rounds"] == [2 if variant == "naive" else 1]
+    assert account["records"] == {"input": 9, "released": 7, "suppressed": 2}
 
 
 def test_the_twins_give_the_papers_example_too() -> None:
@@ -122,9 +125,9 @@ def compare(policy: kveil.Policy, twin: naive.Policy, frame: pl.DataFrame) -> Co
         outcomes["left over taken in" if expected.taken_in else "nothing taken in"] += 1
         result = kveil.anonymize(frame, policy, algorithm=f"classfly+{variant}")
         assert released(result, twin.quasi, len(original)) == expected.state.release(twin), variant
-        assert result.receipt["details"]["rounds"] == expected.rounds
+        assert result.account["details"]["rounds"] == expected.rounds
         suppressed = {i for i, _ in expected.state.suppressed(twin)}
-        assert result.receipt["records"]["suppressed"] == len(suppressed)
+        assert result.account["records"]["suppressed"] == len(suppressed)
         assert {int(i) for rows in result.owner.suppressed.values() for i in rows} == suppressed
     return outcomes
 
@@ -298,20 +301,20 @@ def test_complete_and_partial_give_the_same_release(models: str) -> None:
         partial = run(spec, frame, "classfly+partial", **options)
         assert complete.data.equals(partial.data), seed
         assert complete.owner.rows.tolist() == partial.owner.rows.tolist()
-        assert complete.receipt["loss"] == partial.receipt["loss"]
-        assert complete.receipt["details"] == partial.receipt["details"]
+        assert complete.account["loss"] == partial.account["loss"]
+        assert complete.account["details"] == partial.account["details"]
         outcomes["solved"] += 1
     assert min(outcomes.values()) > 5, outcomes
 
 
 def check_release(spec: dict[str, Any], frame: pl.DataFrame, result: Result) -> None:
     """A release keeps its promises by a count that shares no code with kveil; persons kveil's verifier has counted."""
-    receipt = result.receipt
-    counted = receipt["individuals"] or receipt["records"]
+    account = result.account
+    counted = account["individuals"] or account["records"]
     assert counted["suppressed"] <= naive.Fraction(spec["suppression"]["limit"]) * counted["input"]
-    assert all(guarantee["holds"] for guarantee in receipt["guarantees"])
-    assert receipt["boundaries"] == {"violations": 0}
-    if receipt["individuals"] is None:
+    assert all(guarantee["holds"] for guarantee in account["guarantees"])
+    assert account["boundaries"] == {"violations": 0}
+    if account["individuals"] is None:
         found = naive.recount(twin_of(spec), result.data.to_dicts(), frame.to_dicts(), result.owner.rows.tolist())
         assert found.broken == []
         assert found.suppressed <= counted["suppressed"]
@@ -374,7 +377,7 @@ def test_the_order_of_the_input_changes_nothing() -> None:
             continue
         again = run(spec, frame[order], "classfly+complete", join=True)
         if "pid" not in frame.columns:  # loss counts from a person's first record
-            assert again.receipt["loss"] == first.receipt["loss"]
+            assert again.account["loss"] == first.account["loss"]
         assert again.data.equals(first.data), seed
 
 
@@ -382,7 +385,7 @@ def test_the_order_of_the_input_changes_nothing() -> None:
 
 
 def loss_of(result: Result, name: str) -> float:
-    loss = result.receipt["loss"]
+    loss = result.account["loss"]
     return 1 - loss["precision"] if name == "precision" else loss[name]
 
 
@@ -401,7 +404,7 @@ def test_joining_never_raises_the_loss(loss: str) -> None:
             continue
         joined = run(spec, frame, name, choose=choose, join=True)
         assert loss_of(joined, loss) <= loss_of(plain, loss) + 1e-12, seed
-        outcomes["joined" if joined.receipt["details"]["left_over_joined"] else "nobody could join"] += 1
+        outcomes["joined" if joined.account["details"]["left_over_joined"] else "nobody could join"] += 1
     assert outcomes["nobody could join"] > 20
 
 
@@ -419,7 +422,7 @@ def test_joining_never_raises_the_loss_where_somebody_joins(variant: str) -> Non
         except kveil.Unmeetable:
             continue
         joined = run(spec, table("abc", rows), f"classfly+{variant}", join=True)
-        joins += joined.receipt["details"]["left_over_joined"] > 0
+        joins += joined.account["details"]["left_over_joined"] > 0
         for loss in LOSSES:
             assert loss_of(joined, loss) <= loss_of(plain, loss) + 1e-12, seed
     assert joins >= (1 if variant == "naive" else 3)
@@ -433,9 +436,9 @@ def test_a_left_over_record_joins_records_already_set_aside() -> None:
     plain, joined = (run(spec, frame, "classfly+complete", join=join) for join in (False, True))
     assert words(plain) == "*** y** z*y y** z*y"
     assert words(joined) == "z** y** z*y y** z*y"
-    assert plain.receipt["details"]["left_over_joined"] == 0
-    assert joined.receipt["details"]["left_over_joined"] == 1
-    assert joined.receipt["records"]["suppressed"] == 0
+    assert plain.account["details"]["left_over_joined"] == 0
+    assert joined.account["details"]["left_over_joined"] == 1
+    assert joined.account["records"]["suppressed"] == 0
 
 
 def test_what_is_left_over_is_suppressed_within_the_limit() -> None:
@@ -444,7 +447,7 @@ def test_what_is_left_over_is_suppressed_within_the_limit() -> None:
     assert words(run(spec, frame, "classfly")) == "xu xu xu"
     starred = run({**spec, "suppression": {"limit": 0.25, "show": "star"}}, frame, "classfly")
     assert words(starred) == "xu xu xu **"
-    assert starred.receipt["details"]["left_over_taken_in"] == 0
+    assert starred.account["details"]["left_over_taken_in"] == 0
 
 
 def test_what_is_left_over_beyond_the_limit_is_taken_in_by_the_cheapest_group() -> None:
@@ -452,7 +455,7 @@ def test_what_is_left_over_beyond_the_limit_is_taken_in_by_the_cheapest_group() 
     frame = table("ab", "xu xu xu yv yv wv")
     result = run(small([("ab", 2)]), frame, "classfly")
     assert words(result) == "xu xu xu *v *v *v"
-    assert result.receipt["details"]["left_over_taken_in"] == 1
+    assert result.account["details"]["left_over_taken_in"] == 1
     # All of its values would have to be stars to be with others: nothing is left to show, and the run gives up.
     with pytest.raises(kveil.Unmeetable, match=r"1 record of 6 would have to be suppressed and the limit allows 0"):
         run(small([("ab", 2)]), table("ab", "xu xu xu xu xu yv"), "classfly")
@@ -464,9 +467,9 @@ def test_several_groups_take_in_together_where_one_is_too_small() -> None:
     spec = small([("ab", 2), ("bc", 2)])
     frame = table("abc", f"{rows} {rows} zuo")
     result = run(spec, frame, "classfly+complete")
-    assert result.receipt["records"]["suppressed"] == 0
-    assert result.receipt["details"]["left_over_taken_in"] == 1
-    assert result.receipt["loss"]["ncp"] < 0.2
+    assert result.account["records"]["suppressed"] == 0
+    assert result.account["details"]["left_over_taken_in"] == 1
+    assert result.account["loss"]["ncp"] < 0.2
     check_release({**spec, "suppression": {"limit": "0"}}, frame, result)
 
 
@@ -478,8 +481,8 @@ def test_where_all_rows_are_distinct_nothing_has_to_be_suppressed() -> None:
     for attribute in spec["attributes"].values():
         attribute["hierarchy"] = {"intervals": {"from": 0, "to": 39, "widths": [5, 10, 20]}}
     result = run(spec, frame, "classfly+complete")
-    assert result.receipt["records"]["suppressed"] == 0
-    assert result.receipt["details"]["left_over_taken_in"] > 0
+    assert result.account["records"]["suppressed"] == 0
+    assert result.account["details"]["left_over_taken_in"] > 0
 
 
 def test_records_that_show_nothing_are_not_set_aside() -> None:
@@ -488,11 +491,11 @@ def test_records_that_show_nothing_are_not_set_aside() -> None:
     with pytest.raises(kveil.Unmeetable):
         run(small([("ab", 2)]), frame, "classfly")
     result = run(small([("ab", 2)], suppression={"limit": 1, "show": "star"}), frame, "classfly")
-    assert result.receipt["records"] == {"input": 4, "released": 0, "suppressed": 4}
+    assert result.account["records"] == {"input": 4, "released": 0, "suppressed": 4}
     # In one component of two it is generalization like any other.
     both = run(small([("a", 2), ("b", 2)]), table("ab", "xu yu zu qu"), "classfly+complete")
     assert words(both) == "*u *u *u *u"
-    assert both.receipt["records"]["suppressed"] == 0
+    assert both.account["records"]["suppressed"] == 0
 
 
 # ---------------------------------------------------------------------------------------------- rounds
@@ -502,7 +505,7 @@ def test_the_attribute_with_most_distinct_values_moves_ties_go_to_the_first() ->
     # Of the rest, b has three values and a two; the records set aside do not count.
     spec = small([("ab", 2)], suppression={"limit": 0.2, "show": "star"})
     result = run(spec, table("ab", "pu pu qu qu ru ru xa xb yc"), "classfly")
-    assert result.receipt["details"] == {
+    assert result.account["details"] == {
         "rounds": [2], "steps": {"a": 0, "b": 1}, "left_over_joined": 0, "left_over_taken_in": 0
     }  # fmt: skip
     assert words(result) == "pu pu qu qu ru ru x* x* **"
@@ -521,7 +524,7 @@ def test_gain_takes_the_step_that_sets_most_aside_for_the_loss() -> None:
     plain, gain = (run(spec, frame, "classfly", choose=choose) for choose in ("distinct", "gain"))
     assert words(plain) == "*u *v *u *v *u *v"
     assert words(gain) == "xU xU zU zU pU pU"
-    assert gain.receipt["loss"]["ncp"] < plain.receipt["loss"]["ncp"]
+    assert gain.account["loss"]["ncp"] < plain.account["loss"]["ncp"]
 
 
 def test_gain_looks_further_than_one_step() -> None:
@@ -549,15 +552,15 @@ def test_implied_constraints_are_dropped_and_listed_with_components_and_rounds()
     spec = small([("a", 2), ("ab", 3), ("cd", 2), ("dc", 2), ("e", 1)], suppression={"limit": 1, "show": "star"})
     frame = table("abcde", "xumpi xumpj yvnqi yvnqj xvmqi xumpj yvnqk")
     result = run(spec, frame, "classfly+complete")
-    receipt = result.receipt
-    assert receipt["implied"] == [{"constraint": 0, "by": 1}, {"constraint": 3, "by": 2}]
-    assert receipt["components"] == [
+    account = result.account
+    assert account["implied"] == [{"constraint": 0, "by": 1}, {"constraint": 3, "by": 2}]
+    assert account["components"] == [
         {"attributes": ["a", "b"], "constraints": [0, 1]},
         {"attributes": ["c", "d"], "constraints": [2, 3]},
         {"attributes": ["e"], "constraints": [4]},
     ]
-    assert len(receipt["details"]["rounds"]) == 3
-    assert [guarantee["holds"] for guarantee in receipt["guarantees"]] == [True] * 5  # implied ones are verified too
+    assert len(account["details"]["rounds"]) == 3
+    assert [guarantee["holds"] for guarantee in account["guarantees"]] == [True] * 5  # implied ones are verified too
     without = {**spec, "privacy": [spec["privacy"][i] for i in (1, 2, 4)]}
     assert run(without, frame, "classfly+complete").data.equals(result.data)
 
@@ -568,7 +571,7 @@ def test_a_record_is_starred_in_one_component_and_intact_in_another() -> None:
         spec["attributes"][name]["boundary"] = {"level": 0}
     result = run(spec, table("abc", "xum xum xun yvn"), "classfly+complete")
     assert words(result) == "xum xum xun **n"
-    assert result.receipt["records"]["suppressed"] == 1
+    assert result.account["records"]["suppressed"] == 1
     # Where it is dropped it is gone from both, and the third is alone with n: what is left is taken again.
     with pytest.raises(kveil.Unmeetable):
         run({**spec, "suppression": {"limit": 0.25}}, table("abc", "xum xum xun yvn"), "classfly+complete")
@@ -781,13 +784,13 @@ def test_adult(name: str) -> None:
     naively = run(spec, adult, "classfly+naive")
     for result in (complete, joined, gained, naively):
         for over, k in ADULT_SETS[name]:
-            component = next(c["attributes"] for c in result.receipt["components"] if over[0] in c["attributes"])
+            component = next(c["attributes"] for c in result.account["components"] if over[0] in c["attributes"])
             shown = result.data.filter(~pl.all_horizontal(pl.col(component) == "*"))
             assert shown.group_by(over).len()["len"].min() >= k
         assert result.data["salary-class"].equals(adult["salary-class"])
-    assert complete.receipt["records"]["suppressed"] == 0
-    assert joined.receipt["records"]["suppressed"] <= 0.01 * adult.height
+    assert complete.account["records"]["suppressed"] == 0
+    assert joined.account["records"]["suppressed"] <= 0.01 * adult.height
     expected = {"overlapping": 1, "disjoint": 4, "nested": 1, "one in all": 1}
-    assert len(complete.receipt["components"]) == expected[name]
-    assert len(complete.receipt["implied"]) == (1 if name == "nested" else 0)
-    assert complete.receipt["loss"]["precision"] > naively.receipt["loss"]["precision"] - 1e-12
+    assert len(complete.account["components"]) == expected[name]
+    assert len(complete.account["implied"]) == (1 if name == "nested" else 0)
+    assert complete.account["loss"]["precision"] > naively.account["loss"]["precision"] - 1e-12

@@ -47,5 +47,5 @@ def test_boundaries_are_kept_and_cost_little() -> None:
     frame = sample(3_000, 8)
     free = kveil.anonymize(frame, policy_of("il", 5))
     bound = kveil.anonymize(frame, policy_of("il", 5, "greedy-cka", native_country={"boundary": {"level": 1}}))
-    assert bound.receipt["boundaries"] == {"violations": 0}
-    assert bound.receipt["loss"]["il"] < 1.2 * free.receipt["loss"]["il"]
+    assert bound.account["boundaries"] == {"violations": 0}
+    assert bound.account["loss"]["il"] < 1.2 * free.account["loss"]["il"]

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 import kveil
-from kveil.flow.anonymize import Result, verify
+from kveil.flow.result import Result
+from kveil.flow.verify import verify
 
 QUASI = "quasi-identifier"
 CITY = {"tree": {"*": {"N": ["Oslo", "Bergen"], "S": ["Rome", "Pisa"]}}}
@@ -60,9 +61,9 @@ def test_there_are_as_many_groups_as_the_papers_bound_allows(seed: int) -> None:
     result = kveil.anonymize(frame, policy_of(*models))
     assert verify(result.data, policy_of(*models), original=frame, owner=result.owner)
     bound = min(most_groups(frame["ill"].to_list(), p), len(frame) // max(k, p))
-    assert result.receipt["details"]["parts"] <= bound
-    assert result.receipt["details"]["found_by"] == "clusters"
-    assert result.receipt["details"]["parts"] >= 0.8 * bound
+    assert result.account["details"]["parts"] <= bound
+    assert result.account["details"]["found_by"] == "clusters"
+    assert result.account["details"]["parts"] >= 0.8 * bound
 
 
 MODELS = [
@@ -85,8 +86,8 @@ def test_every_model_holds_in_many_groups(model: dict[str, Any]) -> None:
         policy = policy_of({"model": "k-anonymity", "k": 5}, model, city=city)
         result = kveil.anonymize(frame, policy)
         assert verify(result.data, policy, original=frame, owner=result.owner).findings == []
-        assert result.receipt["boundaries"] == {"violations": 0}
-        assert result.receipt["records"]["suppressed"] == 0
+        assert result.account["boundaries"] == {"violations": 0}
+        assert result.account["records"]["suppressed"] == 0
         assert len(groups(result)) > 20  # of 60 at most
 
 
@@ -103,8 +104,8 @@ def test_a_group_that_cannot_satisfy_the_model_is_out_with_the_reason() -> None:
     with pytest.raises(kveil.Unmeetable, match="2 records of 6"):
         kveil.anonymize(frame, policy_of(*models, city=bounded))
     result = kveil.anonymize(frame, policy_of(*models, city=bounded, suppression={"limit": "0.4"}))
-    assert result.receipt["records"]["suppressed"] == 2
-    assert result.receipt["details"]["boundaries"] == {"out": 2}
+    assert result.account["records"]["suppressed"] == 2
+    assert result.account["details"]["boundaries"] == {"out": 2}
     assert {reason: rows.tolist() for reason, rows in result.owner.suppressed.items()} == {
         "its group within the boundaries cannot satisfy k-anonymity and p-sensitive": [4, 5]
     }

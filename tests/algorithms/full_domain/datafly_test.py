@@ -38,7 +38,7 @@ def compare(case: Case) -> None:
         assert released == expected.release(here.twin)
         suppressed = {i for i, _ in expected.suppressed(here.twin)}
         event(f"suppressed in {here.twin.show}" if suppressed else "nothing suppressed")
-        assert result.receipt["records"]["suppressed"] == len(suppressed)
+        assert result.account["records"]["suppressed"] == len(suppressed)
         assert {int(i) for rows in result.owner.suppressed.values() for i in rows} == suppressed
 
 

@@ -88,7 +88,7 @@ def test_boundaries_are_never_crossed() -> None:
     frame = people(150)
     policy = policy_of(POLICIES["k"], "suppression: {limit: 0.2}", city=", boundary: [North, Italy, Spain]")
     result = kveil.anonymize(frame, policy)
-    assert result.receipt["boundaries"]["violations"] == 0
+    assert result.account["boundaries"]["violations"] == 0
     assert set(result.data["city"]) <= {"Oslo", "Bergen", "Narvik", "North", "Rome", "Pisa", "Italy", "Madrid", "Spain"}
 
 
@@ -259,10 +259,10 @@ def test_bound_optimum_refined(rows: list[tuple[str, str]], k: int) -> None:
     except kveil.Unmeetable:
         event("only stars would do")
         return
-    found = result.receipt["loss"]["ncp"]
+    found = result.account["loss"]["ncp"]
     assert found >= float(best / len(rows)) - 1e-12
     event("optimal" if found <= float(best / len(rows)) + 1e-12 else "above the optimum")
-    told = result.receipt["bound"]
+    told = result.account["bound"]
     assert told["loss"] == "ncp"
     assert told["at_least"] == least.at_least
     assert told["gap"] == (found / least.at_least - 1 if least.at_least else None)
@@ -304,7 +304,7 @@ def test_no_release_is_below_the_bound(data: st.DataObject) -> None:
         except kveil.Unmeetable:
             return
         least = kveil.bound(case.frame(), here.policy)
-        found = result.receipt["loss"]
+        found = result.account["loss"]
         mine = 1 - found["precision"] if least.loss == "precision" else found[least.loss]
         assert least.simple <= least.at_least <= mine + 1e-9 * max(1.0, mine)
         event("a bound above 0" if least.at_least else "0")

@@ -129,7 +129,7 @@ def test_bound_optimum_refined() -> None:
         best = naive_overlap.optimum(rows)
         assert kveil.bound(frame, policy).at_least <= best + 1e-9
         try:
-            found = kveil.anonymize(frame, policy).receipt["loss"]["ncp"]
+            found = kveil.anonymize(frame, policy).account["loss"]["ncp"]
         except kveil.Unmeetable:
             continue
         assert found >= best - 1e-9

@@ -16,7 +16,7 @@ from adult_data import COLUMNS, needs_adult, raw_rows
 from battery import algorithms_for, solve
 from kveil.algorithms.registry import Algorithm
 from kveil.datasets import hospital
-from kveil.flow.anonymize import verify
+from kveil.flow.verify import verify
 from kveil.policy.model import Policy
 from naive import release as naive
 from planted_rules import planted
@@ -47,10 +47,10 @@ def test_planted_rules_survive(algorithm: Algorithm, seed: int) -> None:
         assert verify(result.data, here.policy, original=case.frame(), owner=result.owner).findings == []
         found = naive.recount(here.twin, rows_of(result.data), case.records, result.owner.rows.tolist())
         assert found.broken == []
-        assert all(rule["holds"] for rule in result.receipt["dependencies"])
-        event("climbed" if "association" in result.receipt["details"] else "held")
+        assert all(rule["holds"] for rule in result.account["dependencies"])
+        event("climbed" if "association" in result.account["details"] else "held")
         gone = {int(i) for reason in result.owner.suppressed.values() for i in reason}
-        records = result.receipt["records"]
+        records = result.account["records"]
         assert records == {"input": len(case.rows), "released": len(case.rows) - len(gone), "suppressed": len(gone)}
         assert len(gone) <= here.twin.limit * len(case.rows)
 
@@ -94,7 +94,7 @@ def test_a_climb_that_splits_the_group_of_another_constraint(algorithm: str) -> 
     assert not kveil.verify(before, loaded)
     result = kveil.anonymize(frame, loaded, algorithm=algorithm)
     assert kveil.verify(result.data, loaded, original=frame)
-    assert result.receipt["records"]["suppressed"] == 0
+    assert result.account["records"]["suppressed"] == 0
     assert set(result.data["phone"]) == {"11*"}
 
 
@@ -133,8 +133,8 @@ release: {order: keep}
         kveil.anonymize(frame, policy_of(text % (0, "drop")), algorithm="classfly+complete")
     for show in ("drop", "star"):
         result = kveil.anonymize(frame, policy_of(text % (0.4, show)), algorithm="classfly+complete")
-        assert result.receipt["records"]["suppressed"] <= 2
-        assert result.receipt["dependencies"] == [{"rule": "a, b -> y", "holds": True}]
+        assert result.account["records"]["suppressed"] <= 2
+        assert result.account["dependencies"] == [{"rule": "a, b -> y", "holds": True}]
 
 
 def test_a_rule_over_items_in_long_shape_is_refused() -> None:
@@ -152,7 +152,7 @@ release: {shape: %s}
     with pytest.raises(kveil.Refused, match="long shape"):
         kveil.anonymize(frame, policy_of(text % "long"), algorithm="mondrian")
     result = kveil.anonymize(frame, policy_of(text % "sets"), algorithm="mondrian")
-    assert result.receipt["dependencies"] == [{"rule": "drug -> zip", "holds": True}]
+    assert result.account["dependencies"] == [{"rule": "drug -> zip", "holds": True}]
 
 
 def test_a_multivalued_rule_is_reported_and_k_msd_ag_keeps_it() -> None:
@@ -173,8 +173,8 @@ release: {order: keep}
     )
     broken = kveil.anonymize(frame, policy_of(text), algorithm="k-msd")
     kept = kveil.anonymize(frame, policy_of(text), algorithm="k-msd-ag")
-    assert [rule["rule"] for rule in broken.receipt["dependencies"]] == ["course ->> teacher"]
-    assert kept.receipt["dependencies"] == [{"rule": "course ->> teacher", "holds": True}]
+    assert [rule["rule"] for rule in broken.account["dependencies"]] == ["course ->> teacher"]
+    assert kept.account["dependencies"] == [{"rule": "course ->> teacher", "holds": True}]
 
 
 def test_whoever_knows_a_rule_may_tell_groups_apart() -> None:
@@ -225,7 +225,7 @@ def test_the_rules_of_the_demo_hospital_survive(algorithm: str) -> None:
     frame = pl.read_csv(hospital() / "patients.csv", infer_schema=False)
     loaded = Policy.parse(HOSPITAL, "policy.yaml", hospital())
     result = kveil.anonymize(frame, loaded, algorithm=algorithm)
-    assert [rule["holds"] for rule in result.receipt["dependencies"]] == [True, True, True]
+    assert [rule["holds"] for rule in result.account["dependencies"]] == [True, True, True]
     for left, right in (("department", "phone"), ("zip", "city"), ("city", "state")):
         assert result.data.select(left, right).n_unique() == result.data[left].n_unique()
 
@@ -250,6 +250,6 @@ privacy: [{model: k-anonymity, k: 10}]
 dependencies: ["education -> education-num", "education-num -> education"]
 """
     result = kveil.anonymize(frame, policy_of(text), algorithm=algorithm)
-    assert [rule["holds"] for rule in result.receipt["dependencies"]] == [True, True]
+    assert [rule["holds"] for rule in result.account["dependencies"]] == [True, True]
     pairs = result.data.select("education", "education-num").n_unique()
     assert pairs == result.data["education"].n_unique() == result.data["education-num"].n_unique()

@@ -11,7 +11,8 @@ import pytest
 import adult_data
 import kveil
 from adult_data import needs_adult
-from kveil.flow.anonymize import Result, verify
+from kveil.flow.result import Result
+from kveil.flow.verify import verify
 
 QUASI = ["age", "workclass", "education-num", "marital-status", "occupation", "race", "sex", "native-country"]
 NUMBERS = {"age": (17, 90), "education-num": (1, 16)}
@@ -67,12 +68,12 @@ def sizes(data: pl.DataFrame) -> pl.DataFrame:
 @pytest.mark.parametrize(("choose", "most"), [("widest", 0.155), ("gain", 0.11)])
 def test_loss_at_k_10_without_suppression(choose: str, most: float) -> None:
     result = run(K10, choose)
-    assert result.receipt["records"] == {"input": 30_162, "released": 30_162, "suppressed": 0}
-    assert result.receipt["loss"]["ncp"] <= most
+    assert result.account["records"] == {"input": 30_162, "released": 30_162, "suppressed": 0}
+    assert result.account["loss"]["ncp"] <= most
     assert sizes(result.data)["len"].min() >= 10
     assert verify(result.data, policy_of(K10), complete_rows(), result.owner).findings == []
     # The loss counted by hand: spans over their domains, leaves under a node over all leaves.
-    assert result.receipt["loss"]["ncp"] == pytest.approx(loss_by_hand(result.data), abs=1e-12)
+    assert result.account["loss"]["ncp"] == pytest.approx(loss_by_hand(result.data), abs=1e-12)
 
 
 def leaves_under(name: str) -> dict[str, int]:
@@ -103,7 +104,7 @@ def test_the_same_release_for_shuffled_rows(choose: str) -> None:
     first = run(K10, choose)
     shuffled = run(K10, choose, complete_rows().sample(fraction=1, shuffle=True, seed=3))
     assert first.data.equals(shuffled.data)
-    assert first.receipt["loss"] == shuffled.receipt["loss"]
+    assert first.account["loss"] == shuffled.account["loss"]
 
 
 @pytest.mark.parametrize(
@@ -119,9 +120,9 @@ def test_the_same_release_for_shuffled_rows(choose: str) -> None:
 )
 def test_every_kind_of_model_beside_k(model: dict[str, Any]) -> None:
     result = run([*K10, model])
-    plain = run(K10).receipt["loss"]["ncp"]
-    assert all(guarantee["holds"] for guarantee in result.receipt["guarantees"])
-    assert plain < result.receipt["loss"]["ncp"] < 1
+    plain = run(K10).account["loss"]["ncp"]
+    assert all(guarantee["holds"] for guarantee in result.account["guarantees"])
+    assert plain < result.account["loss"]["ncp"] < 1
     assert sizes(result.data)["values"].min() == 2
     shares = result.data.group_by(QUASI).agg((pl.col("class") == "<=50K").mean().alias("share"))["share"]
     whole = (complete_rows()["class"] == "<=50K").mean()
@@ -141,8 +142,8 @@ def test_trees_of_several_levels(choose: str) -> None:
         algorithm={"name": "mondrian", "choose": choose},
     )
     result = kveil.anonymize(frame, policy)
-    assert result.receipt["records"]["suppressed"] == 0
-    assert 0 < result.receipt["loss"]["ncp"] < 1
+    assert result.account["records"]["suppressed"] == 0
+    assert 0 < result.account["loss"]["ncp"] < 1
     assert result.data.group_by(adult_data.QUASI).len()["len"].min() >= 10
     shuffled = kveil.anonymize(frame.sample(fraction=1, shuffle=True, seed=4), policy)
     assert result.data.equals(shuffled.data)

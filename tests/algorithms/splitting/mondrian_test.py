@@ -16,7 +16,8 @@ import polars as pl
 import pytest
 
 import kveil
-from kveil.flow.anonymize import Result, verify
+from kveil.flow.result import Result
+from kveil.flow.verify import verify
 from naive import models as naive
 
 Spec = dict[str, Any]
@@ -309,11 +310,11 @@ def test_no_policy_makes_a_release_that_the_verifier_refuses(algorithm: str, blo
             raise AssertionError(f"seed {seed}: {error!r}") from error
         assert verify(result.data, loaded, frame, result.owner).findings == [], f"seed {seed}"
         assert verify(result.data, loaded).findings == [], f"seed {seed}"
-        counts = result.receipt["individuals"] or result.receipt["records"]
+        counts = result.account["individuals"] or result.account["records"]
         gone = {int(i) for reason in result.owner.suppressed.values() for i in reason}
         assert counts["suppressed"] == len(gone), f"seed {seed}"
         assert len(gone) <= Fraction(policy["suppression"]["limit"]) * counts["input"], f"seed {seed}"
-        assert result.receipt["boundaries"] == {"violations": 0}
+        assert result.account["boundaries"] == {"violations": 0}
         seen["suppressed" if gone else "whole"] += 1
     assert seen["whole"] > 25
     assert seen["suppressed"] > 2
@@ -577,8 +578,8 @@ def test_stars_in_the_way_of_closeness_are_set_apart() -> None:
     rows = rows_of("a b s", "1 2 z", "1 2 z", "1 2 x", "2 2 z", "2 2 y", "0 2 y", "1 1 z", "3 0 z", "1 2 y")
     result = run(policy, rows)
     assert result is not None
-    assert result.receipt["guarantees"][0]["holds"]
-    assert result.receipt["records"]["suppressed"] == 0
+    assert result.account["guarantees"][0]["holds"]
+    assert result.account["records"]["suppressed"] == 0
 
 
 def test_one_constraint_without_suppression_is_met_or_given_up() -> None:
@@ -646,7 +647,7 @@ def test_values_left_out_have_no_say_in_the_order_of_the_others() -> None:
             result = run({**policy, "algorithm": algorithm}, rows)
             assert result is not None
             assert set(result.data["a"]) == set(kept)
-            assert result.receipt["guarantees"][0]["worst"] == pytest.approx(0 if kept == "y" else 5 / 42)
+            assert result.account["guarantees"][0]["worst"] == pytest.approx(0 if kept == "y" else 5 / 42)
 
 
 def test_heights_of_intervals_are_those_of_their_scale() -> None:
@@ -657,7 +658,7 @@ def test_heights_of_intervals_are_those_of_their_scale() -> None:
     for algorithm in ("mondrian", "datafly"):
         result = run({**policy, "algorithm": algorithm}, rows_of("a s", "y 20", "x 21", "x 21"))
         assert result is not None
-        assert result.receipt["guarantees"][0]["worst"] == pytest.approx(2 / 9)
+        assert result.account["guarantees"][0]["worst"] == pytest.approx(2 / 9)
 
 
 # ---------------------------------------------------------------------------------------------- options
@@ -682,7 +683,7 @@ def test_gain_splits_where_the_loss_falls_most() -> None:
     assert texts(by_width) == ["0 0-80", "0 0-80", "50-99 0-80", "50-99 0-80", "50-99 0-80"]
     assert texts(by_gain) == ["0-99 0", "0-99 80", "0-99 0", "0-99 80", "0-99 0"]
     assert by_gain is not None
-    assert by_gain.receipt["options"] == {"choose": "gain"}
+    assert by_gain.account["options"] == {"choose": "gain"}
 
 
 def test_gain_is_on_average_no_worse_than_width() -> None:
@@ -698,6 +699,6 @@ def test_gain_is_on_average_no_worse_than_width() -> None:
         if all(found.values()):
             for choose, result in found.items():
                 assert result is not None
-                losses[choose].append(result.receipt["loss"]["ncp"])
+                losses[choose].append(result.account["loss"]["ncp"])
     assert len(losses["gain"]) > 60
     assert sum(losses["gain"]) <= sum(losses["widest"])

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    pass
+from kveil.cli.options import JsonOption, QuietOption, answer, console
+from kveil.words import visible
 
-from kveil.cli.options import JsonOption, QuietOption, console
+if TYPE_CHECKING:
+    from rich.console import Console
 
 hierarchy_app = typer.Typer(help="Look at, check and build hierarchy files.", no_args_is_help=True)
 
@@ -44,11 +44,12 @@ def hierarchy_check(
     from kveil.flow.hierarchies import check_hierarchy
 
     content = check_hierarchy(file, data, column)
-    if as_json:
-        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
-    elif not quiet:
+
+    def show(out: Console) -> None:
         for line in content["sentences"]:
-            typer.echo(line)
+            typer.echo(visible(line))
+
+    answer(content, show, as_json=as_json, quiet=quiet)
     raise typer.Exit(0 if content["holds"] else 1)
 
 
@@ -83,5 +84,5 @@ def hierarchy_build(
     from kveil.files import Outputs
 
     with Outputs() as outputs:
-        outputs.open(output).write(text.encode())
+        outputs.write(outputs.open(output), text.encode())
         outputs.commit()

@@ -1,0 +1,231 @@
+"""Print where the source breaks the rules of the house, and fail if it does.
+
+    python scripts/house.py [--only-print]
+
+The rules: no module above 400 lines, no function above 60; outside kernels no function with more than six parameters;
+none with two booleans that may be given by position; no class name with two meanings; no import by string; no cycle
+of imports, not even under TYPE_CHECKING or inside a function; nothing in the text of the tree that points to a file
+outside it. Exceptions stand in `house.toml` beside this script, by name and with a reason; one that nothing needs any
+more is told, too. `make lint` runs this.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "kveil"
+MODULE_LINES, FUNCTION_LINES, PARAMETERS, BOOLEANS = 400, 60, 6, 1
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+# Words that lead a reader to something that is not in the tree.
+OUTSIDE = {
+    r"\bseeds? 00\d": "a paper: cite author and year, which docs/papers.md resolves",
+    r"\b[Tt]he contract\b": "a page that is not here: docs/policy.md says what a policy means",
+    r"\balgorithms\.md\b": "a page that is not here: docs/algorithms has one per algorithm",
+    r"\.\./shared\b": "a folder beside the project: tests/places.py knows where real tables lie",
+    r"\b[Ii]ssues? #?\d+\b": "a list of issues that is not here: say what was wrong",
+    r"/(?:work|root|home)/\w": "a folder of one machine",
+}
+
+
+@dataclass(frozen=True)
+class Breach:
+    """One place that breaks a rule: the rule, the place's name as exceptions give it, and what is wrong."""
+
+    rule: str
+    name: str
+    told: str
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module of the source: its dotted name, its path from the project's folder, its text and syntax."""
+
+    name: str
+    path: str
+    text: str
+    tree: ast.Module
+
+    @property
+    def is_kernel(self) -> bool:
+        """Whether it stands in the room of compiled loops, whose signatures Numba dictates."""
+        return self.name.startswith("kveil.kernels.")
+
+
+def modules() -> list[Module]:
+    """Return every module of the source."""
+    found = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        text = path.read_text(encoding="utf-8")
+        found.append(Module(name, path.relative_to(ROOT).as_posix(), text, ast.parse(text)))
+    return found
+
+
+def functions(module: Module) -> Iterator[tuple[str, Function]]:
+    """Yield a module's functions and methods, those inside others included, with their names in the module."""
+
+    def within(node: ast.AST, above: str) -> Iterator[tuple[str, Function]]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, Function | ast.ClassDef):
+                name = f"{above}{child.name}"
+                if isinstance(child, Function):
+                    yield name, child
+                yield from within(child, f"{name}.")
+            else:
+                yield from within(child, above)
+
+    return within(module.tree, "")
+
+
+def long_modules(found: list[Module]) -> Iterator[Breach]:
+    """Yield the modules that nobody reads in one go."""
+    for module in found:
+        lines = module.text.count("\n")
+        if lines > MODULE_LINES:
+            yield Breach("long-modules", module.path, f"{lines} lines, more than {MODULE_LINES}")
+
+
+def functions_to_cut(found: list[Module]) -> Iterator[Breach]:
+    """Yield functions that are too long, take too much, or take several booleans by position."""
+    for module in found:
+        for name, function in functions(module):
+            place = f"{module.path}:{name}"
+            lines = (function.end_lineno or function.lineno) - function.lineno + 1
+            if lines > FUNCTION_LINES:
+                yield Breach("long-functions", place, f"{lines} lines, more than {FUNCTION_LINES}")
+            given = function.args
+            by_position = [a for a in [*given.posonlyargs, *given.args] if a.arg not in ("self", "cls")]
+            number = len(by_position) + len(given.kwonlyargs)
+            if number > PARAMETERS and not module.is_kernel:
+                yield Breach("many-parameters", place, f"{number} parameters, more than {PARAMETERS}")
+            flags = [a.arg for a in by_position if isinstance(a.annotation, ast.Name) and a.annotation.id == "bool"]
+            if len(flags) > BOOLEANS and not module.is_kernel:
+                yield Breach("positional-booleans", place, f"{' and '.join(flags)} may be given by position")
+
+
+def names_with_two_meanings(found: list[Module]) -> Iterator[Breach]:
+    """Yield class names that several modules define."""
+    homes = defaultdict(list)
+    for module in found:
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ClassDef):
+                homes[node.name.lstrip("_")].append(module.path)
+    for name, paths in sorted(homes.items()):
+        if len(paths) > 1:
+            yield Breach("class-names", name, f"a class of {', '.join(paths)}")
+
+
+def imports_by_string(found: list[Module]) -> Iterator[Breach]:
+    """Yield calls that import by a name that mypy and the linter of imports cannot see."""
+    for module in found:
+        for node in ast.walk(module.tree):
+            called = node.func if isinstance(node, ast.Call) else None
+            name = (
+                called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+            )
+            if name in ("import_module", "__import__"):
+                yield Breach("string-imports", module.path, f"line {node.lineno} imports by a string")  # type: ignore[attr-defined]
+
+
+def imports_of(module: Module, names: set[str]) -> set[str]:
+    """Return the modules of the source that a module names in any import, wherever it stands."""
+    found = set()
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                below = f"{node.module}.{alias.name}"
+                found.add(below if below in names else node.module)
+    return (found & names) - {module.name}
+
+
+def cycles(found: list[Module]) -> Iterator[Breach]:
+    """Yield groups of modules that import each other, in whichever way."""
+    names = {module.name for module in found}
+    graph = {module.name: imports_of(module, names) for module in found}
+    reach: dict[str, set[str]] = {}
+    for start in graph:
+        seen: set[str] = set()
+        waiting = list(graph[start])
+        while waiting:
+            name = waiting.pop()
+            if name not in seen:
+                seen.add(name)
+                waiting += graph[name]
+        reach[start] = seen
+    told: set[str] = set()
+    for name in sorted(graph):
+        together = sorted(other for other in reach[name] if name in reach[other])
+        if together and name not in told:
+            told |= set(together)
+            yield Breach("cycles", " ".join(together), f"{len(together)} modules import each other")
+
+
+def pointers_outside(files: list[str]) -> Iterator[Breach]:
+    """Yield lines of the tree that send a reader to what is not in it."""
+    for path in files:
+        for number, line in enumerate((ROOT / path).read_text(encoding="utf-8").splitlines(), 1):
+            for pattern, what in OUTSIDE.items():
+                if re.search(pattern, line):
+                    yield Breach("outside", path, f"line {number} points to {what}")
+
+
+def texts_of_the_tree() -> list[str]:
+    """Return the paths of the tree's pages and programs."""
+    folders = ("src", "tests", "docs", "benchmarks", "scripts")
+    paths = [*ROOT.glob("*"), *(path for folder in folders for path in (ROOT / folder).rglob("*"))]
+    texts = sorted(
+        path.relative_to(ROOT).as_posix() for path in paths if path.suffix in (".py", ".md", ".yaml", ".toml")
+    )
+    return [path for path in texts if not path.startswith("scripts/house.")]
+
+
+def breaches() -> list[Breach]:
+    """Return all that breaks a rule."""
+    found = modules()
+    return [
+        *long_modules(found),
+        *functions_to_cut(found),
+        *names_with_two_meanings(found),
+        *imports_by_string(found),
+        *cycles(found),
+        *pointers_outside(texts_of_the_tree()),
+    ]
+
+
+def main() -> None:
+    """Print the breaches that are no exceptions, and the exceptions that nothing needs; exit 1 if there are any."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--only-print", action="store_true", help="exit 0 whatever is found")
+    chosen = parser.parse_args()
+    exceptions = tomllib.loads((ROOT / "scripts" / "house.toml").read_text(encoding="utf-8"))
+    excused: set[tuple[str, str]] = set()
+    wrong = []
+    for breach in breaches():
+        if breach.name in exceptions.get(breach.rule, {}):
+            excused.add((breach.rule, breach.name))
+        else:
+            wrong.append(f"{breach.rule}: {breach.name}: {breach.told}")
+    for rule, names in exceptions.items():
+        wrong += [
+            f"house.toml: {rule}: {name}: nothing needs it any more" for name in names if (rule, name) not in excused
+        ]
+    print("\n".join(wrong) or f"The house is in order, with {len(excused)} exceptions.")
+    if wrong and not chosen.only_print:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

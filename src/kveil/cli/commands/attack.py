@@ -1,0 +1,60 @@
+"""`kveil attack`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kveil.cli.options import (
+    JsonOption,
+    OriginalOption,
+    OwnerOption,
+    PolicyArgument,
+    QuietOption,
+    ReleaseOption,
+    answer,
+    load,
+    stages,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def attack(
+    policy: PolicyArgument,
+    original: OriginalOption,
+    release: ReleaseOption,
+    owner: OwnerOption = None,
+    attacker: Annotated[
+        Path | None,
+        typer.Option("--attacker", metavar="F", help="A table the attacker has, joined by quasi-identifiers."),
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Play the attacker: success rates before and after the release."""
+    from kveil.flow.attack import attack_sources
+    from kveil.flow.inputs import read
+    from kveil.report.owner import Owner
+
+    loaded = load(policy)
+    with stages("attack", quiet=quiet) as progress:
+        progress("reading")
+        attacks = attack_sources(
+            read(loaded, release),
+            loaded,
+            read(loaded, original),
+            None if owner is None else Owner.load(owner),
+            attacker=None if attacker is None else read(loaded, attacker),
+            progress=progress,
+        )
+
+    def show(out: Console) -> None:
+        from kveil.cli.terminal import show_attacks
+
+        show_attacks(out, attacks)
+
+    answer(attacks.as_json(), show, as_json=as_json, quiet=quiet)

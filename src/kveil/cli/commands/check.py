@@ -1,0 +1,31 @@
+"""`kveil check`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from kveil.cli.options import InputOption, JsonOption, PolicyArgument, QuietOption, answer, load, stages
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def check(
+    policy: PolicyArgument, input_: InputOption = None, as_json: JsonOption = False, quiet: QuietOption = False
+) -> None:
+    """Say before any run what the policy forces: who can never be kept, and why. Exit 1 if it cannot be met."""
+    from kveil.flow.check import check_file
+
+    loaded = load(policy)
+    with stages("check", quiet=quiet) as progress:
+        content = check_file(loaded, input_, progress)
+
+    def show(out: Console) -> None:
+        from kveil.cli.terminal import show_check
+
+        show_check(out, content)
+
+    answer(content, show, as_json=as_json, quiet=quiet)
+    raise typer.Exit(0 if content["possible"] else 1)

@@ -1,0 +1,62 @@
+"""`kveil init`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kveil.cli.options import JsonOption, QuietOption, answer, stages
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def init(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A table.", show_default=False)],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="POLICY", help="The policy; by default standard output.")
+    ] = None,
+    ask: Annotated[bool, typer.Option("--ask", help="Go through the guesses on the terminal first.")] = False,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns",
+            metavar="A,B,…",
+            help="Name the columns of a file without a line of names; a copy with them is written beside the policy.",
+        ),
+    ] = None,
+    skip: Annotated[
+        int, typer.Option("--skip", min=0, metavar="N", help="With --columns: leave out so many lines at the top.")
+    ] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist; never the table.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Look at a table and write a commented policy that runs as it is."""
+    from kveil.flow.init import Names, start
+
+    correct = None
+    if skip and columns is None:
+        raise typer.BadParameter("--skip goes with --columns; name the columns too.")
+    names = None if columns is None else Names([name.strip() for name in columns.split(",")], skip)
+    if ask:
+        from kveil.cli.ask import ask_roles
+
+        if not sys.stdin.isatty():
+            raise typer.BadParameter("--ask needs a terminal to ask on; leave it out and edit the policy instead.")
+        correct = ask_roles
+    with stages("init", quiet=quiet or ask) as progress:
+        started = start(data, output, force=force, correct=correct, names=names, progress=progress)
+
+    def show(out: Console) -> None:
+        from kveil.cli.terminal import show_guesses
+
+        if output is None:
+            typer.echo(started.text, nl=False)
+        else:
+            show_guesses(out, started.as_json(), str(output))
+
+    answer(started.as_json(), show, as_json=as_json, quiet=quiet)

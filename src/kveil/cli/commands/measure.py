@@ -1,0 +1,50 @@
+"""`kveil measure`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kveil.cli.options import (
+    JsonOption,
+    OriginalOption,
+    OwnerOption,
+    PolicyArgument,
+    QuietOption,
+    ReleaseOption,
+    answer,
+    load,
+    stages,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def measure(
+    policy: PolicyArgument,
+    original: OriginalOption,
+    release: ReleaseOption,
+    owner: OwnerOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Measure what a release lost, by every measure."""
+    from kveil.flow.inputs import read
+    from kveil.flow.measure import measure_sources
+    from kveil.report.owner import Owner
+
+    loaded = load(policy)
+    with stages("measure", quiet=quiet) as progress:
+        progress("reading")
+        shown, was = read(loaded, release), read(loaded, original)
+        way = None if owner is None else Owner.load(owner)
+        progress("measuring")
+        content = measure_sources(shown, loaded, was, way).as_json()
+
+    def show(out: Console) -> None:
+        from kveil.cli.terminal import show_losses, show_warnings
+
+        show_losses(out, content["loss"], content["loss_by_attribute"])
+        show_warnings(out, content["warnings"])
+
+    answer(content, show, as_json=as_json, quiet=quiet)

@@ -1,0 +1,49 @@
+"""`kveil verify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kveil.cli.options import JsonOption, OwnerOption, PolicyArgument, QuietOption, ReleaseOption, answer, load, stages
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def verify(
+    policy: PolicyArgument,
+    release: ReleaseOption,
+    original: Annotated[
+        Path | None,
+        typer.Option("--original", metavar="F", help="The original, to check truth and boundaries too."),
+    ] = None,
+    owner: OwnerOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Check a release made by anyone. Exit 0 if everything holds, 1 if not."""
+    from kveil.flow.inputs import read
+    from kveil.flow.verify import verify_sources
+    from kveil.report.owner import Owner
+
+    loaded = load(policy)
+    if owner is not None and original is None:
+        raise typer.BadParameter("--owner aligns a release with its original; give --original too.")
+    with stages("verify", quiet=quiet) as progress:
+        progress("reading")
+        shown = read(loaded, release)
+        was = None if original is None else read(loaded, original)
+        way = None if owner is None else Owner.load(owner)
+        progress("verifying")
+        verdict = verify_sources(shown, loaded, was, way)
+
+    def show(out: Console) -> None:
+        from kveil.cli.terminal import show_verdict
+
+        show_verdict(out, verdict, compared=original is not None)
+
+    answer(verdict.as_json(), show, as_json=as_json, quiet=quiet)
+    raise typer.Exit(0 if verdict else 1)

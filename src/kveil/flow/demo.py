@@ -1,0 +1,42 @@
+"""`kveil demo`: the main job on the made-up hospital that ships inside the package."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from kveil.datasets import hospital
+from kveil.flow.anonymize import Targets, anonymize_file
+from kveil.policy.model import Policy
+from kveil.progress import Progress, silent
+from kveil.report.account import Account
+
+
+@dataclass(frozen=True)
+class Demo:
+    """What the demonstration made: the release at ``target``, the table before and after, and the account."""
+
+    target: Path
+    before: pl.DataFrame
+    after: pl.DataFrame
+    account: Account
+
+
+def demo_policy() -> Policy:
+    """Return the policy of the demonstration, which uses everything a policy can say."""
+    return Policy.load(hospital() / "everything.yaml")
+
+
+def run_demo(policy: Policy, folder: Path, *, keep: bool, progress: Progress = silent) -> Demo:
+    """Anonymize the hospital's visits into a folder; to ``keep`` the demonstration, its input is copied there too."""
+    if keep:
+        shutil.copytree(hospital(), folder, dirs_exist_ok=True)
+    target = folder / "visits-release.csv"
+    source = hospital() / str(policy.data.path)
+    targets = Targets(target, folder / "receipt.json", folder / "account.json", folder / "owner.json")
+    account = anonymize_file(policy, source, targets, progress=progress)
+    before, after = (pl.read_csv(path, infer_schema=False, empty_string_is_null=False) for path in (source, target))
+    return Demo(target, before, after, account)

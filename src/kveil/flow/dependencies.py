@@ -1,0 +1,29 @@
+"""`kveil dependencies`: the rules that hold in a table, and how those that a policy declares stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from kveil.discover import describe_rules
+from kveil.files import read_table
+from kveil.flow.inputs import input_path, read
+from kveil.policy.model import Policy
+from kveil.progress import Progress, silent
+
+
+def dependencies_of_file(
+    path: Path, columns: Sequence[str] | None = None, *, progress: Progress = silent
+) -> dict[str, Any]:
+    """Return the rules that hold in a table by itself."""
+    progress("reading")
+    return describe_rules(read_table(path), None, columns, progress=progress)
+
+
+def dependencies_of_policy(
+    policy: Policy, path: Path | None = None, columns: Sequence[str] | None = None, *, progress: Progress = silent
+) -> dict[str, Any]:
+    """Return the rules that hold in a policy's table, or in another one, and how the declared ones stand."""
+    progress("reading")
+    return describe_rules(read(policy, input_path(policy, path)), policy, columns, progress=progress)

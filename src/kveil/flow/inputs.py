@@ -1,0 +1,115 @@
+"""What every use starts with: which file to read, whether it fits the policy, which row of it each released row is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from kveil.arrays import Longs
+from kveil.errors import DataError, PolicyError, Unmeetable
+from kveil.files import Source, read_table
+from kveil.policy.components import largest_k
+from kveil.policy.keys import ALGORITHM_NAMES, AlgorithmChoice
+from kveil.policy.model import Policy
+from kveil.report.owner import Owner
+from kveil.table.encode import Table
+from kveil.verifier.guarantees import check_dependency
+from kveil.verifier.rows import original_rows, release_rows, rule_texts
+from kveil.words import count, did_you_mean, listing
+
+
+def input_path(policy: Policy, given: Path | None) -> Path:
+    """Return the file to read: what the command line gives, else what the policy names."""
+    if given is not None:
+        return given
+    if policy.data.path is None:
+        raise DataError("the policy names no data.path; add it, or give --input.")
+    return policy.folder / policy.data.path
+
+
+def read(policy: Policy, path: Path, *, hashed: bool = False) -> Source:
+    """Read a table that a policy speaks about."""
+    return read_table(path, policy.data.separator, policy.attributes, hashed)
+
+
+def with_algorithm(policy: Policy, name: str | None) -> Policy:
+    """Return the policy with another algorithm, if one is named; the policy's options stay with the policy's own."""
+    if name is None or name == policy.algorithm.name:
+        return policy
+    if name not in ALGORITHM_NAMES:
+        hint = did_you_mean(name, ALGORITHM_NAMES)
+        raise PolicyError(f"{name!r} is no algorithm of kveil; there are {listing(ALGORITHM_NAMES, 20)}{hint or '.'}")
+    return policy.model_copy(update={"algorithm": AlgorithmChoice(name=name)})
+
+
+def check_targets(policy: Policy, source: Path, targets: Iterable[Path | None]) -> None:
+    """Raise DataError where two outputs are one file, or one of them is what the run reads."""
+    inputs = {path.resolve() for path in (source, *policy.files)}
+    written = [path.resolve() for path in targets if path is not None]
+    if len(set(written)) < len(written) or inputs.intersection(written):
+        raise DataError(
+            "all outputs must be different files, none of them the input, the policy or a hierarchy; "
+            "change one of the names."
+        )
+
+
+def check_input(source: Source, table: Table) -> None:
+    """Raise Unmeetable where there are fewer rows than k, DataError where the input breaks a declared rule."""
+    policy = table.policy
+    k = largest_k(policy)
+    if table.records < k:
+        noun = "record" if table.persons is None else "individual"
+        raise Unmeetable(
+            f"{source.name} has {count(table.records, noun)}, fewer than k = {k}: no group can have {k} members; "
+            "lower k or add records."
+        )
+    if policy.dependencies:
+        texts = rule_texts(source, policy)
+        for rule in policy.dependencies:
+            checked = check_dependency(rule, texts, policy.quasi_identifiers)
+            if not checked["holds"]:
+                raise DataError(
+                    f"{source.name} itself breaks the dependency {rule.rule} for "
+                    f"{count(checked['broken'], 'left side')}; correct the data or take the rule out."
+                )
+
+
+def check_released(release: Source, names: Iterable[str]) -> None:
+    """Raise DataError where a release lacks columns that a release of its policy has."""
+    absent = [name for name in names if name not in release.frame.columns]
+    if absent:
+        raise DataError(
+            f"{release.name} lacks {', '.join(absent)}, which a release of this policy has; check that it is one."
+        )
+
+
+def rows_of(release: Source, original: Source, policy: Policy, owner: Owner | None) -> Longs:
+    """Return the input row of every released row, or the person of every released person."""
+    released = release_rows(release, policy).height
+    return align(owner, policy, released=released, original=original_rows(original, policy)[0].height)
+
+
+def align(owner: Owner | None, policy: Policy, *, released: int, original: int) -> Longs:
+    """Return every released row's input row: by the owner's file, or by position where the order was kept."""
+    if owner is None:
+        keeps_order = policy.release.order == "keep"
+        if keeps_order and released == original:
+            return np.arange(released, dtype=np.int64)
+        why = (
+            f"the release has {released:,} rows and the original {original:,}"
+            if keeps_order
+            else "the policy does not keep the input's order"
+        )
+        raise DataError(f"rows cannot be aligned, since {why}; give the owner's file with --owner.")
+    if len(owner.rows) != released or owner.input_rows != original:
+        raise DataError(
+            f"the owner's file is about {len(owner.rows):,} released rows of {owner.input_rows:,}, not {released:,} of "
+            f"{original:,}; give the --owner file of this very release."
+        )
+    if len(owner.rows) and not (owner.rows.min() >= 0 and owner.rows.max() < original):
+        raise DataError("the owner's file names rows that the original does not have; check --owner.")
+    if len(np.unique(owner.rows)) != len(owner.rows):
+        raise DataError("the owner's file names an input row twice; check --owner.")
+    return owner.rows

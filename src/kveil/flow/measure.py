@@ -1,0 +1,58 @@
+"""`kveil measure`: what a release made by anyone lost, by every measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kveil.files import Source
+from kveil.flow.inputs import align, check_released
+from kveil.measures import Losses, measure
+from kveil.policy.model import Policy
+from kveil.report.account import Counts, count_suppressed
+from kveil.report.owner import Owner
+from kveil.table.decode import read_items, read_release
+from kveil.table.encode import encode
+from kveil.verifier.rows import ITEM, ROW, release_rows
+from kveil.words import count
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The losses of a release, how many records (or individuals) it has of how many, and warnings."""
+
+    losses: Losses
+    records: Counts
+    warnings: list[str]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the measures as plain data."""
+        return {
+            "records": self.records,
+            "loss": self.losses.as_json(),
+            "loss_by_attribute": self.losses.by_attribute(),
+            "warnings": self.warnings,
+        }
+
+
+def measure_sources(release: Source, policy: Policy, original: Source, owner: Owner | None) -> Measured:
+    """Return what a release made by anyone lost."""
+    table = encode(original, policy)
+    check_released(
+        release, policy.quasi_identifiers + (policy.with_role("sensitive") if table.persons is not None else [])
+    )
+    shown = release_rows(release, policy)
+    rows = align(owner, policy, released=shown.height, original=table.records)
+    starred = shown.starred.to_numpy() if table.stars_take_part else None
+    solution, unknown = read_release(table, {n: shown.texts[n] for n in shown.texts.columns}, rows, starred)
+    items = {}
+    for name in policy.generalized:
+        pairs = shown.items[name]
+        items[name], strangers = read_items(table, name, pairs[ROW].to_numpy(), pairs[ITEM], rows)
+        unknown += strangers
+    solution = replace(solution, items=items)
+    return Measured(
+        measure(table, solution),
+        count_suppressed(solution.suppressed_anywhere),
+        [f"{count(unknown, 'label')} unknown to their hierarchies, counted as fully general."] if unknown else [],
+    )

@@ -1,0 +1,83 @@
+"""What `kveil.anonymize` returns: a verified release in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from kveil.errors import DataError
+from kveil.files import Outputs, Source
+from kveil.frames import from_frame
+from kveil.policy.model import Policy
+from kveil.report.account import Account
+from kveil.report.owner import Owner
+from kveil.report.receipt import Receipt
+
+
+def without_names(source: Source, policy: Policy) -> Source:
+    """Return the columns of a table that a release may show, and numbers in place of who individuals are.
+
+    That is what the owner's report is drawn from; identifiers are not in it.
+    """
+    columns = [source.frame[name] for name in policy.released]
+    if policy.individual_column is not None:
+        texts = source.texts(policy.individual_column)
+        columns.append(texts.cast(pl.Categorical).to_physical().alias(policy.individual_column))
+    return replace(source, frame=pl.DataFrame(columns), native=None, sha256=None)
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """A verified release in memory.
+
+    ``data`` and ``receipt`` may be published; ``account`` is the owner's whole story of the run, and ``owner`` the way
+    back to the input. A result keeps no identifier of the original, and a pickled one nothing of it but that way back.
+    """
+
+    data: Any
+    policy: Policy
+    account: Account
+    receipt: Receipt
+    owner: Owner
+    _original: Source | None = field(default=None, compare=False)
+
+    def report(self, path: str | Path, *, public: bool = False, original: Any = None) -> None:
+        """Write the report as one HTML file, for the owner's eyes; ``public`` only what the release tells anyway.
+
+        A result that was pickled has no original: give the table again as ``original`` for the owner's report.
+        """
+        from kveil.report.page import owners_page, public_page
+
+        release = from_frame(self.data)
+        if public:
+            page = public_page(self.policy, self.receipt, release)
+        else:
+            source = self._original if original is None else without_names(from_frame(original), self.policy)
+            if source is None:
+                raise DataError(
+                    "a result that was pickled has no original to draw the owner's report from; give it as "
+                    "original=…, or write the report with public=True."
+                )
+            page = owners_page(self.policy, self.account, release, source, self.owner)
+        with Outputs() as outputs:
+            outputs.write(outputs.open(Path(path), private=not public), page.encode())
+            outputs.commit()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_original": None}
+
+    def __repr__(self) -> str:
+        counts = self.account["individuals"] or self.account["records"]
+        noun = "individuals" if self.account["individuals"] else "records"
+        return (
+            f"Result({counts['released']:,} of {counts['input']:,} {noun} released by {self.account['algorithm']}, "
+            "verified)"
+        )
+
+    def _repr_html_(self) -> str:
+        from kveil.notebook import account_html
+
+        return account_html(self.account)

@@ -1,0 +1,116 @@
+"""The account: the owner's whole story of a run, with exact losses, everything that was tried, and times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+from kveil.arrays import Bools
+from kveil.choose import TriedEntry
+from kveil.measures import LossFigures, Shares
+from kveil.policy.components import components, implied
+from kveil.policy.model import Policy
+from kveil.report.run import Run
+from kveil.version import __version__
+
+
+class Counts(TypedDict):
+    """How many records, or individuals, came in, were released, were suppressed."""
+
+    input: int
+    released: int
+    suppressed: int
+
+
+class Rule(TypedDict):
+    """A declared dependency, and whether the release keeps it."""
+
+    rule: str
+    holds: bool
+
+
+class BoundFigures(TypedDict):
+    """What any release of the policy loses at least, and how much more, as a share of that, this one loses."""
+
+    loss: str
+    at_least: float
+    gap: float | None
+
+
+class PolicyPartition(TypedDict):
+    """Attributes that are searched together, with the places in `privacy` of the models over them."""
+
+    attributes: list[str]
+    constraints: list[int]
+
+
+class Account(TypedDict):
+    """All that the owner of the data may want to know about a run. It is not for publication: see `Receipt`."""
+
+    kveil: str
+    algorithm: str
+    options: dict[str, Any]
+    seed: int
+    engine: str
+    records: Counts
+    individuals: Counts | None
+    guarantees: list[dict[str, Any]]
+    dependencies: list[Rule]
+    boundaries: dict[str, int]
+    loss: LossFigures
+    loss_by_attribute: dict[str, Shares]
+    bound: BoundFigures | None
+    components: list[PolicyPartition]
+    implied: list[dict[str, int]]
+    tried: list[TriedEntry]
+    details: dict[str, Any]
+    warnings: list[str]
+    seconds: dict[str, float]
+    sha256: dict[str, str | None]
+
+
+def count_suppressed(gone: Bools) -> Counts:
+    """Return the counts of rows of which some are suppressed."""
+    suppressed = int(gone.sum())
+    return {"input": len(gone), "released": len(gone) - suppressed, "suppressed": suppressed}
+
+
+def make_account(run: Run, *, seconds: Mapping[str, float], release_sha256: str | None) -> Account:
+    """Return the account of a verified release, as plain data."""
+    policy, attempt = run.policy, run.attempt
+    gone = attempt.solution.suppressed_anywhere
+    persons = run.table.persons
+    return {
+        "kveil": __version__,
+        "algorithm": attempt.algorithm.name,
+        "options": dict(attempt.options),
+        "seed": policy.seed,
+        "engine": "local",
+        "records": count_suppressed(gone if persons is None else gone[persons.of_record]),
+        "individuals": None if persons is None else count_suppressed(gone),
+        "guarantees": run.verdict.guarantees,
+        "dependencies": [{"rule": rule["rule"], "holds": rule["holds"]} for rule in run.verdict.dependencies],
+        "boundaries": {"violations": (run.verdict.boundaries or {}).get("violations", 0)},
+        "loss": attempt.losses.as_json(),
+        "loss_by_attribute": attempt.losses.by_attribute(),
+        "bound": _bound(run),
+        "components": _components(policy),
+        "implied": [{"constraint": i, "by": j} for i, j in implied(policy).items()],
+        "tried": [tried.as_json() for tried in attempt.tried],
+        "details": dict(attempt.solution.details),
+        "warnings": run.verdict.warnings + run.warnings + attempt.warnings,
+        "seconds": dict(seconds),
+        "sha256": {"policy": policy.sha256, "release": release_sha256},
+    }
+
+
+def _components(policy: Policy) -> list[PolicyPartition]:
+    return [{"attributes": list(part.attributes), "constraints": list(part.models)} for part in components(policy)]
+
+
+def _bound(run: Run) -> BoundFigures | None:
+    bound = run.bound
+    if bound is None:
+        return None
+    gap = run.attempt.losses.of(bound.loss) / bound.at_least - 1 if bound.at_least > 0 else None
+    return {"loss": bound.loss, "at_least": bound.at_least, "gap": gap}

@@ -1,0 +1,47 @@
+"""What one run made, before anything of it is told or written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kveil.algorithms.bound.bound import Bound
+from kveil.choose import Attempt
+from kveil.files import Source
+from kveil.policy.model import Policy
+from kveil.report.owner import Owner
+from kveil.table.decode import Release
+from kveil.table.encode import Table
+from kveil.verifier import Verdict
+
+
+@dataclass(frozen=True)
+class Run:
+    """A verified release with all that led to it: the table as read and as encoded, the solution, the verdict.
+
+    ``released`` is the release as a table, as anybody would read it. ``warnings`` are about its own cells; those of the
+    verdict come beside them.
+    """
+
+    source: Source
+    table: Table
+    attempt: Attempt
+    release: Release
+    released: Source
+    verdict: Verdict
+    warnings: list[str]
+    bound: Bound | None = None
+
+    @property
+    def policy(self) -> Policy:
+        """The policy that the release holds to."""
+        return self.table.policy
+
+    def owner(self, release_sha256: str | None) -> Owner:
+        """Return the owner's way back from the release to the input."""
+        return Owner(
+            self.release.rows,
+            self.table.records,
+            self.attempt.solution.reasons,
+            self.source.sha256,
+            release_sha256,
+        )
