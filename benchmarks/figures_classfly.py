@@ -27,7 +27,8 @@ from kveil.algorithms.registry import find
 from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.measures import measure
-from kveil.table.encode import Table, encode
+from kveil.table.encode import encode
+from kveil.table.table import Table
 from made_up_data import EIGHT_CONSTRAINTS
 from measuring import ADULT, ROOT
 from naive import classfly as twins

@@ -30,7 +30,8 @@ from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.measures import measure
 from kveil.policy.model import Policy
-from kveil.table.encode import Table, encode
+from kveil.table.encode import encode
+from kveil.table.table import Table
 from measuring import ADULT, ROOT
 
 PAGE = ROOT / "docs" / "least-loss-research.md"

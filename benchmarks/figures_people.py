@@ -28,7 +28,8 @@ from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.kernels.compiling import compile_all
 from kveil.measures import measure
-from kveil.table.encode import Table, encode
+from kveil.table.encode import encode
+from kveil.table.table import Table
 from measuring import ROOT, SHARED
 
 PICTURES = ROOT / "docs" / "pictures"

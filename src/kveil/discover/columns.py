@@ -7,6 +7,7 @@ import polars as pl
 
 from kveil.arrays import Ints
 from kveil.kernels.grouping.groups import group_rows
+from kveil.table.columns import code_texts
 
 PART = 20_000  # rows that are looked at first, where all of them are many
 NEARLY = 0.05  # share of records that may stand against a rule that nearly holds
@@ -33,7 +34,7 @@ class Columns:
 
     def follows(self, left: int, right: int) -> bool:
         """Tell whether a column always has one value where another has one: the rule left -> right."""
-        values = self.groups((left,))
+        values = int(self.codes[left].max(initial=0)) + 1
         for rows in (slice(0, PART), slice(None)):  # most rules that do not hold are refuted by a part
             some, other = self.codes[left, rows], self.codes[right, rows]
             last = np.empty(values, dtype=np.int32)
@@ -70,5 +71,4 @@ class Columns:
 
 def _codes(texts: pl.Series) -> Ints:
     """Return a column as numbers; missing is a value of its own."""
-    distinct = texts.drop_nulls().unique().to_list()
-    return np.asarray(texts.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(len(distinct)).to_numpy())
+    return code_texts(texts).codes + np.int32(1)
