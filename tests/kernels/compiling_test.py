@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kveil.kernels import compiling, threads
+from kveil.kernels.caching import cache_folders
 
 READ_ONLY = """
 import os, sys
@@ -62,7 +63,7 @@ def test_what_was_compiled_is_found_in_every_folder_that_numba_uses(
             monkeypatch.setenv("NUMBA_CACHE_DIR", given)
         else:
             monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-        for folder in compiling.cache_folders(source):
+        for folder in cache_folders(source):
             assert not compiling.compiled_before()
             folder.mkdir(parents=True, exist_ok=True)
             index = folder / "some_loops.f-1.py311.nbi"
@@ -75,7 +76,7 @@ def test_the_folders_are_those_that_numba_finds(tmp_path: Path) -> None:
     script = """
 import os, sys
 from pathlib import Path
-from kveil.kernels.compiling import cache_folders
+from kveil.kernels.caching import cache_folders
 from kveil.kernels.grouping import groups_loops
 import numba
 if hasattr(groups_loops.hash_rows, "_cache"):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numba
 
-from kveil.kernels.compiling import cache_folders
+from kveil.kernels.caching import cache_folders
 
 TESTED = ("0.68.",)  # versions of Numba with which loops that count no references give what the others give
 

@@ -1,0 +1,236 @@
+"""The compiled loops that mend a class which a try has left with too few rows: others join it, or its rows leave."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kveil.arrays import Ints
+from kveil.kernels.jit import inner
+from kveil.kernels.least_loss import overlaps_layout as field
+from kveil.kernels.least_loss.aim_loops import first_from
+from kveil.kernels.least_loss.join_loops import draw
+from kveil.kernels.least_loss.overlaps import Constraints, NodeColumns, ShownRows, TryRoom
+from kveil.kernels.least_loss.shown_loops import (
+    class_of,
+    may_rise,
+    may_show,
+    place,
+    shows_nothing,
+    vector_cost,
+)
+
+
+@inner
+def step(state: ShownRows, trees: NodeColumns, constraints: Constraints, work: TryRoom, row: int, vector: Ints) -> bool:
+    """Let a row show a vector, and write that down; False where the journal is full."""
+    at = state.counts[field.JOURNAL]
+    if at >= field.MOST_STEPS:
+        return False
+    work.journal[0, at] = row
+    work.journal[1, at] = state.out[row]
+    for a in range(len(vector)):
+        work.before[at, a] = state.nodes[row, a]
+    state.counts[field.JOURNAL] += 1
+    place(state, trees, constraints, work, row, vector)
+    return True
+
+
+@inner
+def strain(state: ShownRows, constraints: Constraints, row: int, vector: Ints, besides: int) -> int:
+    """Return how many rows would be lacking elsewhere if a row showed a vector: in what it enters and leaves."""
+    lacking = np.int64(0)
+    for c in range(len(constraints.k)):
+        if c == besides:
+            continue
+        of = state.rows[c, field.OF, row]
+        to = class_of(state, constraints, c, vector, False)
+        if to == of and of >= 0:
+            continue
+        has = state.classes[c, field.SIZE, to] if to >= 0 else 0
+        lacking += max(constraints.k[c] - has - 1, 0)
+        if of >= 0 and state.classes[c, field.SIZE, of] <= constraints.k[c] and state.classes[c, field.SIZE, of] > 1:
+            lacking += 1
+    return lacking
+
+
+@inner
+def extra_cost(state: ShownRows, trees: NodeColumns, constraints: Constraints, c: int, g: int, row: int) -> int:
+    """Return what a row would cost more in a class of a constraint, FAR where it may not show what that shows."""
+    start = constraints.start[c]
+    value = np.int64(0)
+    for i in range(start, constraints.start[c + 1]):
+        a = constraints.attribute[i]
+        at = trees.at[a]
+        node = state.projection[c, g, i - start]
+        if not may_show(state, trees, row, a, node):
+            return np.int64(field.FAR)
+        value += trees.cost[at + node] - trees.cost[at + state.nodes[row, a]]
+    if state.out[row] == 1:
+        for a in range(len(trees.at)):
+            value += trees.cost[trees.at[a] + state.nodes[row, a]]
+        value -= state.cost[row]
+    return value
+
+
+@inner
+def show_as(state: ShownRows, constraints: Constraints, c: int, g: int, row: int, vector: Ints) -> None:
+    """Write what a row would show in a class of a constraint."""
+    start = constraints.start[c]
+    for a in range(len(vector)):
+        vector[a] = state.nodes[row, a]
+    for i in range(start, constraints.start[c + 1]):
+        vector[constraints.attribute[i]] = state.projection[c, g, i - start]
+
+
+@inner
+def find_help(
+    state: ShownRows,
+    trees: NodeColumns,
+    constraints: Constraints,
+    work: TryRoom,
+    c: int,
+    g: int,
+    lack: int,
+    most: int,
+    hides: bool,
+) -> int:
+    """Find rows that could join a class at the least cost; return what they cost, FAR where there are too few.
+
+    They stand in ``picked[0]``, the cheapest first.
+    """
+    vector = work.vectors[1]
+    found = 0
+    worst = most + 1
+    least = np.int64(0)  # what the class costs a row that costs nothing yet
+    first, last = work.vectors[2], work.vectors[3]
+    own = constraints.start[c + 1] - constraints.start[c]
+    for i in range(own):
+        node = trees.at[constraints.attribute[constraints.start[c] + i]] + state.projection[c, g, i]
+        first[i], last[i] = trees.ints[field.FIRST, node], trees.ints[field.LAST, node]
+        least += trees.cost[node]
+    for turn in range(2):  # rows that cost something, then all
+        cells = work.active[c] if turn == 0 else constraints.order[c]
+        count = state.counts[field.ACTIVE] if turn == 0 else len(cells)
+        left, right = first_from(cells, count, first[0]), first_from(cells, count, last[0] + 1)
+        number = right - left
+        if number == 0:
+            continue
+        spot = left + draw(state.random, number)
+        state.counts[field.WORK] += min(number, field.MOST_SEEN)
+        for _ in range(min(number, field.MOST_SEEN)):
+            if turn == 1 and found == lack and worst <= least:
+                break
+            at = spot
+            spot = spot + 1 if spot + 1 < right else left
+            inside = True
+            for i in range(1, own):
+                if cells[at, 1 + i] < first[i] or cells[at, 1 + i] > last[i]:
+                    inside = False
+                    break
+            if not inside:
+                continue
+            row = cells[at, 0]
+            value = extra_cost(state, trees, constraints, c, g, row)
+            if value >= worst:
+                continue
+            of = state.rows[c, field.OF, row]
+            if of == g or (turn == 1 and state.cost[row] > state.least[row]):
+                continue
+            if of >= 0 and state.classes[c, field.SIZE, of] <= constraints.k[c]:
+                value += state.counts[field.UNIT]
+                if value >= worst:
+                    continue
+            show_as(state, constraints, c, g, row, vector)
+            value += strain(state, constraints, row, vector, c) * state.counts[field.UNIT]
+            if value >= worst or (hides and shows_nothing(trees, vector)):
+                continue
+            if found < lack:
+                found += 1
+            at = found - 1
+            while at > 0 and work.worth[0, at - 1] > value:
+                work.worth[0, at] = work.worth[0, at - 1]
+                work.picked[0, at] = work.picked[0, at - 1]
+                at -= 1
+            work.worth[0, at] = value
+            work.picked[0, at] = row
+            if found == lack:
+                worst = work.worth[0, found - 1]
+    if found < lack:
+        return np.int64(field.FAR)
+    total = np.int64(0)
+    for i in range(found):
+        total += work.worth[0, i]
+    return total
+
+
+@inner
+def way_up(
+    state: ShownRows, trees: NodeColumns, constraints: Constraints, work: TryRoom, c: int, g: int, row: int, hides: bool
+) -> int:
+    """Write in ``vectors[3]`` the cheapest way for a row to leave a class by raising an attribute; return its cost."""
+    vector, best = work.vectors[1], work.vectors[3]
+    least = np.int64(field.FAR)
+    size = state.classes[c, field.SIZE, g]
+    for i in range(constraints.start[c], constraints.start[c + 1]):
+        a = constraints.attribute[i]
+        for b in range(len(vector)):
+            vector[b] = state.nodes[row, b]
+        while may_rise(state, trees, row, a, vector[a]):
+            vector[a] = trees.ints[field.PARENT, trees.at[a] + vector[a]]
+            if hides and shows_nothing(trees, vector):
+                break
+            value = vector_cost(trees, vector) - state.cost[row]
+            if value >= least:
+                break
+            to = class_of(state, constraints, c, vector, False)
+            has = state.classes[c, field.SIZE, to] if to >= 0 else 0
+            lacking = max(constraints.k[c] - has - size, 0) + strain(state, constraints, row, vector, c)
+            value += lacking * state.counts[field.UNIT] // (1 if has else max(size, 1))
+            if value < least:
+                least = value
+                for b in range(len(vector)):
+                    best[b] = vector[b]
+    return least
+
+
+@inner
+def mend_class(
+    state: ShownRows,
+    trees: NodeColumns,
+    constraints: Constraints,
+    work: TryRoom,
+    c: int,
+    g: int,
+    lack: int,
+    most: int,
+    hides: bool,
+) -> bool:
+    """Bring rows into a class that lacks some, or its rows up into others, whichever costs less; False for neither."""
+    help_cost = find_help(state, trees, constraints, work, c, g, lack, most, hides)
+    up_cost = np.int64(0)
+    row = state.classes[c, field.HEAD, g]
+    state.counts[field.WORK] += field.WAY_UP_LOOKS * state.classes[c, field.SIZE, g]
+    while row >= 0:
+        up_cost += way_up(state, trees, constraints, work, c, g, row, hides)
+        if up_cost > most or up_cost >= help_cost:
+            break
+        row = state.rows[c, field.AFTER, row]
+    if min(help_cost, up_cost) > most:
+        return False
+    vector = work.vectors[1]
+    if help_cost <= up_cost:
+        for i in range(lack):
+            row = work.picked[0, i]
+            show_as(state, constraints, c, g, row, vector)
+            if not step(state, trees, constraints, work, row, vector):
+                return False
+        return True
+    row = state.classes[c, field.HEAD, g]
+    while row >= 0:
+        following = state.rows[c, field.AFTER, row]
+        if way_up(state, trees, constraints, work, c, g, row, hides) >= field.FAR:
+            return False
+        if not step(state, trees, constraints, work, row, work.vectors[3]):
+            return False
+        row = following
+    return True
