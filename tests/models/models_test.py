@@ -22,7 +22,7 @@ from kveil.algorithms.full_domain.judge import group_model, sensitive_pairs
 from kveil.flow.verify import verify
 from kveil.frames import from_frame
 from kveil.kernels.models import models_loops as loops
-from kveil.kernels.splitting.mondrian import Rows
+from kveil.kernels.splitting.layout import Rows
 from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.models.packed import needs_of, values_of

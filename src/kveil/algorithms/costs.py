@@ -10,7 +10,7 @@ from math import lcm
 import numpy as np
 
 from kveil.arrays import Floats, Ints, Longs
-from kveil.kernels.clustering.greedy import Costs
+from kveil.kernels.clustering.layout import Costs
 from kveil.policy.attributes import Intervals
 from kveil.table.scale import Scale, round_outward
 from kveil.table.table import Table

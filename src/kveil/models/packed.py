@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.kernels.splitting.mondrian import Needs, Values
+from kveil.kernels.models import layout as kinds
+from kveil.kernels.models.layout import Needs, Values
 from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL
 from kveil.models.groups import AtLeastK, GroupModel, Pairs
 from kveil.table.sensitive import Sensitive
@@ -13,9 +14,7 @@ from kveil.table.table import Table
 
 
 def needs_of(models: list[GroupModel], names: list[str]) -> Needs:
-    """Return the models as the kernel reads them: kind, attribute, k, a fraction, a bound."""
-    from kveil.kernels.models import models_loops as kinds
-
+    """Return the models as the loops read them: kind, attribute, k, a fraction, a bound."""
     found: list[tuple[int, int, int, int, int, float]] = []
     for model in models:
         at = -1 if model.sensitive is None else names.index(model.sensitive)

@@ -21,7 +21,8 @@ from kveil.flow.measure import measure_sources
 from kveil.flow.result import Result
 from kveil.flow.verify import verify
 from kveil.frames import from_frame
-from kveil.kernels.items.partition import Sets, group_sets, refine
+from kveil.kernels.items.layout import Sets
+from kveil.kernels.items.partition import group_sets, refine
 from kveil.policy.attributes import Attribute
 from kveil.table.tree import build_tree
 from naive import people as naive

@@ -12,9 +12,8 @@ import pytest
 
 from kveil.kernels.least_loss import overlaps
 from kveil.kernels.least_loss import overlaps_layout as field
-from kveil.kernels.least_loss.neighbours import Models, no_models
-from kveil.kernels.models.models_loops import DISTINCT
-from kveil.kernels.splitting.mondrian import Needs, Values
+from kveil.kernels.least_loss.neighbours import no_models
+from kveil.kernels.models.layout import DISTINCT, Models, Needs, Values
 from naive.shown_rows import Row, ShownCase, random_case
 
 SEEDS = range(60)

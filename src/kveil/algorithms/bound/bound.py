@@ -26,7 +26,8 @@ import numpy as np
 
 from kveil.algorithms.least_loss.layout import weights_of
 from kveil.arrays import Ints, Longs
-from kveil.kernels.bound.bound import Lattice, cheapest, collect, excess, kept_excess
+from kveil.kernels.bound.bound import cheapest, collect, excess, kept_excess
+from kveil.kernels.bound.layout import CoverLattice
 from kveil.kernels.grouping.groups import group_rows
 from kveil.policy.attributes import MaxWidth
 from kveil.policy.components import implied
@@ -102,7 +103,7 @@ def node_costs(table: Table, position: int) -> Longs:
 
 
 @dataclass
-class _Levels:
+class DepthTable:
     """What may cover every tuple in one attribute, level by level, dearest first, and what that costs at least."""
 
     nodes: list[Ints]
@@ -110,13 +111,13 @@ class _Levels:
     star: int  # what a suppressed cell costs
 
 
-def _tree_levels(table: Table, position: int, low: Ints, high: Ints) -> _Levels:
+def _tree_levels(table: Table, position: int, low: Ints, high: Ints) -> DepthTable:
     tree = table.trees[position]
     assert isinstance(tree, Tree)
     price = node_costs(table, position)
     base = tree.leaf_nodes[low] if table.low is table.high else tree.lca(low, high)
     limit = tree.depth[tree.limit_of[low]]
-    found = _Levels([], [], int(price[0]))
+    found = DepthTable([], [], int(price[0]))
     for depth in range(int(tree.depth[base].max(initial=0)) + 1):
         node = base.copy()
         while (deep := tree.depth[node] > depth).any():
@@ -127,7 +128,7 @@ def _tree_levels(table: Table, position: int, low: Ints, high: Ints) -> _Levels:
     return found
 
 
-def _span_levels(table: Table, position: int, low: Ints, high: Ints, fine: Fineness) -> _Levels:
+def _span_levels(table: Table, position: int, low: Ints, high: Ints, fine: Fineness) -> DepthTable:
     """Return windows over numbers, in classes by how far apart the numbers of a group are.
 
     A group of a class is no wider than t, and wider than the next class's t, which is what it costs at least. With
@@ -143,7 +144,7 @@ def _span_levels(table: Table, position: int, low: Ints, high: Ints, fine: Finen
     numbers = [Fraction(number) for number in scale.numbers]
     whole = floor(share)
     star = np.full(len(low), -1 if widest is not None else 0, dtype=np.int32)
-    found = _Levels([star], [np.full(len(low), whole)], whole)
+    found = DepthTable([star], [np.full(len(low), whole)], whole)
     known = high < len(numbers)
     gaps = [after - before for before, after in pairwise(numbers)]
     bounds = fine.bounds(numbers[-1] - numbers[0]) if gaps else []
@@ -167,7 +168,7 @@ def _span_levels(table: Table, position: int, low: Ints, high: Ints, fine: Finen
     return found
 
 
-def lattice_of(table: Table, positions: list[int], fine: Fineness) -> tuple[Lattice, int]:
+def lattice_of(table: Table, positions: list[int], fine: Fineness) -> tuple[CoverLattice, int]:
     """Return the distinct tuples over some attributes with all that may cover them, and what a star costs at least."""
     low, high = table.low[positions], table.high[positions]
     member, first = group_rows(low if table.low is table.high else np.concatenate([low, high]))
@@ -182,7 +183,9 @@ def lattice_of(table: Table, positions: list[int], fine: Fineness) -> tuple[Latt
     above = np.array([node for levels in found for node in levels.nodes], dtype=np.int32)
     cost = np.array([own for levels in found for own in levels.costs], dtype=np.int64)
     spans = any(isinstance(table.trees[position], Scale) for position in positions)
-    return Lattice(at, above, cost, weight, 2 * fine.parts + 1 if spans else 1), sum(levels.star for levels in found)
+    return CoverLattice(at, above, cost, weight, 2 * fine.parts + 1 if spans else 1), sum(
+        levels.star for levels in found
+    )
 
 
 def _fit(table: Table, positions: list[int]) -> tuple[list[int], Fineness]:
@@ -207,7 +210,12 @@ def _fit(table: Table, positions: list[int]) -> tuple[list[int], Fineness]:
 
 
 def prices(
-    lattice: Lattice, k: int, whole: int, seconds: float, tell: Callable[[int, int], None], price: Longs | None = None
+    lattice: CoverLattice,
+    k: int,
+    whole: int,
+    seconds: float,
+    tell: Callable[[int, int], None],
+    price: Longs | None = None,
 ) -> tuple[Longs, int]:
     """Return prices whose bound is as high as could be reached, and that bound; deterministic unless time runs out.
 

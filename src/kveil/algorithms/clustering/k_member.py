@@ -17,7 +17,8 @@ from kveil.algorithms.costs import whole_costs
 from kveil.algorithms.limits import Mam, least_size, mam
 from kveil.arrays import Bools, Ints, Longs
 from kveil.errors import Unmeetable
-from kveil.kernels.clustering.greedy import Costs, Items, blocks, cluster
+from kveil.kernels.clustering.greedy import blocks, cluster
+from kveil.kernels.clustering.layout import Costs, Items
 from kveil.policy.components import most_suppressed
 from kveil.policy.fields import Count, PolicyPart
 from kveil.table.solution import Shown, Solution

@@ -17,8 +17,8 @@ from kveil.algorithms.splitting.parts import Divided, Parts
 from kveil.arrays import Bools, Ints, Longs
 from kveil.errors import Unmeetable
 from kveil.kernels.clustering.diverse import cluster_diverse
-from kveil.kernels.clustering.greedy import Items
-from kveil.kernels.splitting.mondrian import Values
+from kveil.kernels.clustering.layout import Items
+from kveil.kernels.models.layout import Values
 from kveil.models.distributions import AlphaShare, Close, FrequencyL
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.models.packed import needs_of, values_of

@@ -10,7 +10,7 @@ import numpy as np
 
 from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.least_loss import groups_layout as field
-from kveil.kernels.least_loss.neighbours import Children, Codes
+from kveil.kernels.least_loss.groups_layout import Children, Codes
 from kveil.policy.attributes import MaxWidth
 from kveil.table.scale import Scale, round_outward
 from kveil.table.table import Table

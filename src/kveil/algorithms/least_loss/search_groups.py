@@ -14,8 +14,8 @@ from kveil.algorithms.rules.follow import Follower, follow_costs, show_followers
 from kveil.arrays import Bools, Ints
 from kveil.kernels.grouping.groups import group_rows
 from kveil.kernels.least_loss import groups_layout as field
-from kveil.kernels.least_loss.neighbours import Models, new_state, place_rows, pool_room, search, top_down
-from kveil.kernels.splitting.mondrian import Values
+from kveil.kernels.least_loss.neighbours import new_state, place_rows, pool_room, search, top_down
+from kveil.kernels.models.layout import Models, Values
 from kveil.kernels.threads import threads
 from kveil.models.distributions import Close
 from kveil.models.packed import needs_of, values_of

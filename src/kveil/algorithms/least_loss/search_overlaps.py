@@ -17,17 +17,10 @@ import numpy as np
 
 from kveil.arrays import Ints
 from kveil.kernels.least_loss import overlaps_layout as field
-from kveil.kernels.least_loss.neighbours import Models, no_models
-from kveil.kernels.least_loss.overlaps import (
-    Constraints,
-    InvalidStart,
-    NodeColumns,
-    holds_everywhere,
-    new_state,
-    new_work,
-    offer,
-    search,
-)
+from kveil.kernels.least_loss.neighbours import no_models
+from kveil.kernels.least_loss.overlaps import InvalidStart, holds_everywhere, new_state, new_work, offer, search
+from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns
+from kveil.kernels.models.layout import Models
 from kveil.models.distributions import AlphaShare, Close, DistinctValues
 from kveil.models.groups import AtLeastK, GroupModel
 from kveil.models.packed import needs_of, values_of

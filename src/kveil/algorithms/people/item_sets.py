@@ -16,7 +16,8 @@ from math import lcm
 import numpy as np
 
 from kveil.arrays import Bools, Floats, Ints, Longs
-from kveil.kernels.items.partition import Forest, Sets, refine
+from kveil.kernels.items.layout import Forest, ItemSets
+from kveil.kernels.items.partition import refine
 from kveil.models.fingerprints import run_starts
 from kveil.policy.model import Policy
 from kveil.policy.privacy import sensitive_of
@@ -70,7 +71,7 @@ def _partition(table: Table, bucketing: Bucketing, order: Ints, patient: bool) -
     trees = [tree for name in bucketing.names if (tree := table.sensitive[name].tree) is not None]
     rows, leaves = joined_sets(table, bucketing.names)
     by_row = np.argsort(rows.astype(np.int64) * (int(leaves.max(initial=0)) + 1) + leaves, kind="stable")
-    sets = Sets(run_starts(rows, table.records), leaves[by_row])
+    sets = ItemSets(run_starts(rows, table.records), leaves[by_row])
     forest = grow(trees, len(rows))
     nodes = np.empty(len(rows), dtype=np.int32)
     nodes[by_row] = refine(forest, sets, order, bucketing.k, patient)

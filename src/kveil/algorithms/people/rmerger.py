@@ -19,8 +19,9 @@ from kveil.algorithms.clustering.k_member import Found, Space, clusters_of, diss
 from kveil.algorithms.people.item_sets import grow, joined_sets
 from kveil.algorithms.unmet import beyond_limit
 from kveil.arrays import Bools, Ints, Longs
-from kveil.kernels.items.combinations import ClusterItems, climb, merge_nearest
-from kveil.kernels.items.partition import Forest, group_sets
+from kveil.kernels.items.combinations import climb, merge_nearest
+from kveil.kernels.items.layout import ClusterItems, Forest
+from kveil.kernels.items.partition import group_sets
 from kveil.models.fingerprints import nothing_shown, run_starts
 from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.fields import Count, PolicyPart, Share

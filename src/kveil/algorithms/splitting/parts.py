@@ -11,7 +11,8 @@ from kveil.algorithms.full_domain.judge import group_model
 from kveil.algorithms.limits import least_size, mam
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.kernels.grouping.groups import group_rows
-from kveil.kernels.splitting.mondrian import Trees, split
+from kveil.kernels.splitting.layout import Trees
+from kveil.kernels.splitting.mondrian import split
 from kveil.models.distributions import Close
 from kveil.models.groups import Groups, Pairs
 from kveil.models.packed import needs_of, values_of

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints, Longs, Words
-from kveil.kernels.bound.bound import Lattice
+from kveil.kernels.bound.layout import CoverLattice
 from kveil.kernels.jit import door, inner
 
 
 @inner
-def extend(lattice: Lattice, a: int, row: int, most: int, tuples: Ints, count: Longs, cost: Longs, words: Words) -> int:
+def extend(
+    lattice: CoverLattice, a: int, row: int, most: int, tuples: Ints, count: Longs, cost: Longs, words: Words
+) -> int:
     """Go one attribute deeper: keep the tuples that have a node there and cost less than ``most``; return how many."""
     number = 0
     below = a + 1
@@ -33,7 +35,7 @@ def extend(lattice: Lattice, a: int, row: int, most: int, tuples: Ints, count: L
 
 
 @inner
-def same_node(lattice: Lattice, rows: Longs, one: int, other: int) -> bool:
+def same_node(lattice: CoverLattice, rows: Longs, one: int, other: int) -> bool:
     """Tell whether two tuples have the same node."""
     same = True
     for a in range(len(rows)):
@@ -42,7 +44,7 @@ def same_node(lattice: Lattice, rows: Longs, one: int, other: int) -> bool:
 
 
 @inner
-def group(lattice: Lattice, rows: Longs, tuples: Ints, number: int, words: Words, slots: Ints, first: Ints,
+def group(lattice: CoverLattice, rows: Longs, tuples: Ints, number: int, words: Words, slots: Ints, first: Ints,
           of: Ints, want: Longs, least: Longs) -> int:  # fmt: skip
     """Group tuples by their node; return how many groups. Only groups with a tuple whose ``want`` is above the cost.
 
@@ -79,7 +81,7 @@ def group(lattice: Lattice, rows: Longs, tuples: Ints, number: int, words: Words
 
 
 @inner
-def is_closed(lattice: Lattice, rows: Longs, members: Ints, begin: int, end: int) -> bool:
+def is_closed(lattice: CoverLattice, rows: Longs, members: Ints, begin: int, end: int) -> bool:
     """Tell whether a node is the lowest over its tuples: in no attribute do all of them lie under one below it.
 
     A tree's node has its children one level on, a window the others of its class and of the next within ``ahead``.
@@ -170,7 +172,7 @@ def sort_members(tuples: Ints, number: int, of: Ints, groups: int, start: Longs,
 
 @door
 def next_levels(
-    lattice: Lattice, rows: Longs, most: int, tuples: Ints, count: Longs, cost: Longs, words: Words, begin: bool
+    lattice: CoverLattice, rows: Longs, most: int, tuples: Ints, count: Longs, cost: Longs, words: Words, begin: bool
 ) -> int:
     """Go on to the next vector of levels, the last attribute first; return how many tuples it has, 0 at the end.
 
@@ -201,7 +203,7 @@ def next_levels(
 
 @door
 def walk(
-    lattice: Lattice, price: Longs, more: int, k: int, used: Longs, kept_start: Longs, kept_member: Ints,
+    lattice: CoverLattice, price: Longs, more: int, k: int, used: Longs, kept_start: Longs, kept_member: Ints,
     kept_cost: Longs,
 ) -> tuple[int, int]:  # fmt: skip
     """Sum over all closed nodes; see `bound.excess` and `bound.collect`."""
@@ -264,7 +266,7 @@ def sum_kept(
 
 
 @door
-def cheapest_nodes(lattice: Lattice, k: int, whole: int) -> Longs:
+def cheapest_nodes(lattice: CoverLattice, k: int, whole: int) -> Longs:
     """Find cheapest nodes; see `bound.cheapest`."""
     width, number = len(lattice.at) - 1, lattice.above.shape[1]
     tuples = np.zeros((width + 1, number), dtype=np.int32)

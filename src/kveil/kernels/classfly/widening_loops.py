@@ -1,4 +1,4 @@
-"""The compiled loop behind `offers`; importing this module imports Numba."""
+"""The compiled loop behind `widening`; importing this module imports Numba."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kveil.kernels.jit import door
 
 @door
 def price(nodes: Ints, sizes: Longs, covering: Ints, more: Floats, own: Floats, offset: Longs, hides: bool) -> Floats:
-    """Return the price of every group; see `offers.price_groups`."""
+    """Return the price of every group; see `widening.price_groups`."""
     found = np.zeros(len(sizes))
     for g in range(len(sizes)):
         total = 0.0

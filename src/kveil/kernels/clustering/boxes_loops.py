@@ -6,7 +6,7 @@ import numpy as np
 
 from kveil.arrays import Ints
 from kveil.kernels.clustering import layout as field
-from kveil.kernels.clustering.greedy import Costs, Items
+from kveil.kernels.clustering.layout import Costs, Items
 from kveil.kernels.jit import door
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Longs
-from kveil.kernels.clustering.greedy import Clusters, Costs, Items
-from kveil.kernels.splitting.mondrian import Needs, Values
+from kveil.kernels.clustering.greedy import Clusters
+from kveil.kernels.clustering.layout import Costs, Items
+from kveil.kernels.models.layout import Needs, Values
 
 
 def cluster_diverse(

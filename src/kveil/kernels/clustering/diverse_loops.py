@@ -7,8 +7,8 @@ import numpy as np
 from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.clustering import layout as field
 from kveil.kernels.clustering.boxes_loops import cover
-from kveil.kernels.clustering.greedy import Costs, Items
 from kveil.kernels.clustering.greedy_loops import place_rest
+from kveil.kernels.clustering.layout import Costs, Items
 from kveil.kernels.clustering.search_tree_loops import (
     Heap,
     SearchTree,
@@ -20,8 +20,8 @@ from kveil.kernels.clustering.search_tree_loops import (
     take,
 )
 from kveil.kernels.jit import door
-from kveil.kernels.models.models_loops import ALPHA, AT_LEAST_K, DISTINCT, ENTROPY, FREQUENCY, RECURSIVE, clear, holds
-from kveil.kernels.splitting.mondrian import Needs, Values
+from kveil.kernels.models.layout import ALPHA, AT_LEAST_K, DISTINCT, ENTROPY, FREQUENCY, RECURSIVE, Needs, Values
+from kveil.kernels.models.models_loops import clear, holds
 
 PLANNED = 4096  # different values up to which it is planned which of them a cluster may take
 

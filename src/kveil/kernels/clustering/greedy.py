@@ -7,31 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from kveil.arrays import Ints, Longs
+from kveil.kernels.clustering.layout import Costs, Items
 
-
-class Costs(NamedTuple):
-    """What cells cost, in whole numbers: the attributes' trees and scales, laid end to end.
-
-    ``nodes``: parent, first leaf, last leaf, cost; nodes are numbered over all attributes. ``leaves``: node, and for
-    an attribute without a tree where a span that begins or ends there begins or ends. ``attributes``: whether there
-    is a tree, where its leaves start, what a span costs at most, the leaf of missing or -1. A span of numbers costs
-    end − begin; one that ends at missing the most.
-    """
-
-    nodes: Longs
-    leaves: Longs
-    attributes: Longs
-
-
-class Items(NamedTuple):
-    """Distinct tuples, group by group, in canonical order inside each: tuple × attribute spans of leaves.
-
-    ``start`` is where a tuple's rows start among all rows in that order, with the end as last entry.
-    """
-
-    low: Ints
-    high: Ints
-    start: Longs
+__all__ = ["Clusters", "Costs", "Items", "blocks", "cluster", "cluster_nothing"]
 
 
 class Clusters(NamedTuple):

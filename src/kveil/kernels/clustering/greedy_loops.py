@@ -7,7 +7,7 @@ import numpy as np
 from kveil.arrays import Ints, Longs
 from kveil.kernels.clustering import layout as field
 from kveil.kernels.clustering.boxes_loops import cover, span_cost
-from kveil.kernels.clustering.greedy import Costs, Items
+from kveil.kernels.clustering.layout import Costs, Items
 from kveil.kernels.clustering.search_tree_loops import Heap, drop_first, new_forest, next_tuple, plant, push, take
 from kveil.kernels.jit import door
 

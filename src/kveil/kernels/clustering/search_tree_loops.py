@@ -17,7 +17,7 @@ import numpy as np
 from kveil.arrays import Ints, Longs
 from kveil.kernels.clustering import layout as field
 from kveil.kernels.clustering.boxes_loops import joined_cost, least_cost, span_cost
-from kveil.kernels.clustering.greedy import Costs, Items
+from kveil.kernels.clustering.layout import Costs, Items
 from kveil.kernels.jit import door
 
 

@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.items.partition import Forest
-
-
-class ClusterItems(NamedTuple):
-    """The different items of every cluster as leaves in growing order, with how many members have each.
-
-    ``start`` is where a cluster's items start, with the end as last entry; ``level`` is how many steps below its root
-    each is shown.
-    """
-
-    start: Longs
-    leaf: Ints
-    members: Longs
-    level: Ints
+from kveil.kernels.items.layout import ClusterItems, Forest
 
 
 def climb(forest: Forest, items: ClusterItems, cluster: Ints, nodes: Ints) -> int:
@@ -39,9 +24,9 @@ def merge_nearest(
 ) -> Ints:
     """Return the cluster that each cluster ends up in, after merging nearest ones while the total cost allows it.
 
-    The first three are laid-out costs as in `clusters.Costs`; ``low`` and ``high`` are cluster × attribute spans, which
-    change. The cluster whose members lose least is merged with the one of its group with which they then lose least;
-    ties go to the first. Never so far that nothing is shown. Quadratic in the clusters.
+    The first three are laid-out costs as in the clusterings' `layout.Costs`; ``low`` and ``high`` are cluster ×
+    attribute spans, which change. The cluster whose members lose least is merged with the one of its group with which
+    they then lose least; ties go to the first. Never so far that nothing is shown. Quadratic in the clusters.
     """
     from kveil.kernels.items.combinations_loops import merge_clusters
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from kveil.arrays import Ints, Longs
 from kveil.kernels.items.by_children_loops import first_below
-from kveil.kernels.items.combinations import ClusterItems
-from kveil.kernels.items.partition import Forest
+from kveil.kernels.items.layout import ClusterItems, Forest
 from kveil.kernels.jit import door
 
 

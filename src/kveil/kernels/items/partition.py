@@ -3,42 +3,18 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
 
 import numpy as np
 
 from kveil.arrays import Ints, Longs
+from kveil.kernels.items.layout import Forest, ItemSets
 from kveil.kernels.threads import threads
 
 MANY = 16_384  # records that are worth a second thread
 SHARES = 16  # into which they are then dealt out, at least
 
 
-class Forest(NamedTuple):
-    """Trees laid end to end, nodes in depth-first order, and the way from the root to every leaf.
-
-    ``first`` and ``last`` are the leaves under a node; ``cost`` is what showing it costs an item. The nodes from the
-    root down to a leaf stand in ``way`` from ``way_start[leaf]`` on. ``children`` is how many a node has, ``sibling``
-    which of its parent's children it is.
-    """
-
-    first: Ints
-    last: Ints
-    cost: Longs
-    way_start: Longs
-    way: Ints
-    children: Ints
-    sibling: Ints
-
-
-class Sets(NamedTuple):
-    """Every record's items as leaves in growing order, laid end to end."""
-
-    start: Longs
-    leaf: Ints
-
-
-def refine(forest: Forest, sets: Sets, order: Ints, k: int, patient: bool = False) -> Ints:
+def refine(forest: Forest, sets: ItemSets, order: Ints, k: int, patient: bool = False) -> Ints:
     """Return the node that every item is shown as, so that every shown set is shared by k records.
 
     ``order`` are the records that take part, in canonical order, all with items under the same roots. The items of
@@ -50,7 +26,7 @@ def refine(forest: Forest, sets: Sets, order: Ints, k: int, patient: bool = Fals
 
     # Laid out in that order, the items of a part stand near each other.
     items = _items_of(sets.start, order)
-    laid = Sets(np.concatenate([[0], np.cumsum(np.diff(sets.start)[order])]), sets.leaf[items])
+    laid = ItemSets(np.concatenate([[0], np.cumsum(np.diff(sets.start)[order])]), sets.leaf[items])
     place, records = forest.way_start[laid.leaf], np.arange(len(order), dtype=np.int32)
 
     def work(parts: Longs, small: int = 0) -> Longs:
@@ -96,5 +72,5 @@ def group_sets(start: Longs, values: Ints) -> tuple[Ints, Ints]:
 def refine_nothing() -> None:
     """Refine no sets, which compiles the loops for the types they are called with."""
     none, far = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
-    refine(Forest(none, none, far[:0], far, none, none, none), Sets(far, none), none, 1)
+    refine(Forest(none, none, far[:0], far, none, none, none), ItemSets(far, none), none, 1)
     group_sets(far, none)

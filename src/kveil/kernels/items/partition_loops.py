@@ -9,7 +9,7 @@ import numpy as np
 from kveil.arrays import Ints, Longs
 from kveil.kernels.items.by_children_loops import (
     SHORT,
-    Part,
+    RecordRun,
     Room,
     children_below,
     first_below,
@@ -18,7 +18,7 @@ from kveil.kernels.items.by_children_loops import (
     regroup,
     settle,
 )
-from kveil.kernels.items.partition import Forest, Sets
+from kveil.kernels.items.layout import Forest, ItemSets
 from kveil.kernels.jit import door
 
 
@@ -32,7 +32,7 @@ class Board(NamedTuple):
 
 
 @door
-def weigh_small(forest: Forest, sets: Sets, part: Part, node: int, room: Room) -> tuple[int, int, int]:
+def weigh_small(forest: Forest, sets: ItemSets, part: RecordRun, node: int, room: Room) -> tuple[int, int, int]:
     """Weigh a node of a part too small to be divided: it moves as a whole or not at all.
 
     Returns what opening the node gains (-1: cannot), the child whose taking out gains most (-1: none), and its gain.
@@ -89,7 +89,9 @@ def weigh_small(forest: Forest, sets: Sets, part: Part, node: int, room: Room) -
 
 
 @door
-def best_child(forest: Forest, sets: Sets, part: Part, node: int, children: int, k: int, room: Room) -> tuple[int, int]:
+def best_child(
+    forest: Forest, sets: ItemSets, part: RecordRun, node: int, children: int, k: int, room: Room
+) -> tuple[int, int]:
     """Return the child of a node whose taking out gains most, and the gain; -1 where none can be taken out.
 
     ``room`` has the children and their tally, which is emptied.
@@ -118,7 +120,15 @@ def best_child(forest: Forest, sets: Sets, part: Part, node: int, children: int,
 
 @door
 def weigh_nodes(
-    forest: Forest, sets: Sets, part: Part, k: int, board: Board, known: int, shown: int, saved: int, room: Room
+    forest: Forest,
+    sets: ItemSets,
+    part: RecordRun,
+    k: int,
+    board: Board,
+    known: int,
+    shown: int,
+    saved: int,
+    room: Room,
 ) -> int:
     """Weigh the nodes of the board from ``known`` on; return the node whose groups ``room.kept`` has, -1 for none."""
     records = part.end - part.begin
@@ -165,7 +175,7 @@ def choose(board: Board, shown: int, patient: bool) -> tuple[int, bool]:
 
 
 @door
-def move_down(forest: Forest, sets: Sets, part: Part, node: int, child: int, group: Ints) -> None:
+def move_down(forest: Forest, sets: ItemSets, part: RecordRun, node: int, child: int, group: Ints) -> None:
     """Show the items below a node as its children, or only those below one child, in records that are not left."""
     for p in range(part.end - part.begin):
         if group[p] < 0:
@@ -184,7 +194,7 @@ def move_down(forest: Forest, sets: Sets, part: Part, node: int, child: int, gro
 
 
 @door
-def divide(part: Part, group: Ints, number: Ints, place: Longs, into: Ints) -> int:
+def divide(part: RecordRun, group: Ints, number: Ints, place: Longs, into: Ints) -> int:
     """Sort a part's records by group, those left over last, and keep their order; return how many groups there are.
 
     ``place[g]`` is where group g starts, with the end as last entry. ``number`` renumbers the groups that are left.
@@ -222,7 +232,7 @@ def divide(part: Part, group: Ints, number: Ints, place: Longs, into: Ints) -> i
 
 
 @door
-def list_nodes(forest: Forest, sets: Sets, place: Longs, record: int, nodes: Ints, known: int, under: int) -> int:
+def list_nodes(forest: Forest, sets: ItemSets, place: Longs, record: int, nodes: Ints, known: int, under: int) -> int:
     """Append the inner nodes at or below ``under`` (-1: all) that a record's items show and the list lacks."""
     shown = known
     for i in range(sets.start[record], sets.start[record + 1]):
@@ -243,7 +253,7 @@ def list_nodes(forest: Forest, sets: Sets, place: Longs, record: int, nodes: Int
 
 @door
 def refine_parts(
-    forest: Forest, sets: Sets, order: Ints, place: Longs, parts: Longs, k: int, patient: bool, small: int
+    forest: Forest, sets: ItemSets, order: Ints, place: Longs, parts: Longs, k: int, patient: bool, small: int
 ) -> Longs:
     """Open nodes part by part until none can be; return the parts of at most ``small`` records, which are left as is.
 
@@ -274,7 +284,7 @@ def refine_parts(
     waiting = 0
     while height > 0:
         height -= 1
-        part = Part(order, stack[height, 0], stack[height, 1], place)
+        part = RecordRun(order, stack[height, 0], stack[height, 1], place)
         if part.end - part.begin <= small:
             later[waiting] = stack[height]
             waiting += 1

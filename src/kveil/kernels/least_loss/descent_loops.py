@@ -7,8 +7,7 @@ import numpy as np
 from kveil.arrays import Ints
 from kveil.kernels.jit import door, inner
 from kveil.kernels.least_loss import overlaps_layout as field
-from kveil.kernels.least_loss.neighbours import Models
-from kveil.kernels.least_loss.overlaps import Constraints, NodeColumns, ShownRows, TryRoom
+from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns, ShownRows, TryRoom
 from kveil.kernels.least_loss.shown_loops import (
     class_holds,
     class_of,
@@ -21,6 +20,7 @@ from kveil.kernels.least_loss.shown_loops import (
     purge,
     shows_nothing,
 )
+from kveil.kernels.models.layout import Models
 
 
 @inner

@@ -5,6 +5,10 @@ Few arrays with many fields instead of many arrays: every array that a compiled 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from kveil.arrays import Floats, Ints, Longs, Words
+
 # How an attribute's codes are joined: by a table of pairs, by climbing a tree, as spans of numbers.
 SMALL, LARGE, SPAN = range(3)
 # The cost of what may not be shown. It is above the cost of any row, and a million rows of it still fit 64 bits.
@@ -51,3 +55,61 @@ SKIP_EXACT = 896  # seven of eight groups of equal rows with none to spare are p
 LARGE_GROUP = 2  # a group above half of the pool's room gives some rows only
 MOST_GIVEN = 4  # and at most a quarter of the room
 MOST_STORED = 1024  # units whose pairs are kept in a table; those of more are reckoned when they are asked for
+
+
+class Codes(NamedTuple):
+    """What attributes can show: how two codes join, and what each costs a row.
+
+    Codes of a tree are its nodes; a code of a span of numbers is low · width + high, of their ranks, and costs
+    ``factor`` times the difference of the bounds it shows.
+    """
+
+    about: Longs
+    ints: Ints
+    longs: Longs
+    factor: Floats
+
+
+class GroupedRows(NamedTuple):
+    """Rows in groups, as doubly linked lists; `groups_layout` says what stands where.
+
+    ``base`` is row × attribute, what a row would show alone; equal rows stand together; ``code`` is group ×
+    attribute, what it shows; ``cost`` what that costs each of its rows. Rows of different zones are never joined.
+    """
+
+    base: Ints
+    rows: Ints
+    groups: Ints
+    code: Ints
+    cost: Longs
+    counts: Longs
+    random: Words
+
+
+class PoolRoom(NamedTuple):
+    """Room for one pool: its rows, the units they are merged into, the groups they become.
+
+    ``without`` is what a row's group would show without it; ``code``, ``trial`` and ``unit`` what groups, groups on
+    trial and units show; ``run`` what covers the members from one on; ``pairs`` what merging two units costs, ``value``
+    with the nearest.
+    """
+
+    ints: Ints
+    longs: Longs
+    value: Floats
+    pairs: Floats
+    without: Ints
+    code: Ints
+    trial: Ints
+    unit: Ints
+    run: Ints
+
+
+class Children(NamedTuple):
+    """The children of every node, laid end to end: those of node v of attribute a from ``start[at[a] + v]`` on."""
+
+    at: Longs
+    start: Longs
+    child: Ints
+    rank: Ints  # of every node among its parent's children
+    parent: Ints

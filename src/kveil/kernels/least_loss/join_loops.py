@@ -7,7 +7,7 @@ import numpy as np
 from kveil.arrays import Ints, Words
 from kveil.kernels.jit import bare
 from kveil.kernels.least_loss import groups_layout as field
-from kveil.kernels.least_loss.neighbours import Codes
+from kveil.kernels.least_loss.groups_layout import Codes
 
 
 @bare

@@ -9,7 +9,7 @@ from kveil.kernels.jit import inner
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.aim_loops import first_from
 from kveil.kernels.least_loss.join_loops import draw
-from kveil.kernels.least_loss.overlaps import Constraints, NodeColumns, ShownRows, TryRoom
+from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns, ShownRows, TryRoom
 from kveil.kernels.least_loss.shown_loops import (
     class_of,
     may_rise,

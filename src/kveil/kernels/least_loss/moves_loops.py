@@ -6,9 +6,10 @@ import numpy as np
 
 from kveil.kernels.jit import bare
 from kveil.kernels.least_loss import groups_layout as field
+from kveil.kernels.least_loss.groups_layout import Codes, GroupedRows, PoolRoom
 from kveil.kernels.least_loss.join_loops import copy_row, cover_cost, take_in, vector_cost
-from kveil.kernels.least_loss.neighbours import Codes, GroupedRows, Models, PoolRoom
 from kveil.kernels.least_loss.rebuild_loops import group_allowed
+from kveil.kernels.models.layout import Models
 
 
 @bare

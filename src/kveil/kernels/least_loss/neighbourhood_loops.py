@@ -7,8 +7,8 @@ import numpy as np
 from kveil.arrays import Ints
 from kveil.kernels.jit import bare
 from kveil.kernels.least_loss import groups_layout as field
+from kveil.kernels.least_loss.groups_layout import Codes, GroupedRows, PoolRoom
 from kveil.kernels.least_loss.join_loops import copy_row, cover_cost, draw
-from kveil.kernels.least_loss.neighbours import Codes, GroupedRows, PoolRoom
 
 
 @bare

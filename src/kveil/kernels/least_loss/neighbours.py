@@ -3,83 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 
-from kveil.arrays import Floats, Ints, Longs, Words
+from kveil.arrays import Ints, Longs
 from kveil.kernels.least_loss import groups_layout as field
-from kveil.kernels.splitting.mondrian import Needs, Values
-
-
-class Codes(NamedTuple):
-    """What attributes can show: how two codes join, and what each costs a row.
-
-    Codes of a tree are its nodes; a code of a span of numbers is low · width + high, of their ranks, and costs
-    ``factor`` times the difference of the bounds it shows.
-    """
-
-    about: Longs
-    ints: Ints
-    longs: Longs
-    factor: Floats
-
-
-class GroupedRows(NamedTuple):
-    """Rows in groups, as doubly linked lists; `groups_layout` says what stands where.
-
-    ``base`` is row × attribute, what a row would show alone; equal rows stand together; ``code`` is group ×
-    attribute, what it shows; ``cost`` what that costs each of its rows. Rows of different zones are never joined.
-    """
-
-    base: Ints
-    rows: Ints
-    groups: Ints
-    code: Ints
-    cost: Longs
-    counts: Longs
-    random: Words
-
-
-class PoolRoom(NamedTuple):
-    """Room for one pool: its rows, the units they are merged into, the groups they become.
-
-    ``without`` is what a row's group would show without it; ``code``, ``trial`` and ``unit`` what groups, groups on
-    trial and units show; ``run`` what covers the members from one on; ``pairs`` what merging two units costs, ``value``
-    with the nearest.
-    """
-
-    ints: Ints
-    longs: Longs
-    value: Floats
-    pairs: Floats
-    without: Ints
-    code: Ints
-    trial: Ints
-    unit: Ints
-    run: Ints
-
-
-class Models(NamedTuple):
-    """What every group must satisfy beside its size, and room to count in."""
-
-    needs: Needs
-    values: Values
-    tally: Longs
-    touched: Ints
-    used: Ints
-    below: Floats
-    nodes: Ints
-
-
-class Children(NamedTuple):
-    """The children of every node, laid end to end: those of node v of attribute a from ``start[at[a] + v]`` on."""
-
-    at: Longs
-    start: Longs
-    child: Ints
-    rank: Ints  # of every node among its parent's children
-    parent: Ints
+from kveil.kernels.least_loss.groups_layout import Children, Codes, GroupedRows, PoolRoom
+from kveil.kernels.models.layout import Models, Needs, Values
 
 
 @cache

@@ -10,11 +10,12 @@ import numpy as np
 from kveil.arrays import Ints, Longs
 from kveil.kernels.jit import bare, door
 from kveil.kernels.least_loss import groups_layout as field
+from kveil.kernels.least_loss.groups_layout import Codes, GroupedRows, PoolRoom
 from kveil.kernels.least_loss.join_loops import copy_row, cover_cost, draw, shows_nothing, take_in, vector_cost
 from kveil.kernels.least_loss.moves_loops import polish
 from kveil.kernels.least_loss.neighbourhood_loops import gather, nearest
-from kveil.kernels.least_loss.neighbours import Codes, GroupedRows, Models, PoolRoom
 from kveil.kernels.least_loss.rebuild_loops import group_allowed, pool_cost, rebuild
+from kveil.kernels.models.layout import Models
 
 
 @bare

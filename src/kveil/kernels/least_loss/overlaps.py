@@ -2,75 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from kveil.arrays import Ints, Longs, Words
+from kveil.arrays import Ints, Longs
 from kveil.kernels.grouping.groups import group_rows
 from kveil.kernels.least_loss import overlaps_layout as field
-from kveil.kernels.least_loss.neighbours import Models, no_models
-
-
-class NodeColumns(NamedTuple):
-    """The nodes of all attributes laid end to end, an attribute's from ``at`` on; ``cost`` is what each costs a row."""
-
-    at: Longs
-    ints: Ints
-    cost: Longs
-    whole: int  # what a row costs that is out
-
-
-class Constraints(NamedTuple):
-    """The sets of attributes whose classes are counted: attributes end to end, the least size of a class, models.
-
-    ``order`` is set × row × 1 + attributes: rows sorted by their leaves in the set's first attribute, with their leaves
-    in all of them. ``need`` says where each set's models begin.
-    """
-
-    start: Longs
-    attribute: Ints
-    k: Longs
-    need: Longs
-    order: Ints
-
-
-class ShownRows(NamedTuple):
-    """What every row shows, and the classes of equal projections as doubly linked lists.
-
-    ``base`` is row × attribute, the lowest a row may show, ``limit`` the highest; a row that is ``out`` is in no class.
-    ``projection`` is set × class × attribute; ``slots`` are hash tables of classes.
-    """
-
-    base: Ints
-    limit: Ints
-    nodes: Ints
-    out: Ints
-    cost: Longs
-    least: Longs
-    rows: Ints
-    classes: Ints
-    projection: Ints
-    hashes: Words
-    slots: Ints
-    free: Longs
-    counts: Longs
-    random: Words
-
-
-class TryRoom(NamedTuple):
-    """Room for one try: vectors, the journal of what moved, classes to look at, and candidates."""
-
-    vectors: Ints
-    journal: Ints
-    before: Ints
-    queue: Ints
-    emptied: Ints
-    picked: Ints
-    worth: Longs
-    target: Ints
-    change: Longs
-    active: Ints
+from kveil.kernels.least_loss.neighbours import no_models
+from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns, ShownRows, TryRoom
+from kveil.kernels.models.layout import Models
 
 
 class InvalidStart(ValueError):

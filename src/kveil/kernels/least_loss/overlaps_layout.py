@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from kveil.arrays import Ints, Longs, Words
+
 # `NodeColumns.ints`, per node: its first and last leaf, its parent, edges to the root, whether it is `*`.
 FIRST, LAST, PARENT, DEPTH, STAR = range(5)
 # `ShownRows.rows`, per constraint and row: its class, and its neighbours in the class's list.
@@ -33,3 +37,64 @@ AROUND = 200  # rows that are looked at for one to be like
 MOST_REPAIRS = 20  # classes that one try may mend
 MOST_WORK = 50_000  # looks at rows that one try may take
 WAY_UP_LOOKS = 60  # a row's way up takes as long as so many looks
+
+
+class NodeColumns(NamedTuple):
+    """The nodes of all attributes laid end to end, an attribute's from ``at`` on; ``cost`` is what each costs a row."""
+
+    at: Longs
+    ints: Ints
+    cost: Longs
+    whole: int  # what a row costs that is out
+
+
+class Constraints(NamedTuple):
+    """The sets of attributes whose classes are counted: attributes end to end, the least size of a class, models.
+
+    ``order`` is set × row × 1 + attributes: rows sorted by their leaves in the set's first attribute, with their leaves
+    in all of them. ``need`` says where each set's models begin.
+    """
+
+    start: Longs
+    attribute: Ints
+    k: Longs
+    need: Longs
+    order: Ints
+
+
+class ShownRows(NamedTuple):
+    """What every row shows, and the classes of equal projections as doubly linked lists.
+
+    ``base`` is row × attribute, the lowest a row may show, ``limit`` the highest; a row that is ``out`` is in no class.
+    ``projection`` is set × class × attribute; ``slots`` are hash tables of classes.
+    """
+
+    base: Ints
+    limit: Ints
+    nodes: Ints
+    out: Ints
+    cost: Longs
+    least: Longs
+    rows: Ints
+    classes: Ints
+    projection: Ints
+    hashes: Words
+    slots: Ints
+    free: Longs
+    counts: Longs
+    random: Words
+
+
+class TryRoom(NamedTuple):
+    """Room for one try: vectors, the journal of what moved, classes to look at, and candidates."""
+
+    vectors: Ints
+    journal: Ints
+    before: Ints
+    queue: Ints
+    emptied: Ints
+    picked: Ints
+    worth: Longs
+    target: Ints
+    change: Longs
+    active: Ints

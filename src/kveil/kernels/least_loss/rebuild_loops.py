@@ -7,8 +7,9 @@ import numpy as np
 from kveil.arrays import Ints
 from kveil.kernels.jit import bare
 from kveil.kernels.least_loss import groups_layout as field
+from kveil.kernels.least_loss.groups_layout import Codes, GroupedRows, PoolRoom
 from kveil.kernels.least_loss.join_loops import copy_row, cost_of, cover_cost, joined_cost, take_in, vector_cost
-from kveil.kernels.least_loss.neighbours import Codes, GroupedRows, Models, PoolRoom
+from kveil.kernels.models.layout import Models
 from kveil.kernels.models.models_loops import clear, count_values, holds
 
 

@@ -9,8 +9,7 @@ from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.aim_loops import aim
 from kveil.kernels.least_loss.join_loops import draw
 from kveil.kernels.least_loss.mend_loops import mend_class, step, strain
-from kveil.kernels.least_loss.neighbours import Models
-from kveil.kernels.least_loss.overlaps import Constraints, NodeColumns, ShownRows, TryRoom
+from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns, ShownRows, TryRoom
 from kveil.kernels.least_loss.shown_loops import (
     class_holds,
     forget_waiting,
@@ -20,6 +19,7 @@ from kveil.kernels.least_loss.shown_loops import (
     put_out,
     shows_nothing,
 )
+from kveil.kernels.models.layout import Models
 
 
 @inner

@@ -7,10 +7,9 @@ import numpy as np
 from kveil.arrays import Ints
 from kveil.kernels.jit import door, inner
 from kveil.kernels.least_loss import overlaps_layout as field
-from kveil.kernels.least_loss.neighbours import Models
-from kveil.kernels.least_loss.overlaps import Constraints, NodeColumns, ShownRows, TryRoom
+from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns, ShownRows, TryRoom
+from kveil.kernels.models.layout import Models, Needs
 from kveil.kernels.models.models_loops import clear, count_values, holds
-from kveil.kernels.splitting.mondrian import Needs
 
 
 @inner

@@ -6,8 +6,8 @@ import numpy as np
 
 from kveil.arrays import Ints, Longs
 from kveil.kernels.jit import bare, door
+from kveil.kernels.least_loss.groups_layout import Children, Codes
 from kveil.kernels.least_loss.join_loops import cost_of, join
-from kveil.kernels.least_loss.neighbours import Children, Codes
 
 
 @bare

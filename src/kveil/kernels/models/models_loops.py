@@ -6,9 +6,10 @@ import numpy as np
 
 from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.jit import door, inner
-from kveil.kernels.splitting.mondrian import Needs, Rows, Values
+from kveil.kernels.models import layout as kinds
+from kveil.kernels.models.layout import Needs, Values
+from kveil.kernels.splitting.layout import SplitTuples
 
-AT_LEAST_K, DISTINCT, ENTROPY, RECURSIVE, FREQUENCY, ALPHA, EQUAL, ORDERED, HIERARCHICAL = range(9)
 TOLERANCE = 1e-9
 
 
@@ -26,7 +27,7 @@ def count_values(values: Values, row: int, tally: Longs, touched: Ints, used: In
 
 @door
 def add_rows(
-    rows: Rows, values: Values, order: Ints, begin: int, end: int, tally: Longs, touched: Ints, used: Ints
+    rows: SplitTuples, values: Values, order: Ints, begin: int, end: int, tally: Longs, touched: Ints, used: Ints
 ) -> int:
     """Add a run of tuples to the histograms; return their weight. ``used`` counts the touched codes."""
     total = np.int64(0)
@@ -56,7 +57,7 @@ def holds(
             return False
     for m in range(len(needs.kind)):
         kind = needs.kind[m]
-        if kind == AT_LEAST_K:
+        if kind == kinds.AT_LEAST_K:
             continue
         s = needs.sensitive[m]
         known = values.known[s]
@@ -74,10 +75,10 @@ def holds(
                 different += 1
                 members_known += count
                 largest_known = max(largest_known, count)
-        if kind == DISTINCT:
+        if kind == kinds.DISTINCT:
             if different < needs.numerator[m]:
                 return False
-        elif kind == ENTROPY:
+        elif kind == kinds.ENTROPY:
             inner = 0.0
             for i in range(used[s]):
                 code = touched[s, i]
@@ -86,7 +87,7 @@ def holds(
             entropy = np.log(members_known) - inner / members_known if members_known > 0 else 0.0
             if entropy < needs.bound[m] - TOLERANCE:
                 return False
-        elif kind == RECURSIVE:
+        elif kind == kinds.RECURSIVE:
             # All but the l − 1 most frequent, which are brought to the front: no array may be made in these loops.
             tail = members_known
             for first in range(int(needs.bound[m]) - 1):
@@ -103,10 +104,10 @@ def holds(
                 tail -= tally[s, code]
             if not largest_known * needs.denominator[m] < tail * needs.numerator[m]:
                 return False
-        elif kind == FREQUENCY:
+        elif kind == kinds.FREQUENCY:
             if largest_known * needs.numerator[m] > total * needs.denominator[m]:
                 return False
-        elif kind == ALPHA:
+        elif kind == kinds.ALPHA:
             if largest * needs.denominator[m] > total * needs.numerator[m]:
                 return False
         else:
@@ -128,14 +129,14 @@ def distance(
     nodes: Ints,
 ) -> float:
     """Return the distance of the tallied distribution to the whole's; entries absent from it cost their share."""
-    if kind == EQUAL:
+    if kind == kinds.EQUAL:
         total = 1.0
         for i in range(used[s]):
             code = touched[s, i]
             whole = values.whole[s, code]
             total += abs(tally[s, code] / members - whole) - whole
         return 0.5 * total
-    if kind == ORDERED:
+    if kind == kinds.ORDERED:
         present = 0
         ahead = 0.0
         total = 0.0

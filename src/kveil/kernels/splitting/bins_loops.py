@@ -6,7 +6,7 @@ import numpy as np
 
 from kveil.arrays import Ints, Longs
 from kveil.kernels.jit import door
-from kveil.kernels.splitting.mondrian import Rows, Trees
+from kveil.kernels.splitting.layout import SplitTuples, Trees
 
 
 @door
@@ -46,7 +46,7 @@ def cost_of(trees: Trees, a: int, low: int, high: int) -> float:
 
 
 @door
-def find_cut(rows: Rows, trees: Trees, a: int, order: Ints, begin: int, end: int, low: int, high: int) -> int:
+def find_cut(rows: SplitTuples, trees: Trees, a: int, order: Ints, begin: int, end: int, low: int, high: int) -> int:
     """Return the leaf after which to cut: between distinct values, nearest to halves, the lower of equals.
 
     -1 where all numbers of the part are one.
@@ -97,7 +97,7 @@ def find_cut(rows: Rows, trees: Trees, a: int, order: Ints, begin: int, end: int
 
 @door
 def assign_bins(
-    rows: Rows,
+    rows: SplitTuples,
     trees: Trees,
     a: int,
     order: Ints,

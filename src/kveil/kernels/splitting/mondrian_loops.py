@@ -6,15 +6,16 @@ import numpy as np
 
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.kernels.jit import door
+from kveil.kernels.models.layout import Needs, Values
 from kveil.kernels.models.models_loops import add_rows, clear, holds
 from kveil.kernels.splitting.bins_loops import assign_bins, cost_of, sort_bins, width_of
-from kveil.kernels.splitting.mondrian import Needs, Rows, Trees, Values
+from kveil.kernels.splitting.layout import SplitTuples, Trees
 
 NEAR = 1 << 15  # tuples of a part whose cells are copied side by side, so that they stay in the cache
 
 
 @door
-def bring_near(rows: Rows, near: Rows, order: Ints, begin: int, end: int, spans: bool) -> None:
+def bring_near(rows: SplitTuples, near: SplitTuples, order: Ints, begin: int, end: int, spans: bool) -> None:
     """Copy the tuples of a part to where the part stands in the order, which becomes that order itself."""
     for at in range(begin, end):
         row = order[at]
@@ -29,7 +30,9 @@ def bring_near(rows: Rows, near: Rows, order: Ints, begin: int, end: int, spans:
 
 
 @door
-def measure_part(rows: Rows, trees: Trees, order: Ints, begin: int, end: int, low: Ints, high: Ints, top: Ints) -> None:
+def measure_part(
+    rows: SplitTuples, trees: Trees, order: Ints, begin: int, end: int, low: Ints, high: Ints, top: Ints
+) -> None:
     """Find the span of a part in every attribute; ``top`` is its largest leaf that is not missing."""
     for a in range(len(low)):
         low[a], high[a], top[a] = np.int32(2147483647), np.int32(-1), np.int32(-1)
@@ -44,7 +47,7 @@ def measure_part(rows: Rows, trees: Trees, order: Ints, begin: int, end: int, lo
 
 
 @door
-def spans_of(rows: Rows, order: Ints, ends: Longs, low: Ints, high: Ints) -> None:
+def spans_of(rows: SplitTuples, order: Ints, ends: Longs, low: Ints, high: Ints) -> None:
     """Write the span of every part in every attribute, attribute × part."""
     for part in range(len(ends) - 1):
         for a in range(low.shape[0]):
@@ -58,8 +61,8 @@ def spans_of(rows: Rows, order: Ints, ends: Longs, low: Ints, high: Ints) -> Non
 
 @door
 def split_parts(
-    far: Rows,
-    near: Rows,
+    far: SplitTuples,
+    near: SplitTuples,
     spans: bool,
     trees: Trees,
     needs: Needs,
@@ -178,7 +181,7 @@ def split_parts(
 
 @door
 def settle(
-    rows: Rows,
+    rows: SplitTuples,
     needs: Needs,
     values: Values,
     sorted_rows: Ints,
@@ -259,7 +262,7 @@ def settle(
 
 @door
 def gain_of(
-    rows: Rows,
+    rows: SplitTuples,
     trees: Trees,
     a: int,
     sorted_rows: Ints,

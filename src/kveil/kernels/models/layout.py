@@ -1,0 +1,51 @@
+"""Models and sensitive values as the compiled loops read them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kveil.arrays import Floats, Ints, Longs
+
+# The kinds of models.
+AT_LEAST_K, DISTINCT, ENTROPY, RECURSIVE, FREQUENCY, ALPHA, EQUAL, ORDERED, HIERARCHICAL = range(9)
+
+
+class Needs(NamedTuple):
+    """What every part must satisfy; ``kind`` is one of the constants of this module."""
+
+    kind: Ints
+    sensitive: Ints
+    k: Longs
+    numerator: Longs
+    denominator: Longs
+    bound: Floats
+
+
+class Values(NamedTuple):
+    """The sensitive values of tuples, per attribute in CSR form laid end to end, and the whole's distribution.
+
+    ``start`` is attribute × (tuple + 1) into ``code`` and ``times``; ``known`` the code of missing; ``whole``
+    attribute × code the reference shares; ``ancestor`` attribute × code × depth the nodes above a value, -1 past
+    the root; ``edge`` attribute × node the weight of the edge above; ``mass`` the reference share below a node.
+    """
+
+    start: Longs
+    code: Ints
+    times: Longs
+    known: Ints
+    whole: Floats
+    ancestor: Ints
+    edge: Floats
+    mass: Floats
+
+
+class Models(NamedTuple):
+    """What every group must satisfy beside its size, and room to count in."""
+
+    needs: Needs
+    values: Values
+    tally: Longs
+    touched: Ints
+    used: Ints
+    below: Floats
+    nodes: Ints

@@ -1,0 +1,55 @@
+"""Grouping records by their children below a node, beside the slow way."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from kveil.kernels.items.by_children_loops import RecordRun, make_room, regroup
+from kveil.kernels.items.layout import Forest, ItemSets
+from naive.by_children import children_of, regrouped
+from naive.trees import ListTree, random_tree
+
+
+def forest_of(tree: ListTree, costs: list[int]) -> Forest:
+    ways = [tree.way(node)[::-1] for node in tree.leaf_nodes]
+    siblings = {c: place for node in range(tree.nodes) for place, c in enumerate(tree.children(node))}
+    return Forest(
+        np.array(tree.first, dtype=np.int32),
+        np.array(tree.last, dtype=np.int32),
+        np.array(costs, dtype=np.int64),
+        np.cumsum([0, *map(len, ways)]).astype(np.int64),
+        np.array([node for way in ways for node in way], dtype=np.int32),
+        np.array([len(tree.children(node)) for node in range(tree.nodes)], dtype=np.int32),
+        np.array([siblings.get(node, 0) for node in range(tree.nodes)], dtype=np.int32),
+    )
+
+
+@pytest.mark.parametrize("narrow", [True, False])
+@pytest.mark.parametrize("seed", range(120))
+def test_opening_a_node_and_taking_out_a_child_group_records_as_by_hand(seed: int, narrow: bool) -> None:
+    chance = Random(seed)
+    tree = random_tree(chance, most_children=3 if narrow else 70, most_depth=3 if narrow else 1)
+    costs = [round(1000 * tree.share(node)) for node in range(tree.nodes)]
+    records = [sorted(chance.choices(range(tree.leaves), k=chance.randint(1, 4))) for _ in range(chance.randint(2, 14))]
+    # Everything shows the root, which is opened or loses a child: a part whose records show the same set.
+    shown = dict.fromkeys(range(tree.leaves), 0)
+    forest = forest_of(tree, costs)
+    start = np.cumsum([0, *map(len, records)]).astype(np.int64)
+    leaves = np.array([leaf for own in records for leaf in own], dtype=np.int32)
+    place = forest.way_start[leaves].astype(np.int64)
+    part = RecordRun(np.arange(len(records), dtype=np.int32), 0, len(records), place)
+    k = chance.randint(1, 4)
+    child = None if chance.random() < 0.5 else chance.choice(children_of(tree, shown, records[0], 0))
+    room = make_room(len(records), 8, tree.nodes)
+    gain = regroup(forest, ItemSets(start, leaves), part, 0, -1 if child is None else child, k, room)
+    expected = regrouped(tree, costs, shown, records, 0, child, k)
+    if expected is None:
+        assert gain == -1
+        return
+    group = room.group[: len(records)].tolist()
+    made = [[p for p, own in enumerate(group) if own == g] for g in sorted(set(group) - {-1})]
+    assert gain == expected[0]
+    assert sorted(made) == sorted(sorted(own) for own in expected[1])
