@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 
-def cache_folders(source: Path) -> list[Path]:
-    """Return where Numba may keep the compiled code of a module, in the order in which it tries.
+def find_cache() -> None:
+    """Give Numba a folder of this run's own where neither the package's nor the user's can be written to.
 
-    Numba is not asked, since importing it takes longer than all else that a short command does.
+    Without any it refuses to compile; compiled code of a folder that others can write to must not be loaded.
     """
-    home = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    folder = source.resolve().parent
-    own = f"{folder.name}_{hashlib.sha1(str(folder).encode(), usedforsecurity=False).hexdigest()}"
-    given = os.environ.get("NUMBA_CACHE_DIR")
-    return [*([Path(given) / own] if given else []), folder / "__pycache__", home / "numba" / own]
+    import atexit
+    import os
+    import shutil
+    import tempfile
+    from pathlib import Path
+
+    home = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser()
+    places = [Path(__file__).parent, home if home.exists() else home.parent]
+    if "NUMBA_CACHE_DIR" not in os.environ and not any(os.access(place, os.W_OK) for place in places):
+        folder = tempfile.mkdtemp(prefix="kveil-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        os.environ["NUMBA_CACHE_DIR"] = folder
 
 
 def compiled_before() -> bool:
-    """Tell whether every module of loops has been compiled on this machine, as far as the folders of caches tell."""
-    for source in Path(__file__).parent.rglob("*_loops.py"):
-        made = source.stat().st_mtime
-        kept = (index for folder in cache_folders(source) for index in folder.glob(f"{source.stem}.*.nbi"))
-        if not any(index.stat().st_mtime >= made for index in kept):
+    """Tell whether every module of loops has been compiled on this machine, as far as the package's cache tells."""
+    from pathlib import Path
+
+    here = Path(__file__).parent
+    for source in here.rglob("*_loops.py"):
+        found = (source.parent / "__pycache__").glob(f"{source.stem}.*.nbi")
+        if not any(index.stat().st_mtime >= source.stat().st_mtime for index in found):
             return False
     return True
 
@@ -127,6 +132,8 @@ def compile_all(processes: int = 1) -> int:
 
     Several processes share the work through the cache on disk, from which this one then loads.
     """
+    import subprocess
+
     if processes > 1:
         script = "import sys; from kveil.kernels.compiling import compile_some; compile_some(sys.argv[1:])"
         names = list(COMPILERS)
@@ -148,3 +155,6 @@ def _loops_in(module: Any) -> int:
     """Return how many compiled functions a module defines."""
     own = (found for found in vars(module).values() if getattr(found, "__module__", None) == module.__name__)
     return sum(hasattr(found, "nopython_signatures") for found in own)
+
+
+find_cache()

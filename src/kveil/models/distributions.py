@@ -2,8 +2,7 @@
 
 A missing sensitive value counts in a group's size, never as a value of its own for l and p; for (α,k) and
 t-closeness it is a value like any other. All of them survive the merging of groups that satisfy them (for
-t-closeness while the reference stands still), which is what `monotone` says. Counts are compared as whole numbers of
-64 bits; `shares` sees to it that a policy's fractions fit.
+t-closeness while the reference stands still), which is what `monotone` says.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kveil.arrays import Bools
-from kveil.models import shares
 from kveil.models.groups import Groups, Histogram
 from kveil.policy.privacy import PrivacyModel
 
@@ -96,7 +94,7 @@ class RecursiveCL:
         rank = np.arange(len(group)) - start[group]
         first = np.bincount(group, weights=np.where(rank == 0, count, 0), minlength=groups.number)
         tail = np.bincount(group, weights=np.where(rank >= self.l - 1, count, 0), minlength=groups.number)
-        holds = first.astype(np.int64) * self.c.denominator < tail.astype(np.int64) * self.c.numerator
+        holds = first * self.c.denominator < tail * self.c.numerator
         return np.asarray((groups.sizes == 0) | holds)
 
 
@@ -256,12 +254,12 @@ def distribution_model(model: PrivacyModel, values: SensitiveValues) -> Distribu
         if model.variant == "entropy":
             return EntropyL(model.sensitive, float(model.l))
         if model.variant == "recursive":
-            return RecursiveCL(model.sensitive, int(model.l), shares.below(exact(model.c)))
-        return FrequencyL(model.sensitive, shares.at_least(exact(model.l)))
+            return RecursiveCL(model.sensitive, int(model.l), exact(model.c))
+        return FrequencyL(model.sensitive, exact(model.l))
     if model.model == "p-sensitive":
         return DistinctValues(model.sensitive, model.p)
     if model.model == "alpha-k":
-        return AlphaShare(model.sensitive, shares.at_most(exact(model.alpha)), model.k)
+        return AlphaShare(model.sensitive, exact(model.alpha), model.k)
     if model.model == "t-closeness":
         return Close(model.sensitive, float(model.t), model.distance, values)
     raise TypeError(f"no search-time check for {model.model}")

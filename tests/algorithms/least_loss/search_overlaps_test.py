@@ -63,9 +63,7 @@ def test_everything_holds_after_every_kept_move(privacy: str, more: str) -> None
     kept = 0
     for _ in range(120):
         before = overlap.total, overlap.state.nodes.copy()
-        search(
-            overlap.state, overlap.trees, overlap.constraints, overlap.models, overlap.work, 1, hides=overlap.part.hides
-        )
+        search(overlap.state, overlap.trees, overlap.rules, overlap.models, overlap.work, 1, overlap.part.hides)
         assert overlap.total <= before[0]
         assert overlap.valid()
         if (overlap.state.nodes == before[1]).all():

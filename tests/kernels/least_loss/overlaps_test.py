@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from kveil.kernels.least_loss import overlaps
-from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.neighbours import Models, no_models
 from kveil.kernels.models.models_loops import DISTINCT
 from kveil.kernels.splitting.mondrian import Needs, Values
@@ -20,7 +19,7 @@ from naive.shown_rows import Row, ShownCase, random_case
 SEEDS = range(60)
 
 
-def laid_out(case: ShownCase) -> tuple[overlaps.NodeColumns, overlaps.Constraints, Models]:
+def laid_out(case: ShownCase) -> tuple[overlaps.Trees, overlaps.Rules, Models]:
     """Return a case's trees, constraints and models as the loops read them."""
     sizes = [tree.nodes for tree in case.trees]
     at = np.cumsum([0, *sizes])[:-1].astype(np.int64)
@@ -29,7 +28,7 @@ def laid_out(case: ShownCase) -> tuple[overlaps.NodeColumns, overlaps.Constraint
         for tree in case.trees
     ]
     ints = np.concatenate([np.array(own, dtype=np.int32) for own in columns], axis=1)
-    trees = overlaps.NodeColumns(at, ints, np.concatenate(case.costs).astype(np.int64), case.whole)
+    trees = overlaps.Trees(at, ints, np.concatenate(case.costs).astype(np.int64), case.whole)
     widest = max(len(over) for over, _, _ in case.constraints)
     order = np.zeros((len(case.constraints), len(case.base), 1 + widest), dtype=np.int32)
     for c, (over, _, _) in enumerate(case.constraints):
@@ -37,7 +36,7 @@ def laid_out(case: ShownCase) -> tuple[overlaps.NodeColumns, overlaps.Constraint
         for place, row in enumerate(sorted(range(len(leaves)), key=lambda i: (leaves[i], i))):
             order[c, place, : 1 + len(over)] = [row, *leaves[row]]
     counted = [least for _, _, least in case.constraints if least]
-    constraints = overlaps.Constraints(
+    rules = overlaps.Rules(
         np.cumsum([0, *(len(over) for over, _, _ in case.constraints)]).astype(np.int64),
         np.array([a for over, _, _ in case.constraints for a in over], dtype=np.int32),
         np.array([k for _, k, _ in case.constraints], dtype=np.int64),
@@ -45,7 +44,7 @@ def laid_out(case: ShownCase) -> tuple[overlaps.NodeColumns, overlaps.Constraint
         order,
     )
     if not counted:
-        return trees, constraints, no_models()
+        return trees, rules, no_models()
     known = max(case.values) + 1
     ones, rows = np.ones(len(counted), dtype=np.int64), len(case.base)
     needs = Needs(
@@ -59,23 +58,17 @@ def laid_out(case: ShownCase) -> tuple[overlaps.NodeColumns, overlaps.Constraint
     )  # fmt: skip
     room = np.zeros((1, known + 1), dtype=np.int64)
     zero = np.zeros(1, dtype=np.int32)
-    return (
-        trees,
-        constraints,
-        Models(needs, values, room, room.astype(np.int32), zero, np.zeros(2), np.zeros(2, np.int32)),
-    )
+    return trees, rules, Models(needs, values, room, room.astype(np.int32), zero, np.zeros(2), np.zeros(2, np.int32))
 
 
-def state_of(
-    case: ShownCase, trees: overlaps.NodeColumns, constraints: overlaps.Constraints, seed: int
-) -> overlaps.ShownRows:
+def state_of(case: ShownCase, trees: overlaps.Trees, rules: overlaps.Rules, seed: int) -> overlaps.State:
     nodes = [own if shown is None else shown for shown, own in zip(case.shown, case.limit, strict=True)]
     out = np.array([shown is None for shown in case.shown], dtype=np.int32)
     base, limit, shown = (np.array(own, dtype=np.int32) for own in (case.base, case.limit, nodes))
-    return overlaps.new_state(base, limit, shown, out, trees, constraints, seed)
+    return overlaps.new_state(base, limit, shown, out, trees, rules, seed)
 
 
-def shown_by(state: overlaps.ShownRows) -> list[Row | None]:
+def shown_by(state: overlaps.State) -> list[Row | None]:
     return [None if out else tuple(row) for row, out in zip(state.nodes.tolist(), state.out.tolist(), strict=True)]
 
 
@@ -83,24 +76,22 @@ def shown_by(state: overlaps.ShownRows) -> list[Row | None]:
 def test_an_offer_is_taken_by_the_same_rows_as_when_every_class_is_counted_anew(seed: int) -> None:
     chance = Random(seed)
     case = random_case(chance)
-    trees, constraints, models = laid_out(case)
+    trees, rules, models = laid_out(case)
     if not case.holds(case.shown):
         with pytest.raises(overlaps.InvalidStart):
-            state_of(case, trees, constraints, seed)
+            state_of(case, trees, rules, seed)
         return
-    state = state_of(case, trees, constraints, seed)
-    work = overlaps.new_work(len(case.trees), constraints)
+    state = state_of(case, trees, rules, seed)
+    work = overlaps.new_work(len(case.trees), rules)
     among = np.arange(len(case.base), dtype=np.int32)
     for _ in range(6):
         depths = [chance.randint(-1, 3) for _ in case.trees]
         expected = case.offer(depths)
-        took = overlaps.offer(
-            state, trees, constraints, models, work, np.array(depths, dtype=np.int32), among, hides=False
-        )
+        took = overlaps.offer(state, trees, rules, models, work, np.array(depths, dtype=np.int32), among, False)
         assert shown_by(state) == expected
         assert took == sum(one != other for one, other in zip(case.shown, expected, strict=True))
-        assert state.counts[field.TOTAL] == case.total(expected)
-        assert overlaps.holds_everywhere(state, constraints, models) == case.holds(expected)
+        assert state.counts[overlaps.TOTAL] == case.total(expected)
+        assert overlaps.holds_everywhere(state, rules, models) == case.holds(expected)
         case.shown = expected
 
 
@@ -109,29 +100,29 @@ def test_an_offer_is_taken_by_the_same_rows_as_when_every_class_is_counted_anew(
 def test_tries_leave_every_class_valid_every_row_covered_and_nothing_dearer(seed: int, diverse: bool) -> None:
     chance = Random(1000 + seed)
     case = random_case(chance, diverse=diverse)
-    trees, constraints, models = laid_out(case)
+    trees, rules, models = laid_out(case)
     try:
-        state = state_of(case, trees, constraints, seed)
+        state = state_of(case, trees, rules, seed)
     except overlaps.InvalidStart:
         assert not case.holds(case.shown)
         return
-    assert overlaps.holds_everywhere(state, constraints, models) == case.holds(case.shown)
+    assert overlaps.holds_everywhere(state, rules, models) == case.holds(case.shown)
     if not case.holds(case.shown):
         return
-    work = overlaps.new_work(len(case.trees), constraints)
+    work = overlaps.new_work(len(case.trees), rules)
     among = np.arange(len(case.base), dtype=np.int32)
     for turn in range(8):
-        before, total = shown_by(state), int(state.counts[field.TOTAL])
+        before, total = shown_by(state), int(state.counts[overlaps.TOTAL])
         if turn == 0:
             depths = np.full(len(case.trees), 3, dtype=np.int32)
-            overlaps.offer(state, trees, constraints, models, work, depths, among, hides=False)
+            overlaps.offer(state, trees, rules, models, work, depths, among, False)
         else:
-            gained = overlaps.search(state, trees, constraints, models, work, 25, hides=False)
-            assert gained == total - state.counts[field.TOTAL]
+            gained = overlaps.search(state, trees, rules, models, work, 25, False)
+            assert gained == total - state.counts[overlaps.TOTAL]
         after = shown_by(state)
         assert case.holds(after)
         assert case.within(after, but=before)
-        assert state.counts[field.TOTAL] == case.total(after) <= total
+        assert state.counts[overlaps.TOTAL] == case.total(after) <= total
         assert all(one is None or other is not None for one, other in zip(before, after, strict=True))
 
 
@@ -141,24 +132,22 @@ def test_tries_lower_the_cost_of_most_tables() -> None:
         case = random_case(Random(seed))
         if not case.holds(case.shown):
             continue
-        trees, constraints, models = laid_out(case)
-        state = state_of(case, trees, constraints, seed)
-        before = int(state.counts[field.TOTAL])
-        overlaps.search(
-            state, trees, constraints, models, overlaps.new_work(len(case.trees), constraints), 200, hides=False
-        )
+        trees, rules, models = laid_out(case)
+        state = state_of(case, trees, rules, seed)
+        before = int(state.counts[overlaps.TOTAL])
+        overlaps.search(state, trees, rules, models, overlaps.new_work(len(case.trees), rules), 200, False)
         valid += 1
-        lower += state.counts[field.TOTAL] < before
+        lower += state.counts[overlaps.TOTAL] < before
     assert lower >= valid // 2 > 5
 
 
 def test_a_start_that_shows_what_does_not_cover_a_row_is_refused() -> None:
     case = random_case(Random(3))
-    trees, constraints, _ = laid_out(case)
+    trees, rules, _ = laid_out(case)
     other = next(node for node in case.trees[0].leaf_nodes if node != case.base[0][0])
     case.shown = [(other, *own[1:]) for own in case.base]
     with pytest.raises(overlaps.InvalidStart, match="cover"):
-        state_of(case, trees, constraints, 0)
+        state_of(case, trees, rules, 0)
 
 
 ENDLESS = """
@@ -171,13 +160,13 @@ from naive.shown_rows import random_case
 for seed in range(150):
     print(seed, flush=True)
     case = random_case(Random(seed), beyond_limits=seed % 3 > 0, diverse=seed % 2 > 0)
-    trees, constraints, models = laid_out(case)
+    trees, rules, models = laid_out(case)
     try:
-        state = state_of(case, trees, constraints, seed)
+        state = state_of(case, trees, rules, seed)
     except overlaps.InvalidStart:
         continue
-    work = overlaps.new_work(len(case.trees), constraints)
-    overlaps.search(state, trees, constraints, models, work, 60, hides=seed % 5 == 0)
+    work = overlaps.new_work(len(case.trees), rules)
+    overlaps.search(state, trees, rules, models, work, 60, seed % 5 == 0)
 print("done")
 """
 

@@ -9,8 +9,24 @@ from typing import NamedTuple
 import numpy as np
 
 from kveil.arrays import Floats, Ints, Longs
-from kveil.kernels.least_loss import groups_layout as field
-from kveil.kernels.least_loss.neighbours import Children, Codes
+from kveil.kernels.least_loss.neighbours import (
+    COST_AT,
+    KIND,
+    LARGE,
+    LEAF_AT,
+    MISSING,
+    NODE_AT,
+    PAIR_AT,
+    SMALL,
+    SPAN,
+    SPAN_AT,
+    STAR,
+    WHOLE,
+    WIDEST,
+    WIDTH,
+    Children,
+    Codes,
+)
 from kveil.policy.attributes import MaxWidth
 from kveil.table.scale import Scale, round_outward
 from kveil.table.table import Table
@@ -92,6 +108,11 @@ def whole_numbers(table: Table) -> Costs:
     return Costs(scale, nodes, {p: round(weight * scale) for p, weight in enumerate(weights)})
 
 
+def _deepest(tree: Tree) -> Ints:
+    """Return every node's lowest descendant with the same leaves."""
+    return tree.lca(tree.first, tree.last)
+
+
 def base_codes(table: Table, positions: list[int], low: Ints, high: Ints) -> Ints:
     """Return what every row would show alone, row × attribute; ``low`` and ``high`` are leaves, attribute × row."""
     columns = []
@@ -130,48 +151,44 @@ def _bounds(scale: Scale) -> tuple[list[int], list[int], int, int]:
 
 def lay_out(table: Table, positions: list[int], costs: Costs) -> Codes:
     """Return the codes of some attributes for the kernel."""
-    about = np.full((len(positions), field.ABOUT), -1, dtype=np.int64)
+    about = np.full((len(positions), 11), -1, dtype=np.int64)
     ints: list[Ints] = []
     longs: list[Longs] = []
     factor = np.zeros(len(positions))
     at_int = at_long = 0
     for a, position in enumerate(positions):
         tree = table.trees[position]
-        about[a, field.WHOLE] = costs.whole[position]
+        about[a, WHOLE] = costs.whole[position]
         if isinstance(tree, Tree):
             number = len(tree.labels)
             small = number * number <= MOST_PAIRS
-            about[a, [field.KIND, field.WIDTH, field.STAR]] = (
-                (field.SMALL if small else field.LARGE),
-                number,
-                (0 if tree.is_star[0] else -1),
-            )
+            about[a, [KIND, WIDTH, STAR]] = (SMALL if small else LARGE), number, (0 if tree.is_star[0] else -1)
             own = costs.nodes[position]
-            about[a, field.COST_AT] = at_long
+            about[a, COST_AT] = at_long
             longs.append(own)
             if small:
                 low = np.minimum(tree.first[:, None], tree.first[None, :]).reshape(-1)
                 high = np.maximum(tree.last[:, None], tree.last[None, :]).reshape(-1)
                 over = tree.lca(np.minimum(low, tree.leaves - 1), high) if tree.leaves else np.zeros_like(low)
-                about[a, [field.PAIR_AT, field.LEAF_AT]] = at_int, at_long + number
+                about[a, [PAIR_AT, LEAF_AT]] = at_int, at_long + number
                 ints.append(over)
                 longs.append(own[over])
             else:
-                about[a, field.NODE_AT] = at_int
+                about[a, NODE_AT] = at_int
                 ints += [tree.first, tree.last, tree.parent]
         else:
             size = max(tree.leaves, 1)
             below, above, width, unit = _bounds(tree)
-            about[a, [field.KIND, field.WIDTH, field.SPAN_AT]] = field.SPAN, size, at_long
+            about[a, [KIND, WIDTH, SPAN_AT]] = SPAN, size, at_long
             down, up = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
             down[: len(below)], up[: len(above)] = below, above
             longs += [down, up]
             factor[a] = costs.whole[position] / width
             boundary = table.policy.attributes[table.names[position]].boundary
             if isinstance(boundary, MaxWidth):
-                about[a, field.WIDEST] = min(int(Fraction(boundary.max_width) * unit), 2**53)
+                about[a, WIDEST] = min(int(Fraction(boundary.max_width) * unit), 2**53)
             if tree.missing is not None:
-                about[a, field.MISSING] = tree.missing
+                about[a, MISSING] = tree.missing
         at_int = sum(len(part) for part in ints)
         at_long = sum(len(part) for part in longs)
     return Codes(

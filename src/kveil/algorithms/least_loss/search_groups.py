@@ -13,8 +13,16 @@ from kveil.algorithms.least_loss.layout import Costs, children_of, lay_out
 from kveil.algorithms.rules.follow import Follower, follow_costs, show_followers
 from kveil.arrays import Bools, Ints
 from kveil.kernels.grouping.groups import group_rows
-from kveil.kernels.least_loss import groups_layout as field
-from kveil.kernels.least_loss.neighbours import Models, new_state, place_rows, pool_room, search, top_down
+from kveil.kernels.least_loss.neighbours import (
+    GROUP,
+    SIZE,
+    Models,
+    new_state,
+    noise_table,
+    place_rows,
+    search,
+    top_down,
+)
 from kveil.kernels.splitting.mondrian import Values
 from kveil.kernels.threads import threads
 from kveil.models.distributions import Close
@@ -53,6 +61,7 @@ class Grouped:
         self.followers = followers
         self.watch = watch
         self.codes = lay_out(part.table, part.positions, follow_costs(costs, followers))
+        self.noise = noise_table()
         self.zone = part.zones()
         self.whole = sum(costs.whole[p] for p in part.positions)
         codes = np.array([solution.shown[p].codes[part.rows] for p in part.positions], dtype=np.int32)
@@ -277,20 +286,20 @@ class Grouped:
                 models = self._models(values, places)
                 waiting[pool.submit(self._block, places, word, models, tries)] = places
             pending = set(waiting)
-            try:
-                while pending:
+            while pending:
+                try:
                     done, pending = wait(pending, timeout=0.2)
-                    self.watch.tell(total)
-                    for future in done:
-                        group, gained, tried, kept = future.result()
-                        part[waiting[future]] = group + offset
-                        offset += int(group.max(initial=-1)) + 1
-                        total -= gained
-                        self.watch.tries += tried
-                        self.watch.kept += kept
-            except BaseException:
-                self.watch.stop.ask()  # the other blocks end soon, and with them the pool
-                raise
+                except BaseException:
+                    self.watch.stop.ask()  # the blocks end soon, and with them the pool
+                    raise
+                self.watch.tell(total)
+                for future in done:
+                    group, gained, tried, kept = future.result()
+                    part[waiting[future]] = group + offset
+                    offset += int(group.max(initial=-1)) + 1
+                    total -= gained
+                    self.watch.tries += tried
+                    self.watch.kept += kept
         _, part = np.unique(part, return_inverse=True)
         self.found = self._settle(self.found.rows, part.reshape(-1).astype(np.int32))
 
@@ -299,15 +308,14 @@ class Grouped:
         rows = self.found.rows[places]
         _, group = np.unique(self.found.part[places], return_inverse=True)
         state, _ = new_state(self.base(rows), self.zone[rows], group.reshape(-1), self.codes, seed)
-        room = pool_room(state, max(POOL, 3 * self.part.k))
+        room = max(POOL, 3 * self.part.k)
         gained = 0
-        while state.counts[field.TRIES] < tries and not self.watch.over():
-            number = min(CHUNK, tries - int(state.counts[field.TRIES]))
-            gained += search(state, self.codes, models, room, self.part.k, number, hides=self.part.hides)
-            if not (state.cost * state.groups[field.SIZE]).any():
+        while state.counts[3] < tries and not self.watch.over():
+            number = min(CHUNK, tries - int(state.counts[3]))
+            gained += search(state, self.codes, models, self.noise, self.part.k, self.part.hides, number, room)
+            if not (state.cost * state.groups[SIZE]).any():
                 break
-        tried, kept = int(state.counts[field.TRIES]), int(state.counts[field.KEPT])
-        return state.rows[field.GROUP].copy(), gained, tried, kept
+        return state.rows[GROUP].copy(), gained, int(state.counts[3]), int(state.counts[2])
 
     # ------------------------------------------------------------------------------------------ the result
 

@@ -16,12 +16,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kveil.arrays import Ints
-from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.neighbours import Models, no_models
 from kveil.kernels.least_loss.overlaps import (
-    Constraints,
+    DEPTH,
+    FIRST,
+    KEPT,
+    PARENT,
+    TOTAL,
+    TRIES,
     InvalidStart,
-    NodeColumns,
+    Rules,
+    Trees,
     holds_everywhere,
     new_state,
     new_work,
@@ -67,10 +72,10 @@ class Overlap:
         base, limit, nodes = self._lay_out(costs, solution)
         nodes[out == 1] = limit[out == 1]
         self.models, sets = self._models()
-        self.constraints = self._constraints(base, sets)
+        self.rules = self._rules(base, sets)
         word = int(self.random.integers(0, 2**63))
-        self.state = new_state(base, limit, nodes, out, self.trees, self.constraints, word)
-        self.work = new_work(base.shape[1], self.constraints)
+        self.state = new_state(base, limit, nodes, out, self.trees, self.rules, word)
+        self.work = new_work(base.shape[1], self.rules)
 
     def _lay_out(self, costs: Costs, solution: Solution) -> tuple[Ints, Ints, Ints]:
         """Lay the attributes' nodes end to end; return for every row the lowest, the highest and the shown ones."""
@@ -96,7 +101,7 @@ class Overlap:
         sizes = [len(own) for own in cost]
         at = (np.cumsum(sizes) - sizes).astype(np.int64)
         whole = sum(costs.whole[p] for p in self.part.positions)
-        self.trees = NodeColumns(at, np.concatenate(ints, axis=1), np.concatenate(cost).astype(np.int64), whole)
+        self.trees = Trees(at, np.concatenate(ints, axis=1), np.concatenate(cost).astype(np.int64), whole)
         laid = [np.array([column[i] for column in columns], dtype=np.int32).T for i in range(3)]
         return np.ascontiguousarray(laid[0]), np.ascontiguousarray(laid[1]), np.ascontiguousarray(laid[2])
 
@@ -126,17 +131,17 @@ class Overlap:
             np.zeros(nodes, dtype=np.int32),
         ), sets  # fmt: skip
 
-    def _constraints(self, base: Ints, sets: list[tuple[list[int], int, int]]) -> Constraints:
+    def _rules(self, base: Ints, sets: list[tuple[list[int], int, int]]) -> Rules:
         """Lay out the sets of attributes, each led by the one that tells most rows apart."""
         different = [len(np.unique(base[:, a])) for a in range(base.shape[1])]
         ordered = [sorted(own, key=lambda a: (-different[a], a)) for own, _, _ in sets]
         cells = np.zeros((len(sets), len(base), 1 + max(len(own) for own in ordered)), dtype=np.int32)
         for c, own in enumerate(ordered):
-            leaves = self.trees.ints[field.FIRST][self.trees.at[own] + base[:, own]]
+            leaves = self.trees.ints[FIRST][self.trees.at[own] + base[:, own]]
             order = np.lexsort(leaves.T[::-1])
             cells[c, :, 0] = order
             cells[c, :, 1 : 1 + len(own)] = leaves[order]
-        return Constraints(
+        return Rules(
             np.cumsum([0, *(len(own) for own in ordered)]).astype(np.int64),
             np.array([a for own in ordered for a in own], dtype=np.int32),
             np.array([k for _, k, _ in sets], dtype=np.int64),
@@ -147,11 +152,11 @@ class Overlap:
     @property
     def total(self) -> int:
         """What all rows cost together."""
-        return int(self.state.counts[field.TOTAL])
+        return int(self.state.counts[TOTAL])
 
     def valid(self) -> bool:
         """Tell whether every class of every constraint satisfies it."""
-        return holds_everywhere(self.state, self.constraints, self.models)
+        return holds_everywhere(self.state, self.rules, self.models)
 
     def active(self) -> Ints:
         """Return the rows that cost more than they would alone."""
@@ -164,7 +169,7 @@ class Overlap:
         found = []
         for a in range(self.state.base.shape[1]):
             at = self.trees.at[a]
-            depth, parent = self.trees.ints[field.DEPTH], self.trees.ints[field.PARENT]
+            depth, parent = self.trees.ints[DEPTH], self.trees.ints[PARENT]
             node, limit = self.state.base[:, a].copy(), self.state.limit[:, a]
             own = []
             for level in range(int(depth[at + node].max(initial=0)), -1, -1):
@@ -185,8 +190,8 @@ class Overlap:
         """Return vectors of depths, the cheapest first: of all attributes, of each constraint's, and of single ones."""
         means = self._means()
         everything = tuple(range(len(means)))
-        start, attribute = self.constraints.start, self.constraints.attribute
-        own = [tuple(sorted(attribute[start[c] : start[c + 1]].tolist())) for c in range(len(self.constraints.k))]
+        start, attribute = self.rules.start, self.rules.attribute
+        own = [tuple(sorted(attribute[start[c] : start[c + 1]].tolist())) for c in range(len(self.rules.k))]
         sets = list(dict.fromkeys([everything, *own, *((a,) for a in everything)]))
         most = MOST_LOOKS // max(len(self.active()), 1) // len(sets)
         most = min(MOST_VECTORS, max(most, FEWEST_VECTORS))
@@ -212,16 +217,7 @@ class Overlap:
             for number, depths in enumerate(proposals):
                 if self.watch.over() or not len(active):
                     return
-                offer(
-                    self.state,
-                    self.trees,
-                    self.constraints,
-                    self.models,
-                    self.work,
-                    depths,
-                    active,
-                    hides=self.part.hides,
-                )
+                offer(self.state, self.trees, self.rules, self.models, self.work, depths, active, self.part.hides)
                 if number % 64 == 0:
                     active = self.active()
                     self.watch.tell(self.total)
@@ -232,16 +228,16 @@ class Overlap:
     # ------------------------------------------------------------------------------------------ search
 
     def run(self, tries_a_row: float) -> None:
-        """Try to move rows that cost something, so many times per row."""
-        k = int(self.constraints.k.max())
+        """Try to move rows that cost something, so many times a row."""
+        k = int(self.rules.k.max())
         left = round(tries_a_row * len(self.rows) * min(1.0, FEWER_ABOVE / k))
         while left > 0 and len(self.active()) and not self.watch.over():
             number = min(CHUNK, left)
-            search(self.state, self.trees, self.constraints, self.models, self.work, number, hides=self.part.hides)
+            search(self.state, self.trees, self.rules, self.models, self.work, number, self.part.hides)
             left -= number
             self.watch.tell(self.total)
-        self.watch.tries += int(self.state.counts[field.TRIES])
-        self.watch.kept += int(self.state.counts[field.KEPT])
+        self.watch.tries += int(self.state.counts[TRIES])
+        self.watch.kept += int(self.state.counts[KEPT])
 
     def shown(self, solution: Solution) -> list[Shown]:
         """Return what every row shows; rows that take no part go on showing what they did."""

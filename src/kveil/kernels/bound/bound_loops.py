@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from kveil.arrays import Ints, Longs, Words
 from kveil.kernels.bound.bound import Lattice
-from kveil.kernels.jit import door, inner
+
+inner = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 @inner
@@ -168,7 +170,7 @@ def sort_members(tuples: Ints, number: int, of: Ints, groups: int, start: Longs,
     start[groups] = total
 
 
-@door
+@njit(cache=True, nogil=True)
 def next_levels(
     lattice: Lattice, rows: Longs, most: int, tuples: Ints, count: Longs, cost: Longs, words: Words, begin: bool
 ) -> int:
@@ -199,7 +201,7 @@ def next_levels(
     return 0
 
 
-@door
+@njit(cache=True, nogil=True)
 def walk(
     lattice: Lattice, price: Longs, more: int, k: int, used: Longs, kept_start: Longs, kept_member: Ints,
     kept_cost: Longs,
@@ -250,7 +252,7 @@ def walk(
     return total, kept
 
 
-@door
+@njit(cache=True, nogil=True)
 def sum_kept(
     nodes: int, start: Longs, member: Ints, cost: Longs, weight: Longs, price: Longs, k: int, used: Longs
 ) -> int:
@@ -263,7 +265,7 @@ def sum_kept(
     return total
 
 
-@door
+@njit(cache=True, nogil=True)
 def cheapest_nodes(lattice: Lattice, k: int, whole: int) -> Longs:
     """Find cheapest nodes; see `bound.cheapest`."""
     width, number = len(lattice.at) - 1, lattice.above.shape[1]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from kveil.arrays import Floats, Ints, Longs
-from kveil.kernels.jit import door
 
 
-@door
+@njit(cache=True, nogil=True)
 def price(nodes: Ints, sizes: Longs, covering: Ints, more: Floats, own: Floats, offset: Longs, hides: bool) -> Floats:
     """Return the price of every group; see `offers.price_groups`."""
     found = np.zeros(len(sizes))

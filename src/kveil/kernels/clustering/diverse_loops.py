@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from kveil.arrays import Floats, Ints, Longs
-from kveil.kernels.clustering import layout as field
-from kveil.kernels.clustering.boxes_loops import cover
 from kveil.kernels.clustering.greedy import Costs, Items
-from kveil.kernels.clustering.greedy_loops import place_rest
-from kveil.kernels.clustering.search_tree_loops import (
+from kveil.kernels.clustering.greedy_loops import (
+    BUCKET,
+    INDEX,
+    REF,
+    VERSION,
+    Forest,
     Heap,
-    SearchTree,
+    cover,
     drop_first,
     new_forest,
-    next_tuple,
+    next_item,
+    place_rest,
     plant,
     push,
     take,
 )
-from kveil.kernels.jit import door
 from kveil.kernels.models.models_loops import ALPHA, AT_LEAST_K, DISTINCT, ENTROPY, FREQUENCY, RECURSIVE, clear, holds
 from kveil.kernels.splitting.mondrian import Needs, Values
 
 PLANNED = 4096  # different values up to which it is planned which of them a cluster may take
 
 
-@door
+@njit(cache=True, nogil=True)
 def count_in(values: Values, item: int, sign: int, tally: Longs, touched: Ints, used: Ints) -> None:
     """Add a row of a tuple to the histograms."""
     for s in range(values.start.shape[0]):
@@ -38,7 +41,7 @@ def count_in(values: Values, item: int, sign: int, tally: Longs, touched: Ints, 
             tally[s, code] += sign
 
 
-@door
+@njit(cache=True, nogil=True)
 def first_failing(
     needs: Needs, values: Values, total: int, tally: Longs, touched: Ints, used: Ints, below: Floats, nodes: Ints
 ) -> int:
@@ -58,7 +61,7 @@ def first_failing(
     return -1
 
 
-@door
+@njit(cache=True, nogil=True)
 def helps(needs: Needs, values: Values, m: int, item: int, tally: Longs, touched: Ints, used: Ints) -> bool:
     """Tell whether a row of a tuple brings a cluster nearer to a need it fails."""
     s, kind = needs.sensitive[m], needs.kind[m]
@@ -89,7 +92,7 @@ def helps(needs: Needs, values: Values, m: int, item: int, tally: Longs, touched
     return False
 
 
-@door
+@njit(cache=True, nogil=True)
 def fits(needs: Needs, values: Values, item: int, size: int, tally: Longs) -> bool:
     """Tell whether a row of a tuple leaves every value's share small enough in a cluster that gets so many rows."""
     for m in range(len(needs.kind)):
@@ -106,7 +109,7 @@ def fits(needs: Needs, values: Values, item: int, size: int, tally: Longs) -> bo
     return True
 
 
-@door
+@njit(cache=True, nogil=True)
 def plan(
     needs: Needs, values: Values, rest: Longs, waiting: int, k: int, later: Longs, spare: Longs, frequent: Longs
 ) -> None:
@@ -150,7 +153,7 @@ def plan(
         spare[m] = enough - needs.numerator[m] * later[m]
 
 
-@door
+@njit(cache=True, nogil=True)
 def spared(
     needs: Needs, values: Values, rest: Longs, later: Longs, spare: Longs, frequent: Longs, item: int, spend: bool
 ) -> bool:
@@ -173,24 +176,17 @@ def spared(
     return True
 
 
-@door
+@njit(cache=True, nogil=True)
 def restore(heap: Heap, size: int, aside: Heap, parked: int) -> int:
     """Put everything that was set aside back into the heap; return the heap's size."""
     for at in range(parked):
         entry = aside.entry[at]
-        size = push(
-            heap,
-            size,
-            aside.key[at],
-            np.int64(entry[field.INDEX]),
-            np.int64(entry[field.REF]),
-            np.int64(entry[field.VERSION]),
-        )
+        size = push(heap, size, aside.key[at], np.int64(entry[INDEX]), np.int64(entry[REF]), np.int64(entry[VERSION]))
     return size
 
 
-@door
-def give_back(items: Items, forest: SearchTree, left: Longs, label: Ints, taken: Ints, number: int) -> None:
+@njit(cache=True, nogil=True)
+def give_back(items: Items, forest: Forest, left: Longs, label: Ints, taken: Ints, number: int) -> None:
     """Take the rows of an unfinished cluster out of it again; the last taken of a tuple first."""
     for i in range(number - 1, -1, -1):
         item = np.int64(taken[i])
@@ -198,7 +194,7 @@ def give_back(items: Items, forest: SearchTree, left: Longs, label: Ints, taken:
         label[items.start[item + 1] - left[item]] = -1
 
 
-@door
+@njit(cache=True, nogil=True)
 def cluster_all(
     costs: Costs, items: Items, needs: Needs, values: Values, groups: Longs, k: int, more_is_safe: bool
 ) -> tuple[Ints, Ints, Ints, Longs, Ints]:
@@ -232,7 +228,7 @@ def cluster_all(
         for item in range(begin, end):
             for _ in range(left[item]):
                 count_in(values, item, 1, rest, ignored, none)
-        plant(costs, items, forest, left, begin, end, field.BUCKET)
+        plant(costs, items, forest, left, begin, end, BUCKET)
         cover(costs, origin, items, begin, True)
         while waiting >= k:
             plan(needs, values, rest, waiting, k, later, spare, frequent)
@@ -240,7 +236,7 @@ def cluster_all(
             total, version, parked, failing, whole = 0, -1, 0, 0, False
             size = push(heap, 0, 0, 0, -1, version)
             while True:
-                size = next_tuple(costs, items, forest, heap, left, origin if version < 0 else box, size, version)
+                size = next_item(costs, items, forest, heap, left, origin if version < 0 else box, size, version)
                 if size == 0:
                     if parked == 0 or later.max() < 0:
                         break
@@ -248,7 +244,7 @@ def cluster_all(
                     size = restore(heap, size, aside, parked)
                     parked = 0
                     continue
-                item = np.int64(heap.entry[0, field.REF])
+                item = np.int64(heap.entry[0, REF])
                 if version >= 0:
                     key = heap.key[0]
                     size = drop_first(heap, size)

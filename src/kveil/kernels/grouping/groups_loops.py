@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from kveil.arrays import Ints, Longs, Words
-from kveil.kernels.jit import door
 
 
-@door
+@njit(cache=True, nogil=True)
 def hash_rows(columns: Ints) -> Words:
     """Return a 64-bit hash of every row, column by column."""
     width, rows = columns.shape
@@ -21,7 +21,7 @@ def hash_rows(columns: Ints) -> Words:
     return hashes
 
 
-@door
+@njit(cache=True, nogil=True)
 def pack_rows(columns: Ints, lowest: Ints, sizes: Words) -> Words:
     """Return a word of its own for every distinct row, spread over all bits; ``sizes`` multiply to less than 2⁶⁴."""
     width, rows = columns.shape
@@ -38,7 +38,7 @@ def pack_rows(columns: Ints, lowest: Ints, sizes: Words) -> Words:
     return words
 
 
-@door
+@njit(cache=True, nogil=True)
 def same_row(columns: Ints, one: int, other: int) -> bool:
     """Tell whether two rows are equal."""
     same = True
@@ -47,7 +47,7 @@ def same_row(columns: Ints, one: int, other: int) -> bool:
     return same
 
 
-@door
+@njit(cache=True, nogil=True)
 def group_hashed(columns: Ints, hashes: Words, parts: int, exact: bool) -> tuple[Ints, Ints]:
     """Give distinct rows numbers, part by part of the hash space, so that every table fits the cache.
 
@@ -115,7 +115,7 @@ def group_hashed(columns: Ints, hashes: Words, parts: int, exact: bool) -> tuple
     return member, first[:groups].copy()
 
 
-@door
+@njit(cache=True, nogil=True)
 def pick_groups(hashes: Words, bits: int) -> Ints:
     """Return the rows whose hash has its lowest ``bits`` zero: all of a group's rows, or none."""
     mask = np.uint64((1 << bits) - 1)
@@ -132,7 +132,7 @@ def pick_groups(hashes: Words, bits: int) -> Ints:
     return rows
 
 
-@door
+@njit(cache=True, nogil=True)
 def add_weights(group: Ints, weights: Longs, totals: Longs) -> Longs:
     """Add every row's weight to the total of its group."""
     for row in range(len(group)):

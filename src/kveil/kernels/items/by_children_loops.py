@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 from kveil.arrays import Ints, Longs, Words
 from kveil.kernels.items.partition import Forest, Sets
-from kveil.kernels.jit import door
 
 ABSENT, ALONE, AMONG_OTHERS = -1, 0, 1  # how a record has the child that is taken out of a node
 SHORT = 16  # items that are looked through one by one
@@ -44,7 +44,7 @@ class Room(NamedTuple):
     found: Ints
 
 
-@door
+@njit(cache=True, nogil=True)
 def make_room(records: int, longest: int, nodes: int) -> Room:
     """Return arrays to work in for parts of so many records with so many items, over so many nodes."""
     slots = 16
@@ -66,7 +66,7 @@ def make_room(records: int, longest: int, nodes: int) -> Room:
     )
 
 
-@door
+@njit(cache=True, nogil=True)
 def first_below(forest: Forest, start: Longs, leaf: Ints, owner: int, node: int) -> int:
     """Return the place of an owner's first item at or behind the first leaf under a node; its leaves are sorted."""
     low, high = start[owner], start[owner + 1]
@@ -79,7 +79,7 @@ def first_below(forest: Forest, start: Longs, leaf: Ints, owner: int, node: int)
     return low
 
 
-@door
+@njit(cache=True, nogil=True)
 def children_below(forest: Forest, sets: Sets, place: Longs, record: int, node: int, into: Ints) -> int:
     """Write the child of a node that lies above each of a record's items that show the node; return how many do."""
     found = 0
@@ -96,7 +96,7 @@ def children_below(forest: Forest, sets: Sets, place: Longs, record: int, node: 
     return found
 
 
-@door
+@njit(cache=True, nogil=True)
 def compare_children(forest: Forest, sets: Sets, part: Part, node: int, p: int, q: int, room: Room) -> int:
     """Compare the sets of children two records of a part have below a node, in leaf order: -1, 0 or 1."""
     mine = children_below(forest, sets, part.place, part.order[part.begin + p], node, room.one)
@@ -113,7 +113,7 @@ def compare_children(forest: Forest, sets: Sets, part: Part, node: int, p: int, 
     return int(i < mine) - int(j < yours)
 
 
-@door
+@njit(cache=True, nogil=True)
 def group_children(forest: Forest, sets: Sets, part: Part, node: int, weigh: bool, room: Room) -> tuple[int, int]:
     """Give the records of a part numbers by the set of children they have; return how many sets and children there are.
 
@@ -177,7 +177,7 @@ def group_children(forest: Forest, sets: Sets, part: Part, node: int, weigh: boo
     return groups, children
 
 
-@door
+@njit(cache=True, nogil=True)
 def group_by_child(forest: Forest, sets: Sets, part: Part, node: int, child: int, room: Room) -> int:
     """Group the records of a part by how they have one child of a node; return the number of groups."""
     fall = forest.cost[node] - forest.cost[child]
@@ -194,7 +194,7 @@ def group_by_child(forest: Forest, sets: Sets, part: Part, node: int, child: int
     return 2
 
 
-@door
+@njit(cache=True, nogil=True)
 def give_back(records: int, needed: int, k: int, groups: int, room: Room) -> int:
     """Take records out of groups that have more than k, those of least gain first; return the gain they had.
 
@@ -238,7 +238,7 @@ def give_back(records: int, needed: int, k: int, groups: int, room: Room) -> int
     return lost
 
 
-@door
+@njit(cache=True, nogil=True)
 def drop_small(records: int, k: int, groups: int, room: Room) -> tuple[int, int]:
     """Add up the groups' sizes and gains and drop those below k; return the gain, and how many are left over."""
     group, size, won = room.group, room.size, room.won
@@ -263,7 +263,7 @@ def drop_small(records: int, k: int, groups: int, room: Room) -> tuple[int, int]
     return total, left
 
 
-@door
+@njit(cache=True, nogil=True)
 def settle(forest: Forest, sets: Sets, part: Part, node: int, k: int, groups: int, room: Room) -> int:
     """Merge groups below k into what is left over, and fill that up to k; return the gain, -1 where nothing moves.
 
@@ -299,7 +299,7 @@ def settle(forest: Forest, sets: Sets, part: Part, node: int, k: int, groups: in
     return total - won[least]
 
 
-@door
+@njit(cache=True, nogil=True)
 def regroup(forest: Forest, sets: Sets, part: Part, node: int, child: int, k: int, room: Room) -> int:
     """Group a part as opening a node would, or taking a child out of it; return the gain, -1 where that cannot be."""
     if child < 0:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from kveil.arrays import Ints, Longs
 from kveil.kernels.items.by_children_loops import first_below
 from kveil.kernels.items.combinations import ClusterItems
 from kveil.kernels.items.partition import Forest
-from kveil.kernels.jit import door
 
 
-@door
+@njit(cache=True, nogil=True)
 def shown_at(forest: Forest, items: ClusterItems, place: int) -> int:
     """Return the node that a cluster's item is shown as."""
     return forest.way[forest.way_start[items.leaf[place]] + items.level[place]]
 
 
-@door
+@njit(cache=True, nogil=True)
 def price_of_parent(forest: Forest, items: ClusterItems, cluster: int, parent: int) -> int:
     """Return what it costs to show everything of a cluster below a node as that node."""
     price = np.int64(0)
@@ -28,7 +28,7 @@ def price_of_parent(forest: Forest, items: ClusterItems, cluster: int, parent: i
     return price
 
 
-@door
+@njit(cache=True, nogil=True)
 def climb_all(forest: Forest, items: ClusterItems, cluster: Ints, nodes: Ints) -> int:
     """Generalize one item of each combination; see `combinations.climb`."""
     climbed = 0
@@ -59,7 +59,7 @@ def climb_all(forest: Forest, items: ClusterItems, cluster: Ints, nodes: Ints) -
     return climbed
 
 
-@door
+@njit(cache=True, nogil=True)
 def row_cost(
     nodes: Longs, leaves: Longs, attributes: Longs, low: Ints, high: Ints, one: int, other: int, most: int
 ) -> int:
@@ -85,7 +85,7 @@ def row_cost(
     return total
 
 
-@door
+@njit(cache=True, nogil=True)
 def merge_clusters(
     nodes: Longs, leaves: Longs, attributes: Longs, low: Ints, high: Ints, size: Longs, group: Ints, most: int
 ) -> Ints:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.jit import door
 
 
-@door
+@njit(cache=True, nogil=True)
 def group_runs(start: Longs, values: Ints) -> tuple[Ints, Ints]:
     """Group equal runs of values; equal hashes are compared value by value."""
     runs = len(start) - 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 from kveil.arrays import Ints, Longs
 from kveil.kernels.items.by_children_loops import (
@@ -19,7 +20,6 @@ from kveil.kernels.items.by_children_loops import (
     settle,
 )
 from kveil.kernels.items.partition import Forest, Sets
-from kveil.kernels.jit import door
 
 
 class Board(NamedTuple):
@@ -31,7 +31,7 @@ class Board(NamedTuple):
     child: Ints
 
 
-@door
+@njit(cache=True, nogil=True)
 def weigh_small(forest: Forest, sets: Sets, part: Part, node: int, room: Room) -> tuple[int, int, int]:
     """Weigh a node of a part too small to be divided: it moves as a whole or not at all.
 
@@ -88,7 +88,7 @@ def weigh_small(forest: Forest, sets: Sets, part: Part, node: int, room: Room) -
     return opened, best, best_gain
 
 
-@door
+@njit(cache=True, nogil=True)
 def best_child(forest: Forest, sets: Sets, part: Part, node: int, children: int, k: int, room: Room) -> tuple[int, int]:
     """Return the child of a node whose taking out gains most, and the gain; -1 where none can be taken out.
 
@@ -116,7 +116,7 @@ def best_child(forest: Forest, sets: Sets, part: Part, node: int, children: int,
     return best, best_gain
 
 
-@door
+@njit(cache=True, nogil=True)
 def weigh_nodes(
     forest: Forest, sets: Sets, part: Part, k: int, board: Board, known: int, shown: int, saved: int, room: Room
 ) -> int:
@@ -142,7 +142,7 @@ def weigh_nodes(
     return saved
 
 
-@door
+@njit(cache=True, nogil=True)
 def choose(board: Board, shown: int, patient: bool) -> tuple[int, bool]:
     """Return the place of the node that gains most, and whether to open it or to take out its child; -1 for none.
 
@@ -164,7 +164,7 @@ def choose(board: Board, shown: int, patient: bool) -> tuple[int, bool]:
     return best, True
 
 
-@door
+@njit(cache=True, nogil=True)
 def move_down(forest: Forest, sets: Sets, part: Part, node: int, child: int, group: Ints) -> None:
     """Show the items below a node as its children, or only those below one child, in records that are not left."""
     for p in range(part.end - part.begin):
@@ -183,7 +183,7 @@ def move_down(forest: Forest, sets: Sets, part: Part, node: int, child: int, gro
                 break
 
 
-@door
+@njit(cache=True, nogil=True)
 def divide(part: Part, group: Ints, number: Ints, place: Longs, into: Ints) -> int:
     """Sort a part's records by group, those left over last, and keep their order; return how many groups there are.
 
@@ -221,7 +221,7 @@ def divide(part: Part, group: Ints, number: Ints, place: Longs, into: Ints) -> i
     return groups
 
 
-@door
+@njit(cache=True, nogil=True)
 def list_nodes(forest: Forest, sets: Sets, place: Longs, record: int, nodes: Ints, known: int, under: int) -> int:
     """Append the inner nodes at or below ``under`` (-1: all) that a record's items show and the list lacks."""
     shown = known
@@ -241,7 +241,7 @@ def list_nodes(forest: Forest, sets: Sets, place: Longs, record: int, nodes: Int
     return shown
 
 
-@door
+@njit(cache=True, nogil=True)
 def refine_parts(
     forest: Forest, sets: Sets, order: Ints, place: Longs, parts: Longs, k: int, patient: bool, small: int
 ) -> Longs:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from kveil.arrays import Floats, Ints, Longs, Words
-from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.splitting.mondrian import Needs, Values
+
+SMALL, LARGE, SPAN = range(3)  # how an attribute's codes are joined: by a table, by climbing, as spans of numbers
+FORBIDDEN = 1 << 38  # the cost of what may not be shown: above any row's, and times a million rows still a number
+
+# What is known about an attribute. KIND; WIDTH: its nodes, or numbers. In ``ints``: PAIR_AT the table of covers, or
+# NODE_AT the first and last leaves and parents of its nodes. In ``longs``: LEAF_AT the table of what covers cost,
+# COST_AT the costs of its nodes, SPAN_AT the bounds numbers show, downward and upward. WIDEST: the widest span that
+# may be shown, -1 for any; MISSING: the rank of missing; WHOLE: what showing nothing costs; STAR: the node that is `*`.
+KIND, WIDTH, PAIR_AT, NODE_AT, LEAF_AT, COST_AT, SPAN_AT, WIDEST, MISSING, WHOLE, STAR = range(11)
+SAME, ZONE, GROUP, AFTER, BEFORE = range(5)  # of a row: its number among distinct rows, zone, group, list
+HEAD, SIZE, ALIVE, PLACE, FREE = range(5)  # of a group: first row, rows; then lists of numbers in use and free
 
 
 class Codes(NamedTuple):
@@ -25,8 +34,8 @@ class Codes(NamedTuple):
     factor: Floats
 
 
-class GroupedRows(NamedTuple):
-    """Rows in groups, as doubly linked lists; `groups_layout` says what stands where.
+class State(NamedTuple):
+    """Rows in groups, as doubly linked lists. ``counts``: groups in use, free numbers, tries kept, tries.
 
     ``base`` is row × attribute, what a row would show alone; equal rows stand together; ``code`` is group ×
     attribute, what it shows; ``cost`` what that costs each of its rows. Rows of different zones are never joined.
@@ -39,25 +48,6 @@ class GroupedRows(NamedTuple):
     cost: Longs
     counts: Longs
     random: Words
-
-
-class PoolRoom(NamedTuple):
-    """Room for one pool: its rows, the units they are merged into, the groups they become.
-
-    ``without`` is what a row's group would show without it; ``code``, ``trial`` and ``unit`` what groups, groups on
-    trial and units show; ``run`` what covers the members from one on; ``pairs`` what merging two units costs, ``value``
-    with the nearest.
-    """
-
-    ints: Ints
-    longs: Longs
-    value: Floats
-    pairs: Floats
-    without: Ints
-    code: Ints
-    trial: Ints
-    unit: Ints
-    run: Ints
 
 
 class Models(NamedTuple):
@@ -82,7 +72,6 @@ class Children(NamedTuple):
     parent: Ints
 
 
-@cache
 def noise_table() -> Longs:
     """Return 256 factors exp(0.3 z), z at the middles of 256 equal parts of the normal distribution, in 1024ths."""
     from math import exp
@@ -92,54 +81,41 @@ def noise_table() -> Longs:
     return np.array([round(exp(0.3 * normal.inv_cdf((i + 0.5) / 256)) * 1024) for i in range(256)], dtype=np.int64)
 
 
-def new_state(base: Ints, zone: Ints, part: Ints, codes: Codes, seed: int) -> tuple[GroupedRows, int]:
+def new_state(base: Ints, zone: Ints, part: Ints, codes: Codes, seed: int) -> tuple[State, int]:
     """Return rows in the groups of their parts, and what these cost together; equal rows must stand together."""
     from kveil.kernels.least_loss.neighbours_loops import fill_groups
 
     rows, width = base.shape
     differs = (base[1:] != base[:-1]).any(axis=1)
     about = np.full((5, rows), -1, dtype=np.int32)
-    about[field.SAME] = np.concatenate([[0], np.cumsum(differs)])[:rows]
-    about[field.ZONE] = zone
+    about[SAME] = np.concatenate([[0], np.cumsum(differs)])[:rows]
+    about[ZONE] = zone
     groups = np.zeros((5, rows), dtype=np.int32)
-    groups[field.FREE] = np.arange(rows - 1, -1, -1)
-    state = GroupedRows(
+    groups[FREE] = np.arange(rows - 1, -1, -1)
+    state = State(
         base, about, groups, np.zeros((rows, width), dtype=base.dtype), np.zeros(rows, dtype=np.int64),
         np.array([0, rows, 0, 0], dtype=np.int64), np.array([seed], dtype=np.uint64),
     )  # fmt: skip
     return state, int(fill_groups(state, codes, part.astype(np.int32), int(part.max(initial=-1)) + 1))
 
 
-def pool_room(state: GroupedRows, rows: int) -> PoolRoom:
-    """Return room for pools of so many rows; its memory is linear in them."""
-    width = state.base.shape[1]
-    wide = np.zeros((rows + field.MOST_GROUPS, width), dtype=state.base.dtype)
-    spots = rows + max(field.MOST_GROUPS, width)
-    stored = min(rows, field.MOST_STORED)
-    return PoolRoom(
-        np.zeros((field.POOL_INTS, spots), dtype=np.int32), np.zeros((field.POOL_LONGS, spots), dtype=np.int64),
-        np.zeros(rows), np.zeros((stored, stored)), wide.copy(), wide.copy(), wide.copy(), wide.copy(), wide,
-    )  # fmt: skip
-
-
 def search(
-    state: GroupedRows, codes: Codes, models: Models | None, room: PoolRoom, k: int, tries: int, *, hides: bool
+    state: State, codes: Codes, models: Models | None, noise: Longs, k: int, hides: bool, tries: int, room: int
 ) -> int:
-    """Take neighbourhoods apart ``tries`` times, as many rows as there is room for; keep what is not worse.
+    """Take neighbourhoods of up to ``room`` rows apart ``tries`` times; keep what is not worse.
 
     Returns how much the total cost fell. Every group has k rows or more and satisfies the models; with ``hides``
     none shows `*` in every attribute. A try costs O(groups · attributes + rows of the pool squared · attributes).
     """
     from kveil.kernels.least_loss.neighbours_loops import search_groups
 
-    asked = no_models() if models is None else models
-    return int(search_groups(state, codes, asked, room, noise_table(), k, hides, tries))
+    return int(search_groups(state, codes, no_models() if models is None else models, noise, k, hides, tries, room))
 
 
 def top_down(base: Ints, starts: Longs, codes: Codes, children: Children, k: int) -> Ints:
     """Return every row's part: zones, which start at ``starts``, are split where the loss falls most.
 
-    A part is split into the children of what it shows in one attribute; see `start_loops`. Trees only.
+    A part is split into the children of what it shows in one attribute; see `topdown_loops`. Trees only.
     """
     from kveil.kernels.least_loss.start_loops import split_down
 
@@ -168,13 +144,13 @@ def no_models() -> Models:
 
 def search_nothing() -> None:
     """Search in one row, which compiles the loops for the types they are called with."""
-    about = np.zeros((1, field.ABOUT), dtype=np.int64)
-    about[0, [field.WIDTH, field.WIDEST, field.MISSING, field.STAR]] = 1, -1, -1, -1
+    about = np.full((1, 11), 0, dtype=np.int64)
+    about[0, [WIDTH, WIDEST, MISSING, STAR]] = 1, -1, -1, -1
     none, far = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
     codes = Codes(about, np.zeros(1, dtype=np.int32), np.zeros(2, dtype=np.int64), np.zeros(1))
     base, zone = np.zeros((1, 1), dtype=np.int32), np.zeros(1, dtype=np.int32)
     state, _ = new_state(base, zone, zone, codes, 0)
-    search(state, codes, None, pool_room(state, 8), 1, 1, hides=False)
+    search(state, codes, None, noise_table(), 1, False, 1, 8)
     place_rows(base, zone, zone, base.copy(), np.ones((2, 1), dtype=np.int64), 1, codes)
     children = Children(far, np.zeros(2, dtype=np.int64), none, zone, zone)
     top_down(base, np.array([0, 1]), codes, children, 1)

@@ -1,20 +1,43 @@
-"""The compiled loops behind tries of `overlaps`: a row moves to something cheaper, what that breaks is mended."""
+"""The compiled loops behind tries of `overlaps`: a row aims at something cheaper, what that breaks is repaired."""
 
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from kveil.arrays import Ints
-from kveil.kernels.jit import door, inner
-from kveil.kernels.least_loss import overlaps_layout as field
-from kveil.kernels.least_loss.aim_loops import aim, first_from
 from kveil.kernels.least_loss.join_loops import draw
 from kveil.kernels.least_loss.neighbours import Models
-from kveil.kernels.least_loss.overlaps import Constraints, NodeColumns, ShownRows, TryRoom
-from kveil.kernels.least_loss.shown_loops import (
+from kveil.kernels.least_loss.overlaps import (
+    ACTIVE,
+    AFTER,
+    DEPTH,
+    FIRST,
+    HEAD,
+    JOURNAL,
+    KEPT,
+    LAST,
+    MOST_STEPS,
+    OF,
+    PARENT,
+    QUEUE,
+    SIZE,
+    TOTAL,
+    TRIES,
+    UNIT,
+    WAITS,
+    WORK,
+    Rules,
+    State,
+    Trees,
+    Work,
+)
+from kveil.kernels.least_loss.overlaps_loops import (
     class_holds,
     class_of,
+    covers,
     forget_waiting,
+    inner,
     may_rise,
     may_show,
     place,
@@ -24,39 +47,175 @@ from kveil.kernels.least_loss.shown_loops import (
     vector_cost,
 )
 
+FAR = 1 << 60
+MOST_SEEN = 1_000  # rows that are looked at for one that could help
+AROUND = 200  # rows that are looked at for one to be like
+KINDS = 12
+MOST_REPAIRS = 20  # classes that one try may repair
+MOST_WORK = 50_000  # looks at rows that one try may take
+
 
 @inner
-def step(state: ShownRows, trees: NodeColumns, constraints: Constraints, work: TryRoom, row: int, vector: Ints) -> bool:
+def step(state: State, trees: Trees, rules: Rules, work: Work, row: int, vector: Ints) -> bool:
     """Let a row show a vector, and write that down; False where the journal is full."""
-    at = state.counts[field.JOURNAL]
-    if at >= field.MOST_STEPS:
+    at = state.counts[JOURNAL]
+    if at >= MOST_STEPS:
         return False
     work.journal[0, at] = row
     work.journal[1, at] = state.out[row]
     for a in range(len(vector)):
         work.before[at, a] = state.nodes[row, a]
-    state.counts[field.JOURNAL] += 1
-    place(state, trees, constraints, work, row, vector)
+    state.counts[JOURNAL] += 1
+    place(state, trees, rules, work, row, vector)
     return True
 
 
 @inner
-def take_back(state: ShownRows, trees: NodeColumns, constraints: Constraints, work: TryRoom) -> None:
+def take_back(state: State, trees: Trees, rules: Rules, work: Work) -> None:
     """Undo everything in the journal."""
-    for at in range(state.counts[field.JOURNAL] - 1, -1, -1):
+    for at in range(state.counts[JOURNAL] - 1, -1, -1):
         row = work.journal[0, at]
         if work.journal[1, at] == 1:
-            put_out(state, trees, constraints, work, row)
+            put_out(state, trees, rules, work, row)
             for a in range(state.nodes.shape[1]):
                 state.nodes[row, a] = work.before[at, a]
         else:
-            place(state, trees, constraints, work, row, work.before[at])
+            place(state, trees, rules, work, row, work.before[at])
 
 
 @inner
-def begin(
-    state: ShownRows, trees: NodeColumns, constraints: Constraints, work: TryRoom, seed: int, c: int, hides: bool
-) -> bool:
+def first_from(cells: Ints, number: int, leaf: int) -> int:
+    """Return the first place at which rows have a leaf or one behind it."""
+    low, high = 0, number
+    while low < high:
+        middle = (low + high) // 2
+        if cells[middle, 1] < leaf:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inner
+def cover(trees: Trees, a: int, node: int, other: int) -> int:
+    """Return the lowest node over two of an attribute, -1 where there is none: spans have nothing above them."""
+    at = trees.at[a]
+    while not covers(trees, a, node, other):
+        parent = trees.ints[PARENT, at + node]
+        if parent == node:
+            return -1
+        node = parent
+    return node
+
+
+@inner
+def look_around(
+    state: State, trees: Trees, rules: Rules, work: Work, row: int, c: int, kind: int, vector: Ints
+) -> None:
+    """Write what a row would show like another one: all that one shows, or what covers both under a constraint."""
+    own = work.vectors[1]
+    width = len(vector)
+    whole = kind % 2 == 0
+    shown = kind >= 10
+    begin, end = (0, width) if whole else (rules.start[c], rules.start[c + 1])
+    least = np.int64(0)
+    for i in range(begin, end):
+        a = i if whole else rules.attribute[i]
+        least += trees.cost[trees.at[a] + state.nodes[row, a]]
+    if state.out[row] == 1:
+        least = np.int64(FAR)
+    cells = work.active[c]
+    count = state.counts[ACTIVE]
+    lead = rules.attribute[rules.start[c]]
+    near = first_from(cells, count, trees.ints[FIRST, trees.at[lead] + state.base[row, lead]])
+    for turn in range(AROUND):
+        other = cells[draw(state.random, count) if turn % 2 else (near + turn // 2) % count, 0]
+        if other == row or (shown and state.out[other] == 1):
+            continue
+        value = np.int64(0)
+        for i in range(begin, end):
+            a = i if whole else rules.attribute[i]
+            node = state.nodes[other, a] if shown else state.base[other, a]
+            if not covers(trees, a, node, state.base[row, a]):
+                if shown:
+                    value = np.int64(FAR)
+                    break
+                node = cover(trees, a, state.base[row, a], node)
+                if node < 0:
+                    value = np.int64(FAR)
+                    break
+            own[a] = node
+            value += trees.cost[trees.at[a] + node]
+            if value >= least or not may_show(state, trees, row, a, node):
+                value = np.int64(FAR)
+                break
+        if value < least:
+            least = value
+            for i in range(begin, end):
+                a = i if whole else rules.attribute[i]
+                vector[a] = own[a]
+
+
+@inner
+def aim(state: State, trees: Trees, rules: Rules, work: Work, row: int, vector: Ints) -> int:
+    """Write a vector that a row would rather show; return a constraint that it changes."""
+    width = len(vector)
+    for a in range(width):
+        vector[a] = state.nodes[row, a]
+    sets = len(rules.k)
+    c = draw(state.random, sets)
+    for _ in range(sets):  # one whose attributes cost something
+        dear = False
+        for i in range(rules.start[c], rules.start[c + 1]):
+            a = rules.attribute[i]
+            if state.nodes[row, a] != state.base[row, a]:
+                dear = True
+        if dear:
+            break
+        c = (c + 1) % sets
+    kind = draw(state.random, KINDS)
+    if kind >= 8:
+        look_around(state, trees, rules, work, row, c, kind, vector)
+    elif kind == 0:  # everything as it is
+        for a in range(width):
+            vector[a] = state.base[row, a]
+    elif kind <= 3:  # all attributes of a constraint, each somewhere lower
+        for i in range(rules.start[c], rules.start[c + 1]):
+            a = rules.attribute[i]
+            vector[a] = lower(state, trees, row, a, kind != 1)
+    else:
+        number = rules.start[c + 1] - rules.start[c]
+        i = draw(state.random, number)
+        for _ in range(number):
+            a = rules.attribute[rules.start[c] + i]
+            if state.nodes[row, a] != state.base[row, a]:
+                break
+            i = (i + 1) % number
+        a = rules.attribute[rules.start[c] + i]
+        vector[a] = lower(state, trees, row, a, True)
+        if vector[a] == state.nodes[row, a]:
+            vector[a] = state.base[row, a]
+        if kind == 7:  # and another one higher
+            b = rules.attribute[rules.start[c] + draw(state.random, number)]
+            if b != a and may_rise(state, trees, row, b, vector[b]):
+                vector[b] = trees.ints[PARENT, trees.at[b] + vector[b]]
+    return c
+
+
+@inner
+def lower(state: State, trees: Trees, row: int, a: int, by_chance: bool) -> int:
+    """Return a node between what a row shows and what it is."""
+    at = trees.at[a]
+    node, shown = state.base[row, a], state.nodes[row, a]
+    if by_chance:
+        steps = trees.ints[DEPTH, at + node] - trees.ints[DEPTH, at + shown]
+        for _ in range(draw(state.random, steps + 1) if steps else 0):
+            node = trees.ints[PARENT, at + node]
+    return node
+
+
+@inner
+def begin(state: State, trees: Trees, rules: Rules, work: Work, seed: int, c: int, hides: bool) -> bool:
     """Move a row to what it aims at, with all of its class that can show the same; tell whether that is possible."""
     vector, own = work.vectors[0], work.vectors[1]
     if hides and shows_nothing(trees, vector):
@@ -69,15 +228,15 @@ def begin(
         same = same and was[a] == vector[a]
     if same:
         return False
-    g = state.rows[c, field.OF, seed]
-    if not step(state, trees, constraints, work, seed, vector):
+    g = state.rows[c, OF, seed]
+    if not step(state, trees, rules, work, seed, vector):
         return False
     if g < 0:
         return True
-    row = state.classes[c, field.HEAD, g]
+    row = state.classes[c, HEAD, g]
     seen = 0
-    while row >= 0 and seen < field.MOST_STEPS:
-        following = state.rows[c, field.AFTER, row]
+    while row >= 0 and seen < MOST_STEPS:
+        following = state.rows[c, AFTER, row]
         seen += 1
         able = True
         for a in range(width):
@@ -87,42 +246,42 @@ def begin(
                     able = False
                     break
                 own[a] = vector[a]
-        if able and not (hides and shows_nothing(trees, own)) and not step(state, trees, constraints, work, row, own):
+        if able and not (hides and shows_nothing(trees, own)) and not step(state, trees, rules, work, row, own):
             return False
         row = following
-    state.counts[field.WORK] += seen
+    state.counts[WORK] += seen
     return True
 
 
 @inner
-def strain(state: ShownRows, constraints: Constraints, row: int, vector: Ints, besides: int) -> int:
+def strain(state: State, rules: Rules, row: int, vector: Ints, besides: int) -> int:
     """Return how many rows would be lacking elsewhere if a row showed a vector: in what it enters and leaves."""
     lacking = np.int64(0)
-    for c in range(len(constraints.k)):
+    for c in range(len(rules.k)):
         if c == besides:
             continue
-        of = state.rows[c, field.OF, row]
-        to = class_of(state, constraints, c, vector, False)
+        of = state.rows[c, OF, row]
+        to = class_of(state, rules, c, vector, False)
         if to == of and of >= 0:
             continue
-        has = state.classes[c, field.SIZE, to] if to >= 0 else 0
-        lacking += max(constraints.k[c] - has - 1, 0)
-        if of >= 0 and state.classes[c, field.SIZE, of] <= constraints.k[c] and state.classes[c, field.SIZE, of] > 1:
+        has = state.classes[c, SIZE, to] if to >= 0 else 0
+        lacking += max(rules.k[c] - has - 1, 0)
+        if of >= 0 and state.classes[c, SIZE, of] <= rules.k[c] and state.classes[c, SIZE, of] > 1:
             lacking += 1
     return lacking
 
 
 @inner
-def extra_cost(state: ShownRows, trees: NodeColumns, constraints: Constraints, c: int, g: int, row: int) -> int:
+def extra_cost(state: State, trees: Trees, rules: Rules, c: int, g: int, row: int) -> int:
     """Return what a row would cost more in a class of a constraint, FAR where it may not show what that shows."""
-    start = constraints.start[c]
+    start = rules.start[c]
     value = np.int64(0)
-    for i in range(start, constraints.start[c + 1]):
-        a = constraints.attribute[i]
+    for i in range(start, rules.start[c + 1]):
+        a = rules.attribute[i]
         at = trees.at[a]
         node = state.projection[c, g, i - start]
         if not may_show(state, trees, row, a, node):
-            return np.int64(field.FAR)
+            return np.int64(FAR)
         value += trees.cost[at + node] - trees.cost[at + state.nodes[row, a]]
     if state.out[row] == 1:
         for a in range(len(trees.at)):
@@ -132,26 +291,18 @@ def extra_cost(state: ShownRows, trees: NodeColumns, constraints: Constraints, c
 
 
 @inner
-def show_as(state: ShownRows, constraints: Constraints, c: int, g: int, row: int, vector: Ints) -> None:
+def join(state: State, rules: Rules, c: int, g: int, row: int, vector: Ints) -> None:
     """Write what a row would show in a class of a constraint."""
-    start = constraints.start[c]
+    start = rules.start[c]
     for a in range(len(vector)):
         vector[a] = state.nodes[row, a]
-    for i in range(start, constraints.start[c + 1]):
-        vector[constraints.attribute[i]] = state.projection[c, g, i - start]
+    for i in range(start, rules.start[c + 1]):
+        vector[rules.attribute[i]] = state.projection[c, g, i - start]
 
 
 @inner
 def find_help(
-    state: ShownRows,
-    trees: NodeColumns,
-    constraints: Constraints,
-    work: TryRoom,
-    c: int,
-    g: int,
-    lack: int,
-    most: int,
-    hides: bool,
+    state: State, trees: Trees, rules: Rules, work: Work, c: int, g: int, lack: int, most: int, hides: bool
 ) -> int:
     """Find rows that could join a class at the least cost; return what they cost, FAR where there are too few.
 
@@ -162,21 +313,21 @@ def find_help(
     worst = most + 1
     least = np.int64(0)  # what the class costs a row that costs nothing yet
     first, last = work.vectors[2], work.vectors[3]
-    own = constraints.start[c + 1] - constraints.start[c]
+    own = rules.start[c + 1] - rules.start[c]
     for i in range(own):
-        node = trees.at[constraints.attribute[constraints.start[c] + i]] + state.projection[c, g, i]
-        first[i], last[i] = trees.ints[field.FIRST, node], trees.ints[field.LAST, node]
+        node = trees.at[rules.attribute[rules.start[c] + i]] + state.projection[c, g, i]
+        first[i], last[i] = trees.ints[FIRST, node], trees.ints[LAST, node]
         least += trees.cost[node]
     for turn in range(2):  # rows that cost something, then all
-        cells = work.active[c] if turn == 0 else constraints.order[c]
-        count = state.counts[field.ACTIVE] if turn == 0 else len(cells)
+        cells = work.active[c] if turn == 0 else rules.order[c]
+        count = state.counts[ACTIVE] if turn == 0 else len(cells)
         left, right = first_from(cells, count, first[0]), first_from(cells, count, last[0] + 1)
         number = right - left
         if number == 0:
             continue
         spot = left + draw(state.random, number)
-        state.counts[field.WORK] += min(number, field.MOST_SEEN)
-        for _ in range(min(number, field.MOST_SEEN)):
+        state.counts[WORK] += min(number, MOST_SEEN)
+        for _ in range(min(number, MOST_SEEN)):
             if turn == 1 and found == lack and worst <= least:
                 break
             at = spot
@@ -189,18 +340,18 @@ def find_help(
             if not inside:
                 continue
             row = cells[at, 0]
-            value = extra_cost(state, trees, constraints, c, g, row)
+            value = extra_cost(state, trees, rules, c, g, row)
             if value >= worst:
                 continue
-            of = state.rows[c, field.OF, row]
+            of = state.rows[c, OF, row]
             if of == g or (turn == 1 and state.cost[row] > state.least[row]):
                 continue
-            if of >= 0 and state.classes[c, field.SIZE, of] <= constraints.k[c]:
-                value += state.counts[field.UNIT]
+            if of >= 0 and state.classes[c, SIZE, of] <= rules.k[c]:
+                value += state.counts[UNIT]
                 if value >= worst:
                     continue
-            show_as(state, constraints, c, g, row, vector)
-            value += strain(state, constraints, row, vector, c) * state.counts[field.UNIT]
+            join(state, rules, c, g, row, vector)
+            value += strain(state, rules, row, vector, c) * state.counts[UNIT]
             if value >= worst or (hides and shows_nothing(trees, vector)):
                 continue
             if found < lack:
@@ -215,7 +366,7 @@ def find_help(
             if found == lack:
                 worst = work.worth[0, found - 1]
     if found < lack:
-        return np.int64(field.FAR)
+        return np.int64(FAR)
     total = np.int64(0)
     for i in range(found):
         total += work.worth[0, i]
@@ -223,28 +374,26 @@ def find_help(
 
 
 @inner
-def way_up(
-    state: ShownRows, trees: NodeColumns, constraints: Constraints, work: TryRoom, c: int, g: int, row: int, hides: bool
-) -> int:
+def way_up(state: State, trees: Trees, rules: Rules, work: Work, c: int, g: int, row: int, hides: bool) -> int:
     """Write in ``vectors[3]`` the cheapest way for a row to leave a class by raising an attribute; return its cost."""
     vector, best = work.vectors[1], work.vectors[3]
-    least = np.int64(field.FAR)
-    size = state.classes[c, field.SIZE, g]
-    for i in range(constraints.start[c], constraints.start[c + 1]):
-        a = constraints.attribute[i]
+    least = np.int64(FAR)
+    size = state.classes[c, SIZE, g]
+    for i in range(rules.start[c], rules.start[c + 1]):
+        a = rules.attribute[i]
         for b in range(len(vector)):
             vector[b] = state.nodes[row, b]
         while may_rise(state, trees, row, a, vector[a]):
-            vector[a] = trees.ints[field.PARENT, trees.at[a] + vector[a]]
+            vector[a] = trees.ints[PARENT, trees.at[a] + vector[a]]
             if hides and shows_nothing(trees, vector):
                 break
             value = vector_cost(trees, vector) - state.cost[row]
             if value >= least:
                 break
-            to = class_of(state, constraints, c, vector, False)
-            has = state.classes[c, field.SIZE, to] if to >= 0 else 0
-            lacking = max(constraints.k[c] - has - size, 0) + strain(state, constraints, row, vector, c)
-            value += lacking * state.counts[field.UNIT] // (1 if has else max(size, 1))
+            to = class_of(state, rules, c, vector, False)
+            has = state.classes[c, SIZE, to] if to >= 0 else 0
+            lacking = max(rules.k[c] - has - size, 0) + strain(state, rules, row, vector, c)
+            value += lacking * state.counts[UNIT] // (1 if has else max(size, 1))
             if value < least:
                 least = value
                 for b in range(len(vector)):
@@ -253,50 +402,42 @@ def way_up(
 
 
 @inner
-def mend_class(
-    state: ShownRows,
-    trees: NodeColumns,
-    constraints: Constraints,
-    work: TryRoom,
-    c: int,
-    g: int,
-    lack: int,
-    most: int,
-    hides: bool,
+def repair(
+    state: State, trees: Trees, rules: Rules, work: Work, c: int, g: int, lack: int, most: int, hides: bool
 ) -> bool:
     """Bring rows into a class that lacks some, or its rows up into others, whichever costs less; False for neither."""
-    help_cost = find_help(state, trees, constraints, work, c, g, lack, most, hides)
+    help_cost = find_help(state, trees, rules, work, c, g, lack, most, hides)
     up_cost = np.int64(0)
-    row = state.classes[c, field.HEAD, g]
-    state.counts[field.WORK] += field.WAY_UP_LOOKS * state.classes[c, field.SIZE, g]
+    row = state.classes[c, HEAD, g]
+    state.counts[WORK] += 60 * state.classes[c, SIZE, g]  # a way up takes as long as so many looks
     while row >= 0:
-        up_cost += way_up(state, trees, constraints, work, c, g, row, hides)
+        up_cost += way_up(state, trees, rules, work, c, g, row, hides)
         if up_cost > most or up_cost >= help_cost:
             break
-        row = state.rows[c, field.AFTER, row]
+        row = state.rows[c, AFTER, row]
     if min(help_cost, up_cost) > most:
         return False
     vector = work.vectors[1]
     if help_cost <= up_cost:
         for i in range(lack):
             row = work.picked[0, i]
-            show_as(state, constraints, c, g, row, vector)
-            if not step(state, trees, constraints, work, row, vector):
+            join(state, rules, c, g, row, vector)
+            if not step(state, trees, rules, work, row, vector):
                 return False
         return True
-    row = state.classes[c, field.HEAD, g]
+    row = state.classes[c, HEAD, g]
     while row >= 0:
-        following = state.rows[c, field.AFTER, row]
-        if way_up(state, trees, constraints, work, c, g, row, hides) >= field.FAR:
+        following = state.rows[c, AFTER, row]
+        if way_up(state, trees, rules, work, c, g, row, hides) >= FAR:
             return False
-        if not step(state, trees, constraints, work, row, work.vectors[3]):
+        if not step(state, trees, rules, work, row, work.vectors[3]):
             return False
         row = following
     return True
 
 
 @inner
-def lower_row(state: ShownRows, trees: NodeColumns, constraints: Constraints, work: TryRoom, row: int) -> bool:
+def settle(state: State, trees: Trees, rules: Rules, work: Work, row: int) -> bool:
     """Let a row show less where classes that are there already allow it; False where the journal is full."""
     vector = work.vectors[1]
     width = len(vector)
@@ -304,77 +445,61 @@ def lower_row(state: ShownRows, trees: NodeColumns, constraints: Constraints, wo
     for turn in range(width):
         a = (first + turn) % width
         node = state.base[row, a]
-        shown_depth = trees.ints[field.DEPTH, trees.at[a] + state.nodes[row, a]]
-        while trees.ints[field.DEPTH, trees.at[a] + node] > shown_depth:
+        shown_depth = trees.ints[DEPTH, trees.at[a] + state.nodes[row, a]]
+        while trees.ints[DEPTH, trees.at[a] + node] > shown_depth:
             for b in range(width):
                 vector[b] = state.nodes[row, b]
             vector[a] = node
             if trees.cost[trees.at[a] + node] < trees.cost[trees.at[a] + state.nodes[row, a]] and (
-                strain(state, constraints, row, vector, -1) == 0
+                strain(state, rules, row, vector, -1) == 0
             ):
-                if not step(state, trees, constraints, work, row, vector):
+                if not step(state, trees, rules, work, row, vector):
                     return False
                 break
-            node = trees.ints[field.PARENT, trees.at[a] + node]
+            node = trees.ints[PARENT, trees.at[a] + node]
     return True
 
 
 @inner
-def attempt(
-    state: ShownRows,
-    trees: NodeColumns,
-    constraints: Constraints,
-    models: Models,
-    work: TryRoom,
-    seed: int,
-    hides: bool,
-) -> bool:
-    """Move a row to something cheaper and mend what that breaks; tell whether all holds and nothing is dearer."""
-    before = state.counts[field.TOTAL]
-    c = aim(state, trees, constraints, work, seed, work.vectors[0])
-    if not begin(state, trees, constraints, work, seed, c, hides):
+def attempt(state: State, trees: Trees, rules: Rules, models: Models, work: Work, seed: int, hides: bool) -> bool:
+    """Move a row to something cheaper and repair what that breaks; tell whether all holds and nothing is dearer."""
+    before = state.counts[TOTAL]
+    c = aim(state, trees, rules, work, seed, work.vectors[0])
+    if not begin(state, trees, rules, work, seed, c, hides):
         return False
     at = 0
     repairs = 0
     while True:
-        while at < state.counts[field.QUEUE]:
+        while at < state.counts[QUEUE]:
             c, g = work.queue[0, at], work.queue[1, at]
             at += 1
-            state.classes[c, field.WAITS, g] = 0
-            if class_holds(state, constraints, models, c, g):
+            state.classes[c, WAITS, g] = 0
+            if class_holds(state, rules, models, c, g):
                 continue
             repairs += 1
-            left = before - state.counts[field.TOTAL]
-            if repairs > field.MOST_REPAIRS or left < 0 or state.counts[field.WORK] > field.MOST_WORK:
+            left = before - state.counts[TOTAL]
+            if repairs > MOST_REPAIRS or left < 0 or state.counts[WORK] > MOST_WORK:
                 return False
-            lack = max(constraints.k[c] - state.classes[c, field.SIZE, g], 1)
-            if not mend_class(state, trees, constraints, work, c, g, lack, left, hides):
+            lack = max(rules.k[c] - state.classes[c, SIZE, g], 1)
+            if not repair(state, trees, rules, work, c, g, lack, left, hides):
                 return False
-        number = state.counts[field.JOURNAL]
+        number = state.counts[JOURNAL]
         for i in range(number):
             row = work.journal[0, i]
             if (
                 state.cost[row] > state.least[row]
                 and state.out[row] == 0
-                and not lower_row(state, trees, constraints, work, row)
+                and not settle(state, trees, rules, work, row)
             ):
                 return False
-        if at == state.counts[field.QUEUE]:
-            return state.counts[field.TOTAL] <= before
+        if at == state.counts[QUEUE]:
+            return state.counts[TOTAL] <= before
 
 
-@door
-def search_shown(
-    state: ShownRows,
-    trees: NodeColumns,
-    constraints: Constraints,
-    models: Models,
-    work: TryRoom,
-    tries: int,
-    hides: bool,
-) -> int:
+@njit(cache=True, nogil=True)
+def search_shown(state: State, trees: Trees, rules: Rules, models: Models, work: Work, tries: int, hides: bool) -> int:
     """Try to move rows that cost something, keep what is not dearer; return how much the total fell."""
-    before = state.counts[field.TOTAL]
+    before = state.counts[TOTAL]
     active = work.picked[2]
     number = 0
     dear = np.int64(0)
@@ -385,26 +510,26 @@ def search_shown(
             dear += state.cost[row] - state.least[row]
     if number == 0:
         return np.int64(0)
-    state.counts[field.UNIT] = dear // number
-    state.counts[field.ACTIVE] = number
-    for c in range(len(constraints.k)):
+    state.counts[UNIT] = dear // number
+    state.counts[ACTIVE] = number
+    for c in range(len(rules.k)):
         place = 0
         for i in range(len(state.base)):
-            row = constraints.order[c, i, 0]
+            row = rules.order[c, i, 0]
             if state.cost[row] > state.least[row]:
-                work.active[c, place] = constraints.order[c, i]
+                work.active[c, place] = rules.order[c, i]
                 place += 1
     for _ in range(tries):
         seed = active[draw(state.random, number)]
-        state.counts[field.TRIES] += 1
+        state.counts[TRIES] += 1
         if state.cost[seed] == state.least[seed]:
             continue
-        state.counts[field.JOURNAL] = state.counts[field.WORK] = 0
-        if attempt(state, trees, constraints, models, work, seed, hides):
-            state.counts[field.KEPT] += 1
+        state.counts[JOURNAL] = state.counts[WORK] = 0
+        if attempt(state, trees, rules, models, work, seed, hides):
+            state.counts[KEPT] += 1
         else:
             forget_waiting(state, work)
-            take_back(state, trees, constraints, work)
+            take_back(state, trees, rules, work)
         forget_waiting(state, work)
         purge(state, work)
-    return before - state.counts[field.TOTAL]
+    return before - state.counts[TOTAL]

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.jit import bare, door
-from kveil.kernels.least_loss.join_loops import cost_of, join
+from kveil.kernels.least_loss.join_loops import cost_of, inner, join
 from kveil.kernels.least_loss.neighbours import Children, Codes
 
 
-@bare
+@inner
 def bins_of(children: Children, base: Ints, order: Ints, begin: int, end: int, a: int, node: int, into: Ints) -> None:
     """Give every row of a part the child of a node it lies under, -1 where it shows the node itself."""
     at = children.at[a]
     for i in range(begin, end):
         v = base[order[i], a]
         above = -1
-        while v != node and v != 0:  # no further than the root
+        while v != node:
             above = v
             v = children.parent[at + v]
         into[i] = -1 if above < 0 else children.rank[at + above]
 
 
-@bare
+@inner
 def plan(counts: Longs, kept: Longs, bins: int, rest: int, k: int) -> int:
     """Choose which children become parts of their own, and how many rows each keeps; return the size of the rest.
 
@@ -59,7 +59,7 @@ def plan(counts: Longs, kept: Longs, bins: int, rest: int, k: int) -> int:
     return rest
 
 
-@bare
+@inner
 def gain_of(codes: Codes, children: Children, a: int, node: int, kept: Longs, bins: int) -> int:
     """Return how much the cost falls when the kept rows of every child show the child."""
     at = children.at[a]
@@ -72,7 +72,7 @@ def gain_of(codes: Codes, children: Children, a: int, node: int, kept: Longs, bi
     return gain
 
 
-@bare
+@inner
 def count_bins(into: Ints, begin: int, end: int, counts: Longs, bins: int) -> int:
     """Count a part's rows by child; return how many lie under none."""
     rest = 0
@@ -86,7 +86,7 @@ def count_bins(into: Ints, begin: int, end: int, counts: Longs, bins: int) -> in
     return rest
 
 
-@door
+@njit(cache=True, nogil=True)
 def split_down(base: Ints, starts: Longs, codes: Codes, children: Children, k: int) -> Ints:
     """Split parts; see `neighbours.top_down`."""
     rows, width = base.shape

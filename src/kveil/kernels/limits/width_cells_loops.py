@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.jit import door
 
 
-@door
+@njit(cache=True, nogil=True)
 def best_ends(leaf: Ints, count: Longs, reach: Ints, k: int) -> Longs:
     """Return for every value where the cell that begins there ends (exclusive), in the best division of the rest.
 
@@ -57,7 +57,7 @@ def best_ends(leaf: Ints, count: Longs, reach: Ints, k: int) -> Longs:
     return ends
 
 
-@door
+@njit(cache=True, nogil=True)
 def choose_all(starts: Longs, leaf: Ints, count: Longs, reach: Ints, k: int) -> Ints:
     """Choose the cells of every group; see `kveil.kernels.limits.width_cells.choose_cells`."""
     cell = np.empty(len(leaf), dtype=np.int32)

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from kveil.arrays import Floats, Ints, Longs
-from kveil.kernels.jit import door, inner
 from kveil.kernels.splitting.mondrian import Needs, Rows, Values
 
 AT_LEAST_K, DISTINCT, ENTROPY, RECURSIVE, FREQUENCY, ALPHA, EQUAL, ORDERED, HIERARCHICAL = range(9)
 TOLERANCE = 1e-9
 
 
-@inner
-def count_values(values: Values, row: int, tally: Longs, touched: Ints, used: Ints) -> None:
-    """Add a row's sensitive values to the histograms. ``used`` counts the touched codes per attribute."""
-    for s in range(values.start.shape[0]):
-        for p in range(values.start[s, row], values.start[s, row + 1]):
-            code = values.code[p]
-            if tally[s, code] == 0:
-                touched[s, used[s]] = code
-                used[s] += 1
-            tally[s, code] += values.times[p]
-
-
-@door
+@njit(cache=True, nogil=True)
 def add_rows(
     rows: Rows, values: Values, order: Ints, begin: int, end: int, tally: Longs, touched: Ints, used: Ints
 ) -> int:
@@ -33,11 +21,18 @@ def add_rows(
     for at in range(begin, end):
         row = order[at]
         total += rows.weight[row]
-        count_values(values, rows.tuple[row], tally, touched, used)
+        own = rows.tuple[row]
+        for s in range(values.start.shape[0]):
+            for p in range(values.start[s, own], values.start[s, own + 1]):
+                code = values.code[p]
+                if tally[s, code] == 0:
+                    touched[s, used[s]] = code
+                    used[s] += 1
+                tally[s, code] += values.times[p]
     return total
 
 
-@door
+@njit(cache=True, nogil=True)
 def clear(tally: Longs, touched: Ints, used: Ints) -> None:
     """Empty the histograms."""
     for s in range(tally.shape[0]):
@@ -46,7 +41,7 @@ def clear(tally: Longs, touched: Ints, used: Ints) -> None:
         used[s] = 0
 
 
-@door
+@njit(cache=True, nogil=True)
 def holds(
     needs: Needs, values: Values, total: int, tally: Longs, touched: Ints, used: Ints, below: Floats, nodes: Ints
 ) -> bool:
@@ -115,7 +110,7 @@ def holds(
     return True
 
 
-@door
+@njit(cache=True, nogil=True)
 def distance(
     values: Values,
     s: int,
