@@ -204,7 +204,7 @@ def test_an_empty_release_has_lost_everything() -> None:
 
 def test_rounded_ranges_lose_no_more_than_all_while_they_are_made() -> None:
     from kveil.table.encode import encode
-    from kveil.table.tree import Scale
+    from kveil.table.scale import Scale
 
     text = UNBALANCED.replace(
         '{tree: {"*": {A: {B: [x, y]}, C: [z], w: []}}}', "{ranges: {within: [0, 198], round: 5}}"

@@ -12,8 +12,8 @@ from kveil.frames import from_frame
 from kveil.measures import measure
 from kveil.policy.model import Policy
 from kveil.table.decode import decode
-from kveil.table.encode import Table
 from kveil.table.solution import Solution
+from kveil.table.table import Table
 from kveil.verifier import verify_release
 
 TREES = {

@@ -20,8 +20,8 @@ from kveil.policy.keys import ALGORITHM_NAMES
 from kveil.policy.model import Policy
 from kveil.progress import Progress
 from kveil.stopping import OutOfTime, Stop, current, under
-from kveil.table.encode import Table
 from kveil.table.solution import Solution
+from kveil.table.table import Table
 from kveil.words import did_you_mean, listing
 
 MOST_EFFORT = 1e9  # above which auto leaves an algorithm out; in steps, so that every machine leaves out the same

@@ -10,8 +10,8 @@ import numpy as np
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.kernels.grouping.groups import add_up, group_rows
 from kveil.policy.components import largest_k
-from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
+from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 

@@ -27,7 +27,8 @@ from kveil.models.distributions import AlphaShare, Close, DistinctValues, Entrop
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.models.packed import needs_of, values_of
 from kveil.models.subset import Requirement, maximal_anonymous_subset
-from kveil.table.encode import Table, encode
+from kveil.table.encode import encode
+from kveil.table.table import Table
 from naive import models as naive
 
 Spec = dict[str, Any]

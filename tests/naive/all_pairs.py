@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from kveil.algorithms.clustering.k_member import Space
-from kveil.table.encode import Table
+from kveil.table.table import Table
 
 
 @njit(cache=True, nogil=True)

@@ -1,4 +1,4 @@
-"""Slow twins of the Classfly family: the pseudo-code of seed 001, section 3, one record at a time.
+"""Slow twins of the Classfly family: the pseudo-code of Yang et al. 2006, section 3, one record at a time.
 
 Plain Python on texts, nothing of kveil. The marks are the paper's. Where the paper is silent, the twin follows the
 page of algorithms: one step moves the deepest shown nodes of the remaining records that may still move; the loop

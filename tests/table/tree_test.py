@@ -18,7 +18,8 @@ from kveil.policy.builders import build_lines
 from kveil.policy.hierarchy import read_hierarchy_file
 from kveil.policy.model import Policy
 from kveil.table.encode import encode
-from kveil.table.tree import Scale, Tree
+from kveil.table.scale import Scale
+from kveil.table.tree import Tree
 from naive import release as naive
 from strategies import Drawn, boundaries, examples, hierarchies, placed, single, trees
 

@@ -12,8 +12,9 @@ import numpy as np
 from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.clustering.greedy import Costs
 from kveil.policy.attributes import Intervals
-from kveil.table.encode import Table
-from kveil.table.tree import Scale, Tree, round_outward
+from kveil.table.scale import Scale, round_outward
+from kveil.table.table import Table
+from kveil.table.tree import Tree
 
 BITS = 62  # of a total over all rows
 CELL_BITS = 50  # of one cell: floats are exact below

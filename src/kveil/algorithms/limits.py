@@ -18,8 +18,9 @@ from kveil.policy.attributes import MaxWidth
 from kveil.policy.components import Component, implied
 from kveil.policy.numbers import EXACT
 from kveil.policy.privacy import PrivacyModel
-from kveil.table.encode import Table
-from kveil.table.tree import Scale, Tree, round_outward
+from kveil.table.scale import Scale, round_outward
+from kveil.table.table import Table
+from kveil.table.tree import Tree
 
 
 @dataclass(frozen=True)

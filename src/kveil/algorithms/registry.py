@@ -14,8 +14,8 @@ from kveil.policy.attributes import MaxWidth, Ranges
 from kveil.policy.components import implied
 from kveil.policy.fields import PolicyPart
 from kveil.policy.model import Policy
-from kveil.table.encode import Table
 from kveil.table.solution import Solution
+from kveil.table.table import Table
 from kveil.words import listing
 
 Solve = Callable[[Table, Any, np.random.Generator], Solution]

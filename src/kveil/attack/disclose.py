@@ -1,6 +1,6 @@
 """Disclosure: somebody who knows where a person must be reads the sensitive value off those rows.
 
-Homogeneity and background knowledge are the two attacks of Machanavajjhala et al. 2007.
+Homogeneity and background knowledge are the two attacks of Machanavajjhala et al. 2006.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from kveil.attack.link import Knowledge, knowledge
 from kveil.attack.match import group, matches
 from kveil.attack.rate import rate_of
 from kveil.attack.world import World
+from kveil.table.columns import codes_among
 
 WORK = 4_000_000_000  # multiplications an attack may take
 CELLS = 8_000_000  # of a table that is looked at at once
@@ -38,7 +39,7 @@ class _Items:
 def _coded_items(items: pl.DataFrame, labels: list[str]) -> _Items:
     """Return items as codes; those that are none of the labels are left out."""
     known = items.filter(pl.col("item").is_in(labels))
-    codes = known["item"].cast(pl.Enum(labels)).to_physical().cast(pl.Int64).to_numpy()
+    codes = codes_among(known["item"], labels).astype(np.int64)
     order = np.argsort(codes, kind="stable")
     return _Items(codes[order], known["row"].to_numpy()[order])
 

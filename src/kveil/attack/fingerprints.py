@@ -13,12 +13,13 @@ from kveil.arrays import Floats, Longs
 from kveil.attack.attacks import Recognition
 from kveil.attack.rate import rate_of
 from kveil.attack.world import World
+from kveil.table.columns import codes_among
 
 MOST_TARGETS = 1_000
 
 
 def _sets(items: pl.DataFrame, rows: int, labels: list[str]) -> list[Longs]:
-    codes = items["item"].cast(pl.Enum(labels)).to_physical().cast(pl.Int64)
+    codes = codes_among(items["item"], labels)
     grouped = pl.DataFrame({"row": items["row"], "code": codes}).group_by("row").agg(pl.col("code").sort())
     sets: list[Longs] = [np.zeros(0, dtype=np.int64)] * rows
     for row, members in grouped.iter_rows():

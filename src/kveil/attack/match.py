@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kveil.arrays import Bools, Floats, Longs
 from kveil.attack.cover import Cover
+from kveil.table.columns import codes_among
 
 CHUNK = 8_000_000  # cells that are matched at once, in bytes
 WIDEST = 200_000_000  # cells of all clues together that are laid out over all groups beforehand
@@ -33,7 +34,7 @@ class Coded:
 def coded(column: pl.Series) -> Coded:
     """Return a column of texts without nulls as codes."""
     texts = column.unique().sort().to_list()
-    return Coded(texts, column.cast(pl.Enum(texts)).to_physical().cast(pl.Int64).to_numpy())
+    return Coded(texts, codes_among(column, texts).astype(np.int64))
 
 
 @dataclass(frozen=True)

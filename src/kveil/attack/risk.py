@@ -13,6 +13,7 @@ from kveil.arrays import Longs
 from kveil.files import Source
 from kveil.policy.attributes import Ranges
 from kveil.policy.model import Policy
+from kveil.table.columns import code_texts
 from kveil.verifier.rows import original_rows
 from kveil.words import count, listing
 
@@ -28,8 +29,7 @@ class _Groups:
         self.rows = texts.height
         self.codes: dict[str, Longs] = {}
         for name in texts.columns:
-            distinct = texts[name].unique().sort()
-            self.codes[name] = texts[name].cast(pl.Enum(distinct)).to_physical().cast(pl.Int64).to_numpy()
+            self.codes[name] = code_texts(texts[name]).codes.astype(np.int64)
 
     def sizes(self, names: Sequence[str], other: dict[str, Longs] | None = None) -> Longs:
         """Return for every row how many rows are equal to it over the names; ``other`` replaces columns."""
@@ -170,8 +170,8 @@ def _levels(groups: _Groups, policy: Policy, texts: pl.DataFrame) -> list[dict[s
 
 def _rungs(policy: Policy, name: str, texts: pl.Series) -> list[Longs]:
     """Return a column's codes at every level above its leaves; `ranges` has one, `*`."""
-    distinct = texts.unique().sort().to_list()
-    codes = texts.cast(pl.Enum(distinct)).to_physical().cast(pl.Int64).to_numpy()
+    coded = code_texts(texts)
+    distinct, codes = coded.texts, coded.codes
     spec = policy.attributes[name].hierarchy
     if isinstance(spec, Ranges):
         return [np.zeros(len(codes), dtype=np.int64)]

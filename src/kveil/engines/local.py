@@ -16,8 +16,8 @@ from kveil.measures import Losses, measure
 from kveil.policy.fields import PolicyPart
 from kveil.progress import Progress, silent
 from kveil.stopping import OutOfTime, current
-from kveil.table.encode import Table
 from kveil.table.solution import Solution
+from kveil.table.table import Table
 from kveil.words import did_you_mean, listing
 
 

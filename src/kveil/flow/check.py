@@ -24,8 +24,9 @@ from kveil.policy.components import Component, implied, most_suppressed
 from kveil.policy.model import Policy
 from kveil.policy.privacy import PrivacyModel
 from kveil.progress import Progress, silent
-from kveil.table.encode import Table, encode
+from kveil.table.encode import encode
 from kveil.table.solution import Shown
+from kveil.table.table import Table
 from kveil.table.tree import Tree
 from kveil.words import count
 
@@ -44,11 +45,11 @@ def check_file(policy: Policy, given: Path | None = None, progress: Progress = s
     progress("testing the limits")
     boundaries = check_boundaries(table)
     out, allowed = boundaries["never_kept"], boundaries["limit"]
-    noun = "record" if table.persons is None else "individual"
     if out > allowed:
         impossible.append(
-            f"{count(out, noun)} of {table.records:,} can never be kept, and the suppression limit allows {allowed:,}; "
-            f"{'relax a boundary, ' if boundaries['attributes'] else ''}ask for less, or raise suppression.limit."
+            f"{count(out, table.noun)} of {table.records:,} can never be kept, and the suppression limit allows "
+            f"{allowed:,}; {'relax a boundary, ' if boundaries['attributes'] else ''}ask for less, or raise "
+            "suppression.limit."
         )
     try:
         able = [algorithm.name for algorithm in honouring(policy)]
@@ -141,21 +142,15 @@ def _relaxed(table: Table, position: int) -> Table:
 def _with_limits(table: Table, position: int, limits: Ints) -> Table:
     tree = table.trees[position]
     assert isinstance(tree, Tree)
-    changed = replace(tree)
-    changed.__dict__["limit_of"] = limits
-    return _with(replace(table, trees=(*table.trees[:position], changed, *table.trees[position + 1 :])), table)
+    moved = replace(tree, moved_limits=limits)
+    return table.changed(trees=(*table.trees[:position], moved, *table.trees[position + 1 :]))
 
 
 def _with_width(table: Table, position: int, boundary: MaxWidth | None) -> Table:
     name, policy = table.names[position], table.policy
     attribute = policy.attributes[name].model_copy(update={"boundary": boundary})
     changed = policy.model_copy(update={"attributes": {**policy.attributes, name: attribute}})
-    return _with(replace(table, policy=changed), table)
-
-
-def _with(changed: Table, table: Table) -> Table:
-    changed.__dict__.update(distinct=table.distinct, components=table.components)
-    return changed
+    return table.changed(policy=changed)
 
 
 def _limits(table: Table, component: Component) -> Mam:
@@ -188,7 +183,7 @@ def _never_kept(table: Table, certain: bool = True) -> Bools:
 def _without_fingerprints(table: Table) -> Table:
     """Return a table whose policy has no models of fingerprints: there are none before items are generalized."""
     models = tuple(model for model in table.policy.privacy if model.model != "kl-diversity")
-    return _with(replace(table, policy=table.policy.model_copy(update={"privacy": models})), table)
+    return table.changed(policy=table.policy.model_copy(update={"privacy": models}))
 
 
 def _may_take_no_part(table: Table, component: Component) -> Bools:

@@ -18,7 +18,8 @@ from kveil.measures import LossFigures
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
 from kveil.table.decode import decode
-from kveil.table.encode import Table, encode
+from kveil.table.encode import encode
+from kveil.table.table import Table
 from kveil.verifier import verify_release
 
 

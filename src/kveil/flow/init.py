@@ -17,7 +17,8 @@ from kveil.progress import Progress, silent
 from kveil.suggest import Suggestion, policy_text, suggest
 from kveil.suggest.propose import Correct
 from kveil.suggest.write import relative
-from kveil.table.encode import Table, encode
+from kveil.table.encode import encode
+from kveil.table.table import Table
 
 LIMITS = ("0.05", "0.2", "1")
 PATIENCE = 60.0  # seconds

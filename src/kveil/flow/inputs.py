@@ -14,7 +14,7 @@ from kveil.policy.components import largest_k
 from kveil.policy.keys import ALGORITHM_NAMES, AlgorithmChoice
 from kveil.policy.model import Policy
 from kveil.report.owner import Owner
-from kveil.table.encode import Table
+from kveil.table.table import Table
 from kveil.verifier.guarantees import check_dependency
 from kveil.verifier.rows import original_rows, release_rows, rule_texts
 from kveil.words import count, did_you_mean, listing
@@ -60,9 +60,8 @@ def check_input(source: Source, table: Table) -> None:
     policy = table.policy
     k = largest_k(policy)
     if table.records < k:
-        noun = "record" if table.persons is None else "individual"
         raise Unmeetable(
-            f"{source.name} has {count(table.records, noun)}, fewer than k = {k}: no group can have {k} members; "
+            f"{source.name} has {count(table.records, table.noun)}, fewer than k = {k}: no group can have {k} members; "
             "lower k or add records."
         )
     if policy.dependencies:

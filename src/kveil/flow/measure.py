@@ -11,8 +11,8 @@ from kveil.measures import Losses, measure
 from kveil.policy.model import Policy
 from kveil.report.account import Counts, count_suppressed
 from kveil.report.owner import Owner
-from kveil.table.decode import read_items, read_release
 from kveil.table.encode import encode
+from kveil.table.reread import read_items, read_release
 from kveil.verifier.rows import ITEM, ROW, release_rows
 from kveil.words import count
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from kveil.algorithms.sequential.k_msd import maximal_anonymous_attributes as largest_attributes
@@ -18,6 +17,7 @@ from kveil.models.groups import AtLeastK
 from kveil.models.subset import Requirement
 from kveil.models.subset import maximal_anonymous_subset as largest_subset
 from kveil.policy.privacy import KAnonymity
+from kveil.table.columns import code_texts
 from kveil.words import did_you_mean
 
 
@@ -36,13 +36,7 @@ def _pair(constraint: KAnonymity | tuple[Sequence[str], int], columns: list[str]
 
 def _coded(source: Source, names: Iterable[str]) -> dict[str, NDArray[np.int32]]:
     """Return columns as numbers; missing is a value of its own."""
-    codes = {}
-    for name in names:
-        texts = source.texts(name)
-        distinct = texts.drop_nulls().unique().to_list()
-        physical = texts.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(len(distinct))
-        codes[name] = physical.to_numpy()
-    return codes
+    return {name: code_texts(source.texts(name)).codes + np.int32(1) for name in names}
 
 
 def maximal_anonymous_subset(

@@ -9,9 +9,9 @@ from kveil.arrays import Bools, Ints
 from kveil.kernels.items.partition import group_sets
 from kveil.policy.attributes import STAR
 from kveil.policy.privacy import PrivacyModel, sensitive_of
-from kveil.table.encode import Table
 from kveil.table.sensitive import Sensitive
 from kveil.table.solution import Shown, all_stars
+from kveil.table.table import Table
 
 
 def fingerprint_name(model: PrivacyModel) -> str:
@@ -64,7 +64,7 @@ def as_shown(table: Table, items: dict[str, Ints]) -> Table:
             code, first = fingerprints(table, sensitive_of(model), items)
             name = fingerprint_name(model)
             found[name] = Sensitive(name, ("",) * len(first), everyone, code, None)
-    return table.showing(found)
+    return table.changed(sensitive=found)
 
 
 def _shown_values(table: Table, name: str, nodes: Ints) -> Sensitive:

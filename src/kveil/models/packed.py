@@ -8,8 +8,8 @@ from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.splitting.mondrian import Needs, Values
 from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL
 from kveil.models.groups import AtLeastK, GroupModel, Pairs
-from kveil.table.encode import Table
 from kveil.table.sensitive import Sensitive
+from kveil.table.table import Table
 
 
 def needs_of(models: list[GroupModel], names: list[str]) -> Needs:

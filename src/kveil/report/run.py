@@ -10,7 +10,7 @@ from kveil.files import Source
 from kveil.policy.model import Policy
 from kveil.report.owner import Owner
 from kveil.table.decode import Release
-from kveil.table.encode import Table
+from kveil.table.table import Table
 from kveil.verifier import Verdict
 
 

@@ -30,6 +30,17 @@ class Coded:
         return int(sum(tally[i] for i, text in enumerate(self.texts) if text in chosen))
 
 
+def codes_among(texts: pl.Series, known: Sequence[str]) -> Ints:
+    """Return every text's position among the known ones, which must hold each of them; -1 is null."""
+    return texts.cast(pl.Enum(known)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
+
+
+def code_texts(texts: pl.Series) -> Coded:
+    """Return texts as codes in the order of the distinct ones; -1 is null."""
+    distinct: list[str] = texts.unique().drop_nulls().sort().to_list()
+    return Coded(distinct, codes_among(texts, distinct))
+
+
 def code_columns(source: Source, policy: Policy, names: Sequence[str]) -> Iterator[Coded]:
     """Return columns as distinct texts and codes, missing apart; a literal `*` is an error.
 

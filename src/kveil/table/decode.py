@@ -1,24 +1,23 @@
-"""From a solution to released texts, and from released texts back to codes."""
+"""From a solution to released texts."""
 
 from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from kveil.arrays import Bools, Ints, Longs
 from kveil.errors import DataError
 from kveil.files import Source, as_texts, joined_items
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
-from kveil.table.encode import Table
+from kveil.table.columns import code_texts
+from kveil.table.order import sorted_rows
 from kveil.table.persons import ITEM_SEPARATOR, item_sets, sets_of
 from kveil.table.solution import Shown, Solution
-from kveil.table.tree import Scale, Tree
+from kveil.table.table import Table
 from kveil.words import count
 
 INDIVIDUAL = "individual"  # the column that numbers persons in a release of long shape
@@ -65,7 +64,7 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
         codes[name], labels[name] = _used(shown, shown.codes[classes.first], starred[classes.first], present)
     sets = _sets(source, table, solution, kept)
     first = kept if table.persons is None else table.persons.first[kept]
-    order = _order(source, policy, released, codes, labels, sets, first, here)
+    order = _order(source, _Columns(released, codes, labels, sets), policy, first, here)
     columns: dict[str, pl.Series | None] = {}
     places = pl.Series(here[order])
     for name in released:
@@ -170,20 +169,22 @@ def _used(shown: Shown, codes: Ints, starred: Bools, present: Bools) -> tuple[In
     return renumber[codes], labels
 
 
-def _order(
-    source: Source,
-    policy: Policy,
-    released: list[str],
-    codes: dict[str, Ints],
-    labels: dict[str, list[str]],
-    sets: dict[str, pl.Series],
-    kept: Longs,
-    here: Ints,
-) -> Longs:
+@dataclass(frozen=True)
+class _Columns:
+    """The released columns: quasi-identifiers as codes of classes with their labels, sets of items, others by name."""
+
+    names: list[str]
+    codes: dict[str, Ints]
+    labels: dict[str, list[str]]
+    sets: dict[str, pl.Series]
+
+
+def _order(source: Source, columns: _Columns, policy: Policy, kept: Longs, here: Ints) -> Longs:
     """Return the order of the release; ``kept`` are the input rows that unchanged columns are taken from.
 
-    ``codes`` are those of classes, ``here`` every row's class.
+    ``here`` is every row's class.
     """
+    released, codes, sets = columns.names, columns.codes, columns.sets
     if policy.release.order == "keep":
         return np.arange(len(kept))
     if policy.release.order == "shuffle":
@@ -191,145 +192,23 @@ def _order(
         return np.random.default_rng(secrets.randbits(128)).permutation(len(kept))
     if released and len(codes) == len(released) and 2 * len(codes[released[0]]) < len(kept):
         # Nothing else is released, so it is enough to sort the classes, and the records by their class.
-        ranked = sort_rows([(codes[name], len(labels[name])) for name in released], len(codes[released[0]]))
+        ranked = sorted_rows([codes[name] for name in released])
         rank = np.empty(len(ranked), dtype=np.int32)
         rank[ranked] = np.arange(len(ranked), dtype=np.int32)
-        return sort_rows([(rank[here], len(rank))], len(kept))
-    keys: list[tuple[NDArray[Any], int]] = []
+        return sorted_rows([rank[here]])
+    keys: list[Ints] = []
     for name in released:
         if name in codes:
-            keys.append((codes[name][here], len(labels[name])))
+            keys.append(codes[name][here])
         else:
             column = source.frame[name].gather(kept) if name not in sets else _as_written(sets[name], policy)
             absent = column.is_null()
-            texts = as_texts(column).fill_null("")
-            distinct = texts.unique().sort().to_list()
-            keys.append((texts.cast(pl.Enum(distinct)).to_physical().to_numpy(), len(distinct)))
+            keys.append(code_texts(as_texts(column).fill_null("")).codes)
             if absent.any():  # null after the empty text and after NaN, which have the same text
-                keys.append((absent.cast(pl.Int32).to_numpy(), 2))
-    return sort_rows(keys, len(kept))
+                keys.append(absent.cast(pl.Int32).to_numpy())
+    return sorted_rows(keys)
 
 
 def _as_written(sets: pl.Series, policy: Policy) -> pl.Series:
     """Return sets as a CSV shows them, an empty one as the text for missing."""
     return joined_items(sets).fill_null(policy.data.missing[0])
-
-
-def sort_rows(keys: list[tuple[NDArray[Any], int]], rows: int) -> Longs:
-    """Return the stable order of rows by several rank columns, given with how many ranks each has.
-
-    Columns are packed into 63-bit words, so that few sorts do.
-    """
-    words: list[NDArray[Any]] = []
-    room = 0
-    for column, cardinality in keys:
-        if cardinality < 2:
-            continue
-        if words and room * cardinality < 2**62:
-            words[-1] = words[-1] * cardinality + column
-            room *= cardinality
-        else:
-            words.append(column.astype(np.int64) if len(keys) > 1 else column)
-            room = cardinality
-    order = np.arange(rows)
-    for word in reversed(words):
-        by = pl.DataFrame({"word": word[order]}).select(pl.arg_sort_by("word", maintain_order=True))
-        order = order[by["word"].to_numpy()]
-    return order
-
-
-def read_release(
-    table: Table, texts: dict[str, pl.Series], rows: Longs, starred: Bools | None = None
-) -> tuple[Solution, int]:
-    """Return a release made anywhere as codes, and how many cells show what their hierarchy does not know.
-
-    ``texts`` are the released quasi-identifiers, ``rows`` every released row's row of the table. Longs that are
-    not there are suppressed; so are rows of stars, and components whose stars no generalization can give.
-    Persons are suppressed where ``starred``, that is, where their items are stars.
-    """
-    absent = np.ones(table.records, dtype=bool)
-    absent[rows] = False
-    shown: list[Shown] = []
-    unknown = 0
-    for position, name in enumerate(table.names):
-        tree = table.trees[position]
-        column, strangers = _read_column(tree, texts[name])
-        codes = np.zeros(table.records, dtype=np.int32)
-        codes[rows] = column.codes
-        shown.append(Shown(codes, column.labels, column.ncp, column.il, column.is_star))
-        unknown += strangers
-    suppressed = np.zeros((len(table.components), table.records), dtype=bool)
-    if starred is not None:
-        absent[rows[starred]] = True
-        suppressed |= absent
-        return Solution(tuple(shown), suppressed), unknown
-    star = [s.is_star[s.codes] for s in shown]
-    everything = np.logical_and.reduce(star)
-    for c, component in enumerate(table.components):
-        positions = table.positions(component.attributes)
-        all_star = np.logical_and.reduce([star[p] for p in positions])
-        forced = np.logical_or.reduce([_cannot_star(table, p) for p in positions])
-        suppressed[c] = absent | everything | (all_star & forced)
-    return Solution(tuple(shown), suppressed), unknown
-
-
-def read_items(table: Table, name: str, row: Longs, texts: pl.Series, rows: Longs) -> tuple[Ints, int]:
-    """Return what every pair of a generalized attribute is shown as, and how many items no hierarchy knows.
-
-    ``row`` and ``texts`` are the items of a release (null for missing), ``rows`` every released row's row of the
-    table. An original item became the lowest of its ancestors in the person's set; one that has none there is lost
-    and gets a code past the tree's nodes.
-    """
-    sensitive = table.sensitive[name]
-    tree = sensitive.tree
-    assert tree is not None
-    width = len(tree.labels) + 1
-    missing = width - 1 if tree.missing is None else int(tree.leaf_nodes[tree.missing])
-    distinct = texts.unique().to_list()
-    node_of = {text: missing if text is None else tree.node_of.get(text, width - 1) for text in distinct}
-    strangers = [text for text in distinct if text is not None and text not in tree.node_of and text != STAR]
-    nodes = texts.replace_strict(list(node_of), list(node_of.values()), return_dtype=pl.Int64).to_numpy()
-    shown = np.unique(rows[row] * width + nodes)
-    found = np.full(len(sensitive.row), width - 1, dtype=np.int32)
-    node = tree.leaf_nodes[sensitive.leaves[sensitive.code]]
-    open_pairs = np.arange(len(found))
-    while len(open_pairs):
-        key = sensitive.row[open_pairs].astype(np.int64) * width + node
-        place = np.minimum(np.searchsorted(shown, key), max(len(shown) - 1, 0))
-        hit = shown[place] == key if len(shown) else np.zeros(len(key), dtype=bool)
-        found[open_pairs[hit]] = node[hit]
-        more = ~hit & (node > 0)
-        open_pairs, node = open_pairs[more], tree.parent[node[more]]
-    return found, int(texts.is_in(strangers).sum()) if strangers else 0
-
-
-def _cannot_star(table: Table, position: int) -> Bools:
-    """Return the records whose value no generalization may show as `*`."""
-    tree = table.trees[position]
-    if isinstance(tree, Tree):
-        if not tree.is_star[0]:
-            return np.ones(table.records, dtype=bool)
-        return np.asarray(tree.limit_of[table.leaves[position]] != 0)
-    return np.full(table.records, table.trees[position].missing is None)
-
-
-def _read_column(tree: Tree | Scale, texts: pl.Series) -> tuple[Shown, int]:
-    distinct = texts.unique().sort().to_list() or [STAR]
-    physical = texts.cast(pl.Enum(distinct)).to_physical().to_numpy()
-    if isinstance(tree, Tree):
-        strangers = [text for text in distinct if text not in tree.node_of]
-        number: dict[str, int] = {text: len(tree.labels) + i for i, text in enumerate(strangers)}
-        number |= {text: tree.node_of[text] for text in distinct if text in tree.node_of}
-        ones = np.ones(len(strangers))
-        labels: tuple[str, ...] = (*tree.labels, *strangers)
-        ncp: Any = np.concatenate([tree.ncp, ones])
-        il: Any = np.concatenate([tree.il, ones])
-        unknown = sum(1 for text in strangers if text != STAR)
-    else:
-        number = {text: position for position, text in enumerate(distinct)}
-        labels = tuple(distinct)
-        ncp = il = np.array([tree.loss_of_text(text) for text in distinct])
-        unknown = 0
-    codes = np.array([number[text] for text in distinct], dtype=np.int32)[physical]
-    is_star = np.array([label == STAR for label in labels], dtype=bool)
-    return Shown(codes, labels, ncp, il, is_star), unknown

@@ -2,129 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from kveil.arrays import Bools, Ints
+from kveil.arrays import Ints
 from kveil.errors import DataError
 from kveil.files import Source, check_columns
-from kveil.kernels.grouping.groups import group_rows
 from kveil.policy.attributes import STAR, MaxWidth, Ranges
 from kveil.policy.builders import build_lines
-from kveil.policy.components import Component, components
 from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number
 from kveil.policy.privacy import sensitive_of
 from kveil.table.columns import Coded, code_columns, stars_in
-from kveil.table.order import ranks_of_others, ranks_of_sets, sorted_rows
 from kveil.table.persons import Persons, check_conflicts, check_constant, find_persons
-from kveil.table.sensitive import Sensitive, encode_sensitive, row_pairs, unknown_values
-from kveil.table.tree import Scale, Tree, build_tree, round_outward
+from kveil.table.scale import Scale, round_outward
+from kveil.table.sensitive import encode_sensitive, unknown_values
+from kveil.table.table import Table
+from kveil.table.tree import Tree, build_tree
 from kveil.words import count
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table as integers: for every quasi-identifier its tree, for every row its leaf in it.
-
-    A row is a record, or a person where the policy names individuals. ``leaves`` has a row a quasi-identifier
-    (policy order) and a column a row of the table; loss counts from it. ``low`` and ``high`` are the span of a
-    person's leaves, the same array as ``leaves`` where no person's records disagree. ``sensitive`` has the
-    attributes that models count, ``others`` the codes of columns beside the quasi-identifiers that dependencies name,
-    ``ties`` gives ranks of all that is released beside what models count.
-    """
-
-    policy: Policy
-    names: tuple[str, ...]
-    trees: tuple[Tree | Scale, ...]
-    leaves: Ints
-    low: Ints
-    high: Ints
-    sensitive: dict[str, Sensitive] = field(default_factory=dict)
-    persons: Persons | None = None
-    others: dict[str, Ints] = field(default_factory=dict)
-    ties: Callable[[], list[Ints]] | None = None
-
-    @property
-    def records(self) -> int:
-        """The number of rows: records, or persons."""
-        return int(self.leaves.shape[1])
-
-    @property
-    def whole_rows(self) -> bool:
-        """Whether a row suppressed in one component is gone from all: dropped, or a person starred as a whole."""
-        return self.policy.suppression.show == "drop" or self.persons is not None
-
-    @property
-    def stars_take_part(self) -> bool:
-        """Whether a row of stars is kept: a person whose items are shown is."""
-        return self.persons is not None and bool(self.policy.with_role("sensitive"))
-
-    @cached_property
-    def components(self) -> tuple[Component, ...]:
-        """The independent constraint subsets of the policy."""
-        return components(self.policy)
-
-    def positions(self, names: tuple[str, ...]) -> list[int]:
-        """Return where quasi-identifiers stand in ``names``."""
-        return [self.names.index(name) for name in names]
-
-    @cached_property
-    def canonical(self) -> NDArray[np.int64]:
-        """The rows in canonical order: by leaf numbers in policy order, sensitive values, then what else is released.
-
-        A person's leaves are the span of all of their records'.
-        """
-        keys: list[Ints] = list(self.low)
-        if self.low is not self.high:
-            keys = [key for pair in zip(self.low, self.high, strict=True) for key in pair]
-        keys += [ranks_of_sets(sensitive, self.records) for sensitive in self.sensitive.values()]
-        return sorted_rows([*keys, *(self.ties() if self.ties is not None else ())])
-
-    @cached_property
-    def distinct(self) -> Distinct:
-        """The distinct tuples of leaves and how many rows have each."""
-        same = self.low is self.high
-        member, first = group_rows(self.low if same else np.concatenate([self.low, self.high]))
-        if len(first) == self.records:
-            member = np.arange(self.records, dtype=np.int32)
-            return Distinct(self.low, self.high, member, np.ones(self.records, dtype=np.int64))
-        weights = np.bincount(member, minlength=len(first))
-        low = np.ascontiguousarray(self.low[:, first])
-        return Distinct(low, low if same else np.ascontiguousarray(self.high[:, first]), member, weights)
-
-    def as_rows(self, policy: Policy) -> Table:
-        """Return the same rows as if each were a record, under a policy that differs in nothing encoding looks at."""
-        other = replace(self, policy=policy, persons=None)
-        other.__dict__.update(distinct=self.distinct, components=self.components)
-        return other
-
-    def showing(self, sensitive: dict[str, Sensitive]) -> Table:
-        """Return the same rows with other sensitive values, as models count them once items are generalized."""
-        other = replace(self, sensitive=sensitive)
-        other.__dict__.update(distinct=self.distinct, components=self.components)
-        return other
-
-    def pairs(
-        self, name: str, member: Ints, tuples: int, kept: Bools | None = None
-    ) -> tuple[Ints, Ints, NDArray[np.int64]]:
-        """Return how often each tuple has each value of a sensitive attribute: tuple, code, count."""
-        return row_pairs(self.sensitive[name], member, tuples, kept)
-
-
-@dataclass(frozen=True)
-class Distinct:
-    """Distinct tuples with their weights; ``member`` gives every row's tuple."""
-
-    low: Ints
-    high: Ints
-    member: Ints
-    weights: NDArray[np.int64]
 
 
 def encode(source: Source, policy: Policy) -> Table:
@@ -146,21 +43,41 @@ def encode(source: Source, policy: Policy) -> Table:
         name: encode_sensitive(coded, policy, name, persons, source.name)
         for name, coded in zip(counted, code_columns(source, policy, counted), strict=True)
     }
-    ties = partial(ranks_of_others, source, policy, counted, persons)
-    if persons is None:
-        others = _others(source, policy, None)
-        return Table(policy, names, tuple(trees), leaves, leaves, leaves, sensitive, None, others, ties)
+    table = Table(
+        policy,
+        names,
+        tuple(trees),
+        leaves=leaves,
+        low=leaves,
+        high=leaves,
+        sensitive=sensitive,
+        persons=persons,
+        others=_others(source, policy, persons),
+        ties=_ties(source, policy, counted, persons),
+    )
+    return table if persons is None else _by_person(table, persons, source)
+
+
+def _by_person(table: Table, persons: Persons, source: Source) -> Table:
+    """Return a table of records as one of persons, whose records may disagree only where the policy allows it."""
+    policy, leaves = table.policy, table.leaves
     check_constant(source, policy, persons)
     low, high = persons.lowest(leaves), persons.highest(leaves)
     if policy.individual.conflicts == "error":
-        check_conflicts(persons, names, low, high, source.name)
+        check_conflicts(persons, table.names, low, high, source.name)
     first = np.ascontiguousarray(leaves[:, persons.first])
     if np.array_equal(low, high):
         low = high = first
     else:
-        _within_boundaries(policy, names, trees, leaves, persons, low, high, source.name)
-    others = _others(source, policy, persons)
-    return Table(policy, names, tuple(trees), first, low, high, sensitive, persons, others, ties)
+        _within_boundaries(table, persons, low, high, source.name)
+    return replace(table, leaves=first, low=low, high=high)
+
+
+def _ties(source: Source, policy: Policy, counted: list[str], persons: Persons | None) -> tuple[pl.Series, ...]:
+    """Return the texts of the released columns that are neither quasi-identifiers nor counted by models."""
+    names = [*policy.with_role("sensitive"), *policy.with_role("insensitive")]
+    texts = [source.texts(name) for name in names if name not in counted]
+    return tuple(texts) if persons is None else tuple(text.gather(persons.first) for text in texts)
 
 
 def _others(source: Source, policy: Policy, persons: Persons | None) -> dict[str, Ints]:
@@ -183,22 +100,13 @@ def _others(source: Source, policy: Policy, persons: Persons | None) -> dict[str
     return found
 
 
-def _within_boundaries(
-    policy: Policy,
-    names: tuple[str, ...],
-    trees: list[Tree | Scale],
-    leaves: Ints,
-    persons: Persons,
-    low: Ints,
-    high: Ints,
-    where: str,
-) -> None:
+def _within_boundaries(table: Table, persons: Persons, low: Ints, high: Ints, where: str) -> None:
     """Raise DataError where what covers all of a person's values lies beyond the boundary of one of them."""
     of_record = persons.of_record
-    for position, (name, tree) in enumerate(zip(names, trees, strict=True)):
-        boundary = policy.attributes[name].boundary
+    for position, (name, tree) in enumerate(zip(table.names, table.trees, strict=True)):
+        boundary = table.policy.attributes[name].boundary
         if isinstance(tree, Tree):
-            limit = tree.limit_of[leaves[position]]
+            limit = tree.limit_of[table.leaves[position]]
             outside = (tree.first[limit] > low[position][of_record]) | (tree.last[limit] < high[position][of_record])
             beyond = len(np.unique(of_record[outside]))
         else:
@@ -248,7 +156,7 @@ def encode_column(column: Coded, policy: Policy, name: str, where: str) -> tuple
     spec = attribute.hierarchy
     absent = bool((column.codes < 0).any())
     if isinstance(spec, Ranges):
-        return _encode_numbers(column, spec, policy, name, where, absent)
+        return _encode_numbers(column, spec, policy, name, where)
     fixed = policy.fixed_lines(name)
     if fixed is None:
         fixed, unknown = build_lines(spec, column.texts, f"{where}: attributes.{name}")
@@ -265,9 +173,8 @@ def encode_column(column: Coded, policy: Policy, name: str, where: str) -> tuple
     return tree, np.array(leaves, dtype=np.int32)[column.codes]
 
 
-def _encode_numbers(
-    column: Coded, spec: Ranges, policy: Policy, name: str, where: str, absent: bool
-) -> tuple[Scale, Ints]:
+def _encode_numbers(column: Coded, spec: Ranges, policy: Policy, name: str, where: str) -> tuple[Scale, Ints]:
+    """Return the scale of a `ranges` attribute and every record's rank on it."""
     low, high = spec.within
     numbers = [parse_number(text) for text in column.texts]
     unknown = [t for t, n in zip(column.texts, numbers, strict=True) if n is None or not low <= n <= high]
@@ -275,7 +182,7 @@ def _encode_numbers(
         raise unknown_values(column, unknown, name, where)
     ordered = tuple(sorted({number for number in numbers if number is not None}))
     rank = {number: position for position, number in enumerate(ordered)}
-    missing = len(ordered) if absent else None
+    missing = len(ordered) if (column.codes < 0).any() else None
     leaves = [rank[number] for number in numbers if number is not None]
     leaves.append(-1 if missing is None else missing)
     return Scale(ordered, spec, missing, policy.data.missing[0]), np.array(leaves, dtype=np.int32)[column.codes]

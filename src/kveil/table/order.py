@@ -8,37 +8,35 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Ints, Longs
-from kveil.files import Source
-from kveil.policy.model import Policy
-from kveil.table.persons import Persons
+from kveil.table.columns import code_texts
 from kveil.table.sensitive import Sensitive
 
 
 def sorted_rows(keys: Sequence[Ints | Longs]) -> Longs:
     """Return rows sorted by keys, the first one first, equal rows in the order they have.
 
-    Keys of whole numbers from 0 are packed into as few as fit 62 bits: one sort of one key where that is enough.
+    Keys of whole numbers from 0 are packed into as few words as fit 62 bits, so that few sorts do.
     """
-    packed: list[Longs] = []
+    words: list[Ints | Longs] = []
     room = 0
     for key in keys:
         most = int(key.max(initial=0)) + 1
-        if packed and room // most > 0:
-            packed[-1] = packed[-1] * most + key
+        if words and room // most > 0:
+            words[-1] = words[-1].astype(np.int64, copy=False) * most + key
             room //= most
         else:
-            packed.append(key.astype(np.int64))
+            words.append(key)
             room = (1 << 62) // most
-    if len(packed) == 1:
-        return np.argsort(packed[0], kind="stable")
-    return np.asarray(np.lexsort(tuple(reversed(packed))), dtype=np.int64)
+    order = np.arange(len(keys[0]) if keys else 0)
+    for word in reversed(words):
+        by = pl.DataFrame({"word": word[order]}).select(pl.arg_sort_by("word", maintain_order=True))
+        order = order[by["word"].to_numpy()]
+    return order
 
 
 def ranks_of_texts(texts: pl.Series) -> Ints:
     """Return every text's rank among the different ones; missing comes first."""
-    distinct = texts.unique().drop_nulls().sort()
-    codes = texts.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32)
-    return (codes + 1).fill_null(0).to_numpy()
+    return code_texts(texts).codes + np.int32(1)
 
 
 def ranks_of_sets(sensitive: Sensitive, rows: int) -> Ints:
@@ -52,17 +50,3 @@ def ranks_of_sets(sensitive: Sensitive, rows: int) -> Ints:
     )
     everyone = pl.DataFrame({"row": np.arange(rows, dtype=np.int32)})
     return ranks_of_texts(everyone.join(sets, on="row", how="left", maintain_order="left")["set"])
-
-
-def ranks_of_others(source: Source, policy: Policy, counted: Sequence[str], persons: Persons | None) -> list[Ints]:
-    """Return ranks of the released columns that are neither quasi-identifiers nor counted by models.
-
-    They break the last ties, so that which of two records goes where never depends on the input's order.
-    """
-    names = [*policy.with_role("sensitive"), *policy.with_role("insensitive")]
-    found = []
-    for name in names:
-        if name not in counted:
-            texts = source.texts(name)
-            found.append(ranks_of_texts(texts if persons is None else texts.gather(persons.first)))
-    return found

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from kveil.arrays import Ints
+from kveil.arrays import Ints, Longs
 from kveil.errors import DataError
 from kveil.files import Source
 from kveil.policy.model import Policy
@@ -22,9 +21,9 @@ class Persons:
     """The individuals of a table, numbered in the order of their first record."""
 
     of_record: Ints  # every record's person
-    first: NDArray[np.int64]  # every person's first record
-    order: NDArray[np.int64]  # the records sorted by person, stable
-    starts: NDArray[np.int64]  # where each person begins in that order
+    first: Longs  # every person's first record
+    order: Longs  # the records sorted by person, stable
+    starts: Longs  # where each person begins in that order
 
     @property
     def number(self) -> int:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kveil.arrays import Bools, Floats, Ints
+from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.errors import DataError
+from kveil.policy.attributes import Attribute
 from kveil.policy.builders import build_lines
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
@@ -22,12 +21,28 @@ from kveil.words import count, listing
 
 
 @dataclass(frozen=True)
+class TreeBuilder:
+    """Makes an attribute's tree of the values it is given; ``where`` stands in errors."""
+
+    attribute: Attribute
+    missing: tuple[str, ...]
+    where: str
+    has_missing: bool
+
+    def tree(self, values: list[str]) -> Tree:
+        """Return the tree whose leaves are some values."""
+        lines, _ = build_lines(self.attribute.hierarchy, values, self.where)
+        shown = self.missing[0] if self.has_missing else None
+        return build_tree(lines.lines, lines.root, self.attribute, shown, self.missing)
+
+
+@dataclass(frozen=True)
 class Sensitive:
     """The values of one sensitive attribute and who has which.
 
     ``values`` stand in numeric order, else in leaf order, else in the order of texts; their code is their
     position, missing is the code after the last. ``row`` and ``code`` are pairs of a row (a record, or a
-    person) and a value it has. ``grow`` builds the tree over some of the values where a builder makes it of them.
+    person) and a value it has. ``builder`` makes the tree where the policy has a builder instead of a tree.
     """
 
     name: str
@@ -35,7 +50,7 @@ class Sensitive:
     row: Ints
     code: Ints
     tree: Tree | None
-    grow: Callable[[list[str]], Tree] | None = None
+    builder: TreeBuilder | None = None
 
     @property
     def known(self) -> int:
@@ -80,8 +95,8 @@ class Sensitive:
         """
         tree = self.tree
         assert tree is not None
-        if self.grow is not None and not present[: self.known].all():
-            tree = self.grow([value for value, here in zip(self.values, present, strict=False) if here])
+        if self.builder is not None and not present[: self.known].all():
+            tree = self.builder.tree([value for value, here in zip(self.values, present, strict=False) if here])
         missing = len(tree.labels) if tree.missing is None else int(tree.leaf_nodes[tree.missing])
         node = np.array([*(tree.node_of.get(value, -1) for value in self.values), missing], dtype=np.int32)
         parent = np.append(tree.parent, 0)
@@ -109,19 +124,14 @@ def encode_sensitive(column: Coded, policy: Policy, name: str, persons: Persons 
     rank = {value: position for position, value in enumerate(values)}
     renumber = np.array([*(rank[text] for text in column.texts), len(values)], dtype=np.int32)
     codes = renumber[column.codes]
-    grow = None
+    builder = None
     if tree is not None and policy.fixed_lines(name) is None:
-        grow = partial(_built_tree, policy, name, absent=tree.missing is not None, where=where)
+        missing = policy.data.missing
+        builder = TreeBuilder(policy.attributes[name], missing, f"{where}: attributes.{name}", tree.missing is not None)
     if persons is None:
-        return Sensitive(name, tuple(values), np.arange(len(codes), dtype=np.int32), codes, tree, grow)
+        return Sensitive(name, tuple(values), np.arange(len(codes), dtype=np.int32), codes, tree, builder)
     row, code = _person_pairs(persons, codes, len(values))
-    return Sensitive(name, tuple(values), row, code, tree, grow)
-
-
-def _built_tree(policy: Policy, name: str, texts: list[str], absent: bool, where: str) -> Tree:
-    attribute, missing = policy.attributes[name], policy.data.missing
-    lines, _ = build_lines(attribute.hierarchy, texts, f"{where}: attributes.{name}")
-    return build_tree(lines.lines, lines.root, attribute, missing[0] if absent else None, missing)
+    return Sensitive(name, tuple(values), row, code, tree, builder)
 
 
 def _person_pairs(persons: Persons, codes: Ints, known: int) -> tuple[Ints, Ints]:
@@ -164,9 +174,7 @@ def unknown_values(column: Coded, unknown: list[str], name: str, where: str) -> 
     )
 
 
-def row_pairs(
-    sensitive: Sensitive, member: Ints, tuples: int, kept: Bools | None = None
-) -> tuple[Ints, Ints, NDArray[np.int64]]:
+def row_pairs(sensitive: Sensitive, member: Ints, tuples: int, kept: Bools | None = None) -> tuple[Ints, Ints, Longs]:
     """Return the pairs of an attribute by tuple: tuple, code and how many rows of the tuple have it."""
     row, code = sensitive.row, sensitive.code
     if kept is not None:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from kveil.arrays import Bools, Floats, Ints
 from kveil.kernels.grouping.groups import add_up
-from kveil.table.encode import Table
-from kveil.table.tree import Scale, Tree
+from kveil.table.scale import Scale
+from kveil.table.table import Table
+from kveil.table.tree import Tree
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cached_property
 
 import numpy as np
 
 from kveil.arrays import Bools, Floats, Ints
-from kveil.policy.attributes import STAR, Attribute, Intervals, Ranges
+from kveil.policy.attributes import STAR, Attribute, Intervals
 from kveil.policy.builders import IntervalScale, is_real
 from kveil.policy.hierarchy import marked_nodes
 from kveil.policy.lines import Line
-from kveil.policy.numbers import EXACT, multiple_below, parse_number, parse_span, show_span
+from kveil.policy.numbers import parse_number
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,7 @@ class Tree:
     limit: Bools
     ncp: Floats
     missing: int | None  # the leaf that stands for missing, if the data has it
+    moved_limits: Ints | None = None  # every leaf's limit, where it is not the first marked node above it
 
     @cached_property
     def node_of(self) -> dict[str, int]:
@@ -65,7 +65,12 @@ class Tree:
     @cached_property
     def limit_of(self) -> Ints:
         """Every leaf's limit: the first marked node on its way up, the root if there is none."""
-        node = self.leaf_nodes.copy()
+        return self.limit_of_node[self.leaf_nodes] if self.moved_limits is None else self.moved_limits
+
+    @cached_property
+    def limit_of_node(self) -> Ints:
+        """Every node's limit: itself if it is marked, else the first marked node above it, else the root."""
+        node = np.arange(len(self.labels), dtype=np.int32)
         while True:
             free = ~self.limit[node]
             if not free.any():
@@ -251,58 +256,3 @@ def _limits(labels: list[str], parent: Ints, is_leaf: Bools, attribute: Attribut
             node = np.unique(parent[node[node != 0]])
         limit[node] = True
     return limit
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The numbers of a `ranges` attribute: leaf numbers are ranks, groups show spans of them.
-
-    The leaf after the last number is missing, if the data has it.
-    """
-
-    numbers: tuple[Decimal, ...]
-    spec: Ranges
-    missing: int | None
-    missing_text: str
-
-    @property
-    def leaves(self) -> int:
-        """The number of different values, missing included."""
-        return len(self.numbers) + (self.missing is not None)
-
-    @property
-    def width(self) -> Decimal:
-        """The width of the domain."""
-        return EXACT.subtract(self.spec.within[1], self.spec.within[0])
-
-    def shown(self, low: int, high: int) -> tuple[str, float]:
-        """Return the text and the loss of a group whose leaves run from low to high.
-
-        A group of one value shows that value; others show their bounds, rounded outward; a group that mixes
-        missing and numbers shows `*`.
-        """
-        if self.missing is not None and high == self.missing:
-            return (self.missing_text, 0.0) if low == high else (STAR, 1.0)
-        bottom, top = self.numbers[low], self.numbers[high]
-        if bottom == top:
-            return show_span(bottom, bottom), 0.0
-        bottom, top = round_outward(bottom, top, self.spec)
-        return show_span(bottom, top), self.loss(bottom, top)
-
-    def loss(self, low: Decimal, high: Decimal) -> float:
-        """Return the share of the domain a span covers."""
-        return min(float(EXACT.subtract(high, low) / self.width), 1.0)  # rounding outward may pass the domain's ends
-
-    def loss_of_text(self, text: str) -> float:
-        """Return the loss of a released text; 1 for `*` and for what is no span."""
-        if text == self.missing_text:
-            return 0.0
-        span = parse_span(text)
-        return 1.0 if span is None else self.loss(*span)
-
-
-def round_outward(low: Decimal, high: Decimal, spec: Ranges) -> tuple[Decimal, Decimal]:
-    """Return bounds moved outward to multiples of `round`."""
-    if spec.round is None:
-        return low, high
-    return multiple_below(low, spec.round), multiple_below(high.copy_negate(), spec.round).copy_negate()

@@ -28,8 +28,9 @@ from kveil.frames import from_frame
 from kveil.policy.model import Policy
 from kveil.progress import silent
 from kveil.stopping import Stop, under
-from kveil.table.encode import Table, encode
+from kveil.table.encode import encode
 from kveil.table.solution import Solution
+from kveil.table.table import Table
 from naive import bound as naive_bound
 from small_people import POLICIES, TREES, holds, loss, people, policy_of
 from strategies import Case, cases, examples, placed

@@ -25,8 +25,9 @@ from kveil.kernels.least_loss.overlaps import search
 from kveil.policy.model import Policy
 from kveil.progress import silent
 from kveil.stopping import Stop
-from kveil.table.encode import Table, encode
+from kveil.table.encode import encode
 from kveil.table.solution import Solution
+from kveil.table.table import Table
 from naive import overlaps as naive_overlap
 from small_people import POLICIES, TREES, holds, loss, people, policy_of
 from strategies import Case, cases, examples, placed

@@ -14,7 +14,8 @@ from kveil.algorithms.people.rmerger import _generalize
 from kveil.frames import from_frame
 from kveil.kernels.items.combinations import merge_nearest
 from kveil.policy.model import Policy
-from kveil.table.encode import Table, encode
+from kveil.table.encode import encode
+from kveil.table.table import Table
 from naive import people as naive
 
 WAYS: dict[str, tuple[naive.Way, ...]] = {

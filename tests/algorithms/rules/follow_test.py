@@ -16,8 +16,9 @@ from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.measures import measure
 from kveil.table.decode import decode
-from kveil.table.encode import Table, encode
+from kveil.table.encode import encode
 from kveil.table.solution import Solution
+from kveil.table.table import Table
 from kveil.verifier import verify_release
 
 QUASI = "quasi-identifier"

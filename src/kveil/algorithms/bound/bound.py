@@ -32,8 +32,9 @@ from kveil.policy.attributes import MaxWidth
 from kveil.policy.components import implied
 from kveil.policy.privacy import PrivacyModel
 from kveil.progress import Progress
-from kveil.table.encode import Table
-from kveil.table.tree import Scale, Tree
+from kveil.table.scale import Scale
+from kveil.table.table import Table
+from kveil.table.tree import Tree
 
 SCALE = 1 << 30  # a row's whole loss, in the bound's whole numbers; costs are rounded down
 MOST_WORK = 1_500_000_000  # level vectors times tuples that one sum over the lattice may look at

@@ -23,8 +23,8 @@ from kveil.measures import measure
 from kveil.models.groups import Pairs
 from kveil.policy.components import most_suppressed
 from kveil.policy.fields import Flag, PolicyPart
-from kveil.table.encode import Table
 from kveil.table.solution import Solution
+from kveil.table.table import Table
 
 
 class ClassflyOptions(PolicyPart):

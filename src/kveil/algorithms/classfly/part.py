@@ -14,7 +14,7 @@ from kveil.models.distributions import Close
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.components import Component, implied
-from kveil.table.encode import Table
+from kveil.table.table import Table
 from kveil.table.tree import Tree, star_rows
 
 Filter = Literal["naive", "complete", "partial"]

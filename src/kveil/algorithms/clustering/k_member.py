@@ -20,8 +20,8 @@ from kveil.errors import Unmeetable
 from kveil.kernels.clustering.greedy import Costs, Items, blocks, cluster
 from kveil.policy.components import most_suppressed
 from kveil.policy.fields import Count, PolicyPart
-from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
+from kveil.table.table import Table
 from kveil.table.tree import Tree
 from kveil.words import count
 
@@ -285,12 +285,11 @@ def _solve(table: Table, options: KMemberOptions, name: str) -> Solution:
 
 def unmeetable(table: Table, name: str, out: int, starred: int, allowed: int) -> Unmeetable:
     """Return the error about records that cannot be kept."""
-    noun = "record" if table.persons is None else "individual"
     parts = []
     if out:
-        parts.append(f"{count(out, noun)} of {table.records:,} cannot be kept within the boundaries")
+        parts.append(f"{count(out, table.noun)} of {table.records:,} cannot be kept within the boundaries")
     if starred:
-        parts.append(f"{count(starred, noun)} of {table.records:,} would show nothing but `*`")
+        parts.append(f"{count(starred, table.noun)} of {table.records:,} would show nothing but `*`")
     return Unmeetable(
         f"{name} cannot meet the policy: {' and '.join(parts)}, and the limit allows {allowed:,}; raise "
         "suppression.limit, ask for less, or move boundaries up.",

@@ -23,9 +23,9 @@ from kveil.models.distributions import AlphaShare, Close, FrequencyL
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.models.packed import needs_of, values_of
 from kveil.policy.fields import PolicyPart
-from kveil.table.encode import Distinct, Table
 from kveil.table.order import sorted_rows
 from kveil.table.solution import Solution
+from kveil.table.table import Table
 
 TRIES = 20  # of clusters that a row is tried in where its sensitive values have to be counted
 
@@ -41,7 +41,7 @@ def pk_clustering(table: Table, options: PkClusteringOptions, rng: np.random.Gen
     the limit allows, the table is divided top-down instead, which may need fewer. Cost: a search in a tree of the
     tuples for every row.
     """
-    by_row = _by_row(table)
+    by_row = table.changed(rows_apart=True)  # equal rows may go to different clusters
     try:
         found = solve_divided(by_row, Clustered, False, "pk-clustering")
         divided = "clusters"
@@ -51,18 +51,6 @@ def pk_clustering(table: Table, options: PkClusteringOptions, rng: np.random.Gen
     gone = int(found.suppressed_anywhere.sum())
     details = {"parts": found.details["parts"], "found_by": divided, "boundaries": {"out": gone}}
     return replace(found, details=details)
-
-
-def _by_row(table: Table) -> Table:
-    """Return a table whose tuples are its rows: equal rows may go to different clusters."""
-    view = replace(table)
-    everyone = np.arange(table.records, dtype=np.int32)
-    view.__dict__.update(
-        distinct=Distinct(table.low, table.high, everyone, np.ones(table.records, dtype=np.int64)),
-        components=table.components,
-        canonical=table.canonical,
-    )
-    return view
 
 
 class Clustered(Divided):

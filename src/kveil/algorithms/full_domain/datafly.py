@@ -12,8 +12,8 @@ from kveil.algorithms.full_domain.judge import Judge, Tuples
 from kveil.errors import Unmeetable
 from kveil.policy.components import most_suppressed
 from kveil.policy.fields import PolicyPart
-from kveil.table.encode import Table
 from kveil.table.solution import Solution
+from kveil.table.table import Table
 from kveil.words import count
 
 
@@ -54,9 +54,8 @@ def datafly(table: Table, options: DataflyOptions, rng: np.random.Generator) -> 
 
 
 def _unmeetable(table: Table, allowed: int) -> Unmeetable:
-    noun = "record" if table.persons is None else "individual"
     return Unmeetable(
         f"datafly cannot meet the policy: at every step, up to values as general as they may be, more of the "
-        f"{count(table.records, noun)} would have to be suppressed than the {allowed:,} that the limit allows; raise "
-        "suppression.limit, ask for less, or move boundaries up."
+        f"{count(table.records, table.noun)} would have to be suppressed than the {allowed:,} that the limit allows; "
+        "raise suppression.limit, ask for less, or move boundaries up."
     )

@@ -26,8 +26,8 @@ from kveil.models.distributions import AlphaShare, DistinctValues, EntropyL, Rec
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.policy.components import most_suppressed
 from kveil.policy.fields import PolicyPart
-from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
+from kveil.table.table import Table
 from kveil.table.tree import Tree
 from kveil.words import count
 
@@ -396,9 +396,8 @@ def _minimal(lattice: Lattice, open_to: NDArray[np.bool_]) -> tuple[list[Node], 
 
 def _unmeetable(lattice: Lattice) -> Unmeetable:
     table = lattice.table
-    noun = "record" if table.persons is None else "individual"
     return Unmeetable(
-        f"incognito cannot meet the policy: at every level more of the {count(table.records, noun)} would have to be "
-        f"suppressed than the {lattice.allowed:,} that the limit allows; raise suppression.limit, ask for less, or "
-        "move boundaries up."
+        f"incognito cannot meet the policy: at every level more of the {count(table.records, table.noun)} would have "
+        f"to be suppressed than the {lattice.allowed:,} that the limit allows; raise suppression.limit, ask for less, "
+        "or move boundaries up."
     )

@@ -16,8 +16,8 @@ from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.components import implied
 from kveil.policy.model import Policy
 from kveil.policy.privacy import PrivacyModel
-from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
+from kveil.table.table import Table
 from kveil.table.tree import Tree, star_rows
 
 SMALL = 50_000  # tuples below which a look at a part of the groups saves nothing

@@ -28,8 +28,9 @@ from kveil.kernels.least_loss.neighbours import (
     Codes,
 )
 from kveil.policy.attributes import MaxWidth
-from kveil.table.encode import Table
-from kveil.table.tree import Scale, Tree, round_outward
+from kveil.table.scale import Scale, round_outward
+from kveil.table.table import Table
+from kveil.table.tree import Tree
 
 MOST_PAIRS = 1 << 20  # nodes of a tree, squared, up to which a table of pairs is kept
 FINE = 1 << 36  # costs are multiples of one part in so many of a row's whole loss, where none smaller is exact

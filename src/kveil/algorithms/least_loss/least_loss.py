@@ -10,8 +10,8 @@ from kveil.errors import Unmeetable
 from kveil.measures import measure
 from kveil.policy.components import implied
 from kveil.policy.fields import PolicyPart
-from kveil.table.encode import Table
 from kveil.table.solution import Solution
+from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 SPLITTING = {"mondrian", "1m-generalization"}  # choose what to split by width, or by how much the loss falls

@@ -28,8 +28,8 @@ from kveil.models.groups import AtLeastK, Groups, Pairs
 from kveil.policy.components import implied
 from kveil.progress import Progress
 from kveil.stopping import Stop, current
-from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
+from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 ASKED = "asked to stop"

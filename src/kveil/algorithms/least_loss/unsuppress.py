@@ -9,8 +9,8 @@ import numpy as np
 
 from kveil.arrays import Ints
 from kveil.stopping import Stop
-from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution
+from kveil.table.table import Table
 
 # Lets rows into a component of a solution: returns who came in, and what its attributes then show.
 LetIn = Callable[[int, Ints], tuple[Ints, list[Shown]]]

@@ -20,7 +20,7 @@ from kveil.kernels.items.partition import Forest, Sets, refine
 from kveil.models.fingerprints import run_starts
 from kveil.policy.model import Policy
 from kveil.policy.privacy import sensitive_of
-from kveil.table.encode import Table
+from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 LARGEST = 2**62  # that a sum of costs may reach
@@ -183,8 +183,8 @@ def _rank_by_leaves(rank: Longs, table: Table) -> None:
 
 
 def _rank_by_others(rank: Longs, table: Table) -> None:
-    if table.ties is not None and len(_tied(rank)):
-        _rank_by_keys(rank, table.ties())
+    if table.ties and len(_tied(rank)):
+        _rank_by_keys(rank, table.tie_ranks())
 
 
 def _rank_by_keys(rank: Longs, whole: list[Ints]) -> None:

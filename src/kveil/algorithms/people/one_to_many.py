@@ -28,8 +28,8 @@ from kveil.models.groups import AtLeastK, Pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.components import implied, largest_k, most_suppressed
 from kveil.policy.fields import PolicyPart
-from kveil.table.encode import Table
 from kveil.table.solution import Solution
+from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 

@@ -24,8 +24,8 @@ from kveil.kernels.items.partition import Forest, group_sets
 from kveil.models.fingerprints import nothing_shown, run_starts
 from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.fields import Count, PolicyPart, Share
-from kveil.table.encode import Table
 from kveil.table.solution import Solution
+from kveil.table.table import Table
 
 MOST_AT_ONCE = 8_000_000  # combinations that are counted together
 
@@ -51,7 +51,7 @@ def rmerger(table: Table, options: RmergerOptions, rng: np.random.Generator) -> 
     k = largest_k(table.policy)
     m = max([options.m or 1, *(model.m for model in table.policy.privacy if model.model == "k-km-anonymity")])
     # Clustering looks at quasi-identifiers alone: rows, by NCP, whoever they are.
-    rows = table.as_rows(table.policy.model_copy(update={"loss": "ncp"}))
+    rows = table.changed(policy=table.policy.model_copy(update={"loss": "ncp"}), persons=None)
     space = Space(rows, list(range(len(table.names)))) if table.names else None
     kept = np.ones(table.records, dtype=bool)
     reasons: dict[str, Ints] = {}

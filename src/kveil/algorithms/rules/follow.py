@@ -16,7 +16,7 @@ import numpy as np
 from kveil.algorithms.least_loss.layout import Costs
 from kveil.algorithms.rules.keep import Rule
 from kveil.arrays import Ints, Longs
-from kveil.table.encode import Table
+from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 

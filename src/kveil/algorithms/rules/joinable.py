@@ -10,8 +10,9 @@ import numpy as np
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.grouping.groups import group_rows
 from kveil.policy.numbers import EXACT, parse_span, show_span
+from kveil.table.scale import Scale, round_outward
 from kveil.table.solution import Shown
-from kveil.table.tree import Scale, Tree, round_outward
+from kveil.table.tree import Tree
 
 
 class Values(Protocol):

@@ -27,8 +27,8 @@ from kveil.models.groups import AtLeastK, Pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.attributes import MaxWidth
 from kveil.policy.components import most_suppressed
-from kveil.table.encode import Table
 from kveil.table.solution import Solution
+from kveil.table.table import Table
 from kveil.table.tree import Tree
 from kveil.words import count
 
@@ -114,14 +114,10 @@ def _check_possible(table: Table, rules: list[Rule]) -> None:
             role = table.policy.attributes[name].role
             raise Unmeetable(
                 f"the dependency {rule.text} cannot be kept: {name} is {role}, so it is released as is and cannot be "
-                f"generalized, and {count(lost, _noun(table))} of {table.records:,} have a value of it that occurs "
+                f"generalized, and {count(lost, table.noun)} of {table.records:,} have a value of it that occurs "
                 f"fewer than {k} times, while the limit allows {allowed:,}; give {name} role quasi-identifier, or take "
                 "the rule out."
             )
-
-
-def _noun(table: Table) -> str:
-    return "record" if table.persons is None else "individual"
 
 
 # ---------------------------------------------------------------------------------------------- boundaries on the left
@@ -157,7 +153,7 @@ def tightened(table: Table, rules: list[Rule]) -> Table | None:
             if (limit & ~tree.limit).any():
                 trees[left] = replace(tree, limit=tree.limit | limit)
                 changed = any_change = True
-    return replace(table, trees=tuple(trees)) if any_change else None
+    return table.changed(trees=tuple(trees)) if any_change else None
 
 
 def _uniform(tree: Tree, leaves: Ints, kind: Ints) -> Bools:
@@ -224,7 +220,7 @@ def _climbed(table: Table, solution: Solution, rules: list[Rule]) -> Solution:
 
 def _beyond(table: Table, total: int, allowed: int, why: str = "") -> Unmeetable:
     return Unmeetable(
-        f"the declared dependencies cannot be kept: {count(total, _noun(table))} of {table.records:,} would have to be "
+        f"the declared dependencies cannot be kept: {count(total, table.noun)} of {table.records:,} would have to be "
         f"suppressed and the limit allows {allowed:,}{why}; raise suppression.limit, move boundaries up, or take rules "
         "out."
     )

@@ -17,8 +17,8 @@ from kveil.kernels.grouping.groups import group_rows
 from kveil.kernels.sequential.k_msd import Nodes, repair
 from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.fields import PolicyPart
-from kveil.table.encode import Table
 from kveil.table.solution import Solution
+from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 PART = 20_000  # tuples that are looked at first, where all of them are many

@@ -20,8 +20,8 @@ from kveil.models.distributions import AlphaShare, Close, DistinctValues
 from kveil.models.groups import AtLeastK, Groups, Pairs
 from kveil.policy.components import most_suppressed
 from kveil.policy.fields import PolicyPart
-from kveil.table.encode import Table
 from kveil.table.solution import Shown, Solution, all_stars
+from kveil.table.table import Table
 
 
 class MondrianOptions(PolicyPart):

@@ -19,9 +19,10 @@ from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.attributes import Dates
 from kveil.policy.components import Component, implied
 from kveil.policy.numbers import parse_number
-from kveil.table.encode import Table
+from kveil.table.scale import Scale
 from kveil.table.solution import Shown
-from kveil.table.tree import Scale, Tree
+from kveil.table.table import Table
+from kveil.table.tree import Tree
 
 
 def _numbers(table: Table, position: int) -> Floats | None:

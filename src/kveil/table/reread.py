@@ -1,0 +1,113 @@
+"""From released texts back to codes, for measures of releases made anywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from kveil.arrays import Bools, Ints, Longs
+from kveil.policy.attributes import STAR
+from kveil.table.columns import code_texts
+from kveil.table.scale import Scale
+from kveil.table.solution import Shown, Solution
+from kveil.table.table import Table
+from kveil.table.tree import Tree
+
+
+def read_release(
+    table: Table, texts: dict[str, pl.Series], rows: Longs, starred: Bools | None = None
+) -> tuple[Solution, int]:
+    """Return a release made anywhere as codes, and how many cells show what their hierarchy does not know.
+
+    ``texts`` are the released quasi-identifiers, ``rows`` every released row's row of the table. Rows that are
+    not there are suppressed; so are rows of stars, and components whose stars no generalization can give.
+    Persons are suppressed where ``starred``, that is, where their items are stars.
+    """
+    absent = np.ones(table.records, dtype=bool)
+    absent[rows] = False
+    shown: list[Shown] = []
+    unknown = 0
+    for position, name in enumerate(table.names):
+        tree = table.trees[position]
+        column, strangers = _read_column(tree, texts[name])
+        codes = np.zeros(table.records, dtype=np.int32)
+        codes[rows] = column.codes
+        shown.append(Shown(codes, column.labels, column.ncp, column.il, column.is_star))
+        unknown += strangers
+    suppressed = np.zeros((len(table.components), table.records), dtype=bool)
+    if starred is not None:
+        absent[rows[starred]] = True
+        suppressed |= absent
+        return Solution(tuple(shown), suppressed), unknown
+    star = [s.is_star[s.codes] for s in shown]
+    everything = np.logical_and.reduce(star)
+    for c, component in enumerate(table.components):
+        positions = table.positions(component.attributes)
+        all_star = np.logical_and.reduce([star[p] for p in positions])
+        forced = np.logical_or.reduce([_cannot_star(table, p) for p in positions])
+        suppressed[c] = absent | everything | (all_star & forced)
+    return Solution(tuple(shown), suppressed), unknown
+
+
+def read_items(table: Table, name: str, row: Longs, texts: pl.Series, rows: Longs) -> tuple[Ints, int]:
+    """Return what every pair of a generalized attribute is shown as, and how many items no hierarchy knows.
+
+    ``row`` and ``texts`` are the items of a release (null for missing), ``rows`` every released row's row of the
+    table. An original item became the lowest of its ancestors in the person's set; one that has none there is lost
+    and gets a code past the tree's nodes.
+    """
+    sensitive = table.sensitive[name]
+    tree = sensitive.tree
+    assert tree is not None
+    width = len(tree.labels) + 1
+    missing = width - 1 if tree.missing is None else int(tree.leaf_nodes[tree.missing])
+    distinct = texts.unique().to_list()
+    node_of = {text: missing if text is None else tree.node_of.get(text, width - 1) for text in distinct}
+    strangers = [text for text in distinct if text is not None and text not in tree.node_of and text != STAR]
+    nodes = texts.replace_strict(list(node_of), list(node_of.values()), return_dtype=pl.Int64).to_numpy()
+    shown = np.unique(rows[row] * width + nodes)
+    found = np.full(len(sensitive.row), width - 1, dtype=np.int32)
+    node = tree.leaf_nodes[sensitive.leaves[sensitive.code]]
+    open_pairs = np.arange(len(found))
+    while len(open_pairs):
+        key = sensitive.row[open_pairs].astype(np.int64) * width + node
+        place = np.minimum(np.searchsorted(shown, key), max(len(shown) - 1, 0))
+        hit = shown[place] == key if len(shown) else np.zeros(len(key), dtype=bool)
+        found[open_pairs[hit]] = node[hit]
+        more = ~hit & (node > 0)
+        open_pairs, node = open_pairs[more], tree.parent[node[more]]
+    return found, int(texts.is_in(strangers).sum()) if strangers else 0
+
+
+def _cannot_star(table: Table, position: int) -> Bools:
+    """Return the records whose value no generalization may show as `*`."""
+    tree = table.trees[position]
+    if isinstance(tree, Tree):
+        if not tree.is_star[0]:
+            return np.ones(table.records, dtype=bool)
+        return np.asarray(tree.limit_of[table.leaves[position]] != 0)
+    return np.full(table.records, table.trees[position].missing is None)
+
+
+def _read_column(tree: Tree | Scale, texts: pl.Series) -> tuple[Shown, int]:
+    coded = code_texts(texts)
+    distinct = coded.texts or [STAR]
+    if isinstance(tree, Tree):
+        strangers = [text for text in distinct if text not in tree.node_of]
+        number: dict[str, int] = {text: len(tree.labels) + i for i, text in enumerate(strangers)}
+        number |= {text: tree.node_of[text] for text in distinct if text in tree.node_of}
+        ones = np.ones(len(strangers))
+        labels: tuple[str, ...] = (*tree.labels, *strangers)
+        ncp: Any = np.concatenate([tree.ncp, ones])
+        il: Any = np.concatenate([tree.il, ones])
+        unknown = sum(1 for text in strangers if text != STAR)
+    else:
+        number = {text: position for position, text in enumerate(distinct)}
+        labels = tuple(distinct)
+        ncp = il = np.array([tree.loss_of_text(text) for text in distinct])
+        unknown = 0
+    codes = np.array([number[text] for text in distinct], dtype=np.int32)[coded.codes]
+    is_star = np.array([label == STAR for label in labels], dtype=bool)
+    return Shown(codes, labels, ncp, il, is_star), unknown
