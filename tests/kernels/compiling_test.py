@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kveil.kernels import compiling, threads
+from kveil.kernels import caching, compiling, threads
 from kveil.kernels.caching import cache_folders
 
 READ_ONLY = """
@@ -70,6 +70,27 @@ def test_what_was_compiled_is_found_in_every_folder_that_numba_uses(
             index.write_text("")
             assert compiling.compiled_before()
             index.unlink()
+
+
+def test_compiled_code_of_other_sources_is_thrown_away_and_that_of_these_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(caching, "__file__", str(tmp_path / "kernels" / "caching.py"))
+    source, other = (tmp_path / "kernels" / name for name in ("some_loops.py", "layout.py"))
+    source.parent.mkdir()
+    source.write_text("")
+    other.write_text("")
+    caching.forget_stale()
+    folder = caching.writable_folder(source)
+    assert folder is not None
+    index = folder / "some_loops.f-1.py311.nbi"
+    index.write_text("")
+    caching.forget_stale()
+    assert index.exists()
+    other.write_text("SIZE = 1")
+    caching.forget_stale()
+    assert not index.exists()
 
 
 def test_the_folders_are_those_that_numba_finds(tmp_path: Path) -> None:

@@ -6,24 +6,14 @@ can be written to, loops are compiled anew in every process; nothing of the host
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import numba
 
-from kveil.kernels.caching import cache_folders
+from kveil.kernels.caching import forget_stale, writable_folder
 
 TESTED = ("0.68.",)  # versions of Numba with which loops that count no references give what the others give
-
-
-def _can_be_kept() -> bool:
-    """Tell whether there is a folder for compiled code; without any, Numba refuses to compile with a cache at all."""
-    for folder in cache_folders(Path(__file__)):
-        there = next((each for each in (folder, *folder.parents) if each.exists()), folder)
-        if os.access(there, os.W_OK):
-            return True
-    return False
 
 
 def _counts_can_be_left_out() -> bool:
@@ -34,7 +24,8 @@ def _counts_can_be_left_out() -> bool:
     return bool(numba.__version__.startswith(TESTED))
 
 
-_KEPT = _can_be_kept()
+forget_stale()
+_KEPT = writable_folder(Path(__file__)) is not None  # without a folder, Numba refuses to compile with a cache
 _SHUT: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _BARE: dict[str, Any] = {"_nrt": False} if _counts_can_be_left_out() else {}
 

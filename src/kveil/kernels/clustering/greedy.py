@@ -9,8 +9,6 @@ import numpy as np
 from kveil.arrays import Ints, Longs
 from kveil.kernels.clustering.layout import Costs, Items
 
-__all__ = ["Clusters", "Costs", "Items", "blocks", "cluster", "cluster_nothing"]
-
 
 class Clusters(NamedTuple):
     """Every row's cluster, and every cluster's span of leaves (cluster × attribute), size and group."""

@@ -8,8 +8,6 @@ from kveil.arrays import Ints, Longs
 from kveil.kernels.models.layout import Needs, Values
 from kveil.kernels.splitting.layout import SplitParts, SplitTuples, Trees
 
-__all__ = ["Trees", "Values", "split", "split_nothing"]
-
 
 def split(
     low: Ints,
