@@ -7,11 +7,14 @@ from itertools import combinations
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import places
+from kveil.discover import Columns
 from kveil.flow.dependencies import dependencies_of_file
 from naive import release as naive
 from strategies import examples
@@ -112,3 +115,35 @@ def test_empty_and_one_row_tables(tmp_path: Path) -> None:
     assert dependencies_of_file(tmp_path / "data.csv")["functional"] == []
     (tmp_path / "data.csv").write_text("a,b\n1,2\n")
     assert dependencies_of_file(tmp_path / "data.csv")["constant"] == ["a", "b"]
+
+
+def test_a_rule_that_nearly_holds_is_told_from_chance() -> None:
+    draw = np.random.default_rng(3)
+    district = draw.integers(0, 20, 4_000)
+    precinct = np.where(draw.random(4_000) < 0.97, district // 2, draw.integers(0, 10, 4_000))
+    columns = Columns(
+        pl.DataFrame(
+            {
+                "district": district.astype(str),
+                "precinct": precinct.astype(str),
+                "dummy": (district < 3).astype(str),
+                "rare": (draw.random(4_000) < 0.01).astype(str),  # hardly varies: everything nearly tells it, by chance
+                "number": np.arange(4_000).astype(str),  # tells everything, by chance
+            }
+        )
+    )
+    assert columns.nearly_follows(0, 1)
+    assert not columns.follows(0, 1)
+    assert not columns.nearly_follows(1, 0)
+    assert columns.follows(0, 2)
+    assert columns.nearly_follows(0, 2)
+    assert not columns.nearly_follows(0, 3)
+    assert not columns.nearly_follows(4, 0)
+    assert columns.follows(4, 0)
+
+
+def test_the_error_of_a_rule_is_the_share_that_stands_against_it() -> None:
+    columns = Columns(pl.DataFrame({"x": list("aaaabbbb"), "y": list("11121222")}))
+    assert columns.error(0, 1) == pytest.approx(2 / 8)
+    assert columns.error(1, 0) == pytest.approx(2 / 8)
+    assert Columns(pl.DataFrame({"x": [], "y": []}, schema={"x": pl.String, "y": pl.String})).error(0, 1) == 0

@@ -252,7 +252,7 @@ def test_open_ranges_are_put_in_order() -> None:
 
 
 def test_numbers_that_stand_for_something_are_not_counted() -> None:
-    way = hierarchy_for(column("occupation_code", [str(n) for n in range(1, 31)]))  # type: ignore[arg-type]
+    way = hierarchy_for(column("occupation_code", [str(n) for n in range(1, 31)], 5))  # type: ignore[arg-type]
     assert way.builder is None
     assert way.doubtful
     assert way.lines is not None

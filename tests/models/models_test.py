@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import kveil
-from kveil.algorithms.full_domain.judge import group_model, sensitive_pairs
 from kveil.flow.verify import verify
 from kveil.frames import from_frame
 from kveil.kernels.models import models_loops as loops
 from kveil.kernels.splitting.mondrian import Rows
 from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
+from kveil.models.of_policy import group_model, sensitive_pairs
 from kveil.models.packed import needs_of, values_of
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.table.encode import encode
@@ -104,7 +104,7 @@ def policy_of(models: Sequence[Spec], spec: Any, persons: bool, **others: Any) -
 
 
 def original_of(members: Members, persons: bool) -> pl.DataFrame:
-    """One row a record: a person has as many as items, with missing ones among them."""
+    """One row per record: a person has as many as items, with missing ones among them."""
     rows = []
     for g, group in enumerate(members):
         for i, items in enumerate(group):
@@ -115,7 +115,7 @@ def original_of(members: Members, persons: bool) -> pl.DataFrame:
 
 
 def release_of(members: Members) -> pl.DataFrame:
-    """One row a record or a person, items in sets."""
+    """One row per record or person, items in sets."""
     rows = [(f"g{g}", "|".join(sorted(items))) for g, group in enumerate(members) for items in group]
     return pl.DataFrame(rows, schema={"g": pl.String, "s": pl.String}, orient="row")
 
@@ -135,8 +135,7 @@ def by_loops(table: Table, model: GroupModel) -> list[bool]:
     """What Mondrian's compiled condition says of every group."""
     groups = grouped(table)
     names = [] if model.sensitive is None else [model.sensitive]
-    trees = {"s"} if isinstance(model, Close) and model.distance == "hierarchical" else set()
-    values = values_of(table, dict(groups.pairs), names, groups.weights, trees)
+    values = values_of(table, dict(groups.pairs), [model], groups.weights)
     tuples = np.arange(len(groups.weights), dtype=np.int32)
     spans = (np.ascontiguousarray(side.T) for side in (table.distinct.low, table.distinct.high))
     rows = Rows(*spans, groups.weights, tuples)

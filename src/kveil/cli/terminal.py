@@ -52,7 +52,7 @@ def show_guarantees(out: Console, guarantees: Sequence[Mapping[str, Any]]) -> No
 
 def show_losses(out: Console, loss: LossFigures, by_attribute: Mapping[str, Shares]) -> None:
     """Print the losses of a release, whole and by attribute."""
-    table = _table("loss", "precision", "IL a cell", "NCP")
+    table = _table("loss", "precision", "IL per cell", "NCP")
     whole: dict[str, Shares] = {"all quasi-identifiers": loss}
     for name, row in (whole | dict(by_attribute)).items():
         shares = row["precision"], row["il_per_cell"], row["ncp"]

@@ -158,7 +158,10 @@ def _header(record: str, separator: str, name: str, columns: frozenset[str]) -> 
     if twice:
         if columns:
             _check_named(header, columns, name)
-        raise DataError(f"{name}: the header names {listing([repr(c) for c in twice])} more than once; rename them.")
+            raise DataError(f"{name}: the header names {listing(list(map(repr, twice)))} more than once; rename them.")
+        # Without a policy nobody knows whether these are names: the first line of a file without any is a record.
+        places = [str(i) for i, column in enumerate(header, 1) if column in twice]
+        raise DataError(f"{name}: the header has a name more than once (columns {listing(places)}); rename them.")
     return header
 
 

@@ -18,7 +18,7 @@ def dependencies_of_file(
 ) -> dict[str, Any]:
     """Return the rules that hold in a table by itself."""
     progress("reading")
-    return describe_rules(read_table(path), None, columns, progress)
+    return describe_rules(read_table(path), None, columns, progress=progress)
 
 
 def dependencies_of_policy(
@@ -26,4 +26,4 @@ def dependencies_of_policy(
 ) -> dict[str, Any]:
     """Return the rules that hold in a policy's table, or in another one, and how the declared ones stand."""
     progress("reading")
-    return describe_rules(read(policy, input_path(policy, path)), policy, columns, progress)
+    return describe_rules(read(policy, input_path(policy, path)), policy, columns, progress=progress)

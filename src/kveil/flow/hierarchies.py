@@ -122,15 +122,18 @@ def check_hierarchy(file: Path, data: Path | None, column: str | None) -> dict[s
     return content | {"sentences": sentences}
 
 
-def build_hierarchy(data: Path, column: str, builder: str) -> str:
-    """Return a hierarchy file over a column's values, made by a builder or balanced by frequency."""
+def build_hierarchy(data: Path, column: str, builder: str, *, k: int = 5) -> str:
+    """Return a hierarchy file over a column's values, made by a builder or balanced by frequency.
+
+    A balanced one has runs of values, named by values that occur at least ``k`` times.
+    """
     values = _column(data, column).drop_nulls()
     name, _, fan_out = builder.partition(":")
     if name.strip() == "balanced":
         if fan_out.strip() and not fan_out.strip().isdecimal():
             raise PolicyError(f"--as balanced:N needs a whole number N, not {fan_out.strip()!r}.")
         counts = values.filter(values != "").value_counts(sort=False)
-        lines = balanced_lines(counts.iter_rows(), int(fan_out) if fan_out.strip() else 4)
+        lines = balanced_lines(counts.iter_rows(), int(fan_out) if fan_out.strip() else 4, least=k)
     else:
         try:
             content = yaml.load(builder, Loader=yaml.BaseLoader)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
+from itertools import count
 from typing import Any
 
 from kveil.errors import PolicyError
@@ -162,18 +163,22 @@ def build_lines(spec: Hierarchy | None, values: Iterable[str], where: str) -> tu
 
 
 def balanced_lines(
-    counts: Iterable[tuple[str, int]], fan_out: int, order: Callable[[str], Any] | None = None
+    counts: Iterable[tuple[str, int]], fan_out: int, order: Callable[[str], Any] | None = None, *, least: int
 ) -> tuple[Line, ...]:
     """Return a tree over values whose siblings hold about equally many records, in the order of their texts.
 
     ``order`` gives values other places. Each level cuts its parent's run of values into at most ``fan_out`` parts
-    of about equal weight; inner nodes are called by their first and last value.
+    of about equal weight. Runs are named by values that occur at least ``least`` times, see ``name_runs``.
     """
-    found: list[Line] = []
+    if fan_out < 2:
+        raise PolicyError("balanced:N needs N of at least 2.")
+    ordered = sorted(counts, key=lambda pair: (pair[0] if order is None else order(pair[0]), pair[0]))
+    lines: list[tuple[str, ...]] = []
+    runs = count(1)
 
     def cut(run: list[tuple[str, int]], above: Line) -> None:
         if len(run) <= fan_out:
-            found.extend((value, *above) for value, _ in run)
+            lines.extend((value, *above) for value, _ in run)
             return
         total, seen = sum(weight for _, weight in run), 0
         parts: list[list[tuple[str, int]]] = [[] for _ in range(fan_out)]
@@ -183,16 +188,38 @@ def balanced_lines(
         filled = [part for part in parts if part]
         for part in filled:
             if len(part) == 1:
-                found.append((part[0][0], *above))
+                lines.append((part[0][0], *above))
             elif len(filled) == 1:
-                found.extend((value, *above) for value, _ in part)
+                lines.extend((value, *above) for value, _ in part)
             else:
-                cut(part, (f"{part[0][0]} … {part[-1][0]}", *above))
+                cut(part, (f"\0{next(runs)}", *above))
 
-    if fan_out < 2:
-        raise PolicyError("balanced:N needs N of at least 2.")
-    cut(sorted(counts, key=lambda pair: (pair[0] if order is None else order(pair[0]), pair[0])), (STAR,))
-    return tuple(found)
+    cut(ordered, (STAR,))
+    return name_runs(lines, dict(ordered), least)
+
+
+def name_runs(lines: Sequence[Line], counts: Mapping[str, int], least: int) -> tuple[Line, ...]:
+    """Return a tree of runs of values with its inner nodes named by their first and last frequent value.
+
+    A label is shown to everybody, so that it may only name values that occur at least ``least`` times: a rare value
+    tends to stand at the end of a run, and would tell that somebody has it though the record itself is left out. Runs
+    that such values do not name, or do not tell apart, are numbered.
+    """
+    frequent: dict[str, list[str]] = {}
+    for line in lines:
+        for label in reversed(line[1:-1]):  # inner nodes, those above first
+            ends = frequent.setdefault(label, [])
+            if counts.get(line[0], 0) >= least:
+                ends.append(line[0])
+    taken = {line[0] for line in lines} | {lines[0][-1]} if lines else set()
+    names: dict[str, str] = {}
+    for number, (label, values) in enumerate(frequent.items(), 1):
+        name = f"{values[0]} … {values[-1]}" if len(values) > 1 else f"run {number}"
+        while name in taken:
+            name = f"run {number}" if " … " in name else f"{name}*"
+        taken.add(name)
+        names[label] = name
+    return tuple((line[0], *(names[label] for label in line[1:-1]), line[-1]) for line in lines)
 
 
 def label_test(spec: Hierarchy | None, lines: Lines | None) -> Callable[[str], bool]:

@@ -101,6 +101,17 @@ class Profile:
         return sum(len(text.split()) for text in self.some) / len(self.some) if self.some else 0.0
 
 
+def usual_k(people: int) -> int:
+    """Return the k that is suggested for so many people."""
+    if people < 2:
+        return 1
+    if people < 50:
+        return 2
+    if people < 500:
+        return 3
+    return 5 if people < 20_000 else 10
+
+
 def profile(name: str, texts: pl.Series, missing: frozenset[str]) -> Profile:
     """Return a column's profile; texts that mean missing are counted apart."""
     counts = texts.alias("text").value_counts(sort=False, name="len")

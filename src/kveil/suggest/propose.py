@@ -7,15 +7,23 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from kveil.discover import Columns
 from kveil.errors import DataError
 from kveil.files import Source
 from kveil.policy.numbers import parse_number
-from kveil.suggest.profile import Profile, missing_in, profile
+from kveil.suggest.profile import Profile, missing_in, profile, usual_k
 from kveil.suggest.roles import Guess, find_individual, guess_column, hierarchy_for
-from kveil.suggest.trees import balanced
+from kveil.suggest.trees import balanced, named_for_people
 from kveil.words import count
 
 Correct = Callable[[list[Guess]], list[Guess]]
+_K_REASONS = {
+    1: " nothing can be hidden: with one there is nobody to hide among",
+    2: "; a table this small allows no more",
+    3: "; 5 or more is usual for larger tables",
+    5: "; the least one usually finds recommended",
+    10: "; a table this large can afford it, 5 is the least one finds recommended",
+}
 
 
 @dataclass(frozen=True)
@@ -84,28 +92,30 @@ def suggest(source: Source, correct: Correct | None = None) -> Suggestion:
         else:
             guesses.append(guess_column(profile(name, column, frozenset(missing))))
     texts = {name: column for name, column in columns.items() if column is not None}
-    individual = find_individual(guesses, lambda name: _something_follows(name, guesses, texts))
+    coded = Columns(pl.DataFrame(texts))
+    individual = find_individual(guesses, lambda name: _something_follows(name, guesses, coded))
     if individual is not None:
         guesses = [individual if guess.name == individual.name else guess for guess in guesses]
     if correct is not None:
         guesses = correct(guesses)
     guesses = _some_quasi(guesses)
-    guesses, follows = _following(guesses, texts)
+    guesses, follows = _following(guesses, coded)
     guesses, conflicts = _of_several_records(guesses, texts, missing)
+    guesses = [_named_by_people(guess, guesses, texts) for guess in guesses]
     k, reason = _suggest_k(guesses, source.rows, texts)
     able = [guess for guess in guesses if guess.role == "sensitive" and _is_diverse(guess.profile)]
     able.sort(key=lambda guess: guess.doubtful)  # stable: what is surely sensitive first, else the table's order
     return Suggestion(source, missing, guesses, conflicts, k, reason, tuple(g.name for g in able[:3]), follows)
 
 
-def _something_follows(left: str, guesses: list[Guess], texts: dict[str, pl.Series]) -> bool:
+def _something_follows(left: str, guesses: list[Guess], columns: Columns) -> bool:
     """Tell whether some column with several values, but fewer, is always the same where this one is."""
-    frame = pl.DataFrame(texts)
-    most = frame[left].n_unique()
+    place = {name: i for i, name in enumerate(columns.names)}
+    most = columns.groups((place[left],))
     return any(
-        frame.select(left, guess.name).n_unique() == most
+        columns.follows(place[left], place[guess.name])
         for guess in guesses
-        if guess.name != left and guess.name in texts and 1 < guess.profile.distinct <= most / 2
+        if guess.name != left and guess.name in place and 1 < guess.profile.distinct <= most / 2
     )
 
 
@@ -130,32 +140,52 @@ def _some_quasi(guesses: list[Guess]) -> list[Guess]:
     ]
 
 
-def _following(guesses: list[Guess], texts: dict[str, pl.Series]) -> tuple[list[Guess], tuple[tuple[str, str], ...]]:
-    """Return which columns follow from a quasi-identifier; one that is released as is would give it back."""
-    frame = pl.DataFrame(texts)
-    quasi = [g for g in guesses if g.role == "quasi-identifier" and 2 < g.profile.distinct < 0.2 * g.profile.rows]
-    found: list[tuple[str, str]] = []
+def _following(guesses: list[Guess], columns: Columns) -> tuple[list[Guess], tuple[tuple[str, str], ...]]:
+    """Return which columns follow from a quasi-identifier; one that is released as is would give it back.
+
+    So would one that nearly follows, such as a precinct beside its neighbourhood, and one that a quasi-identifier
+    follows from: all of these become quasi-identifiers too.
+    """
+    place = {name: i for i, name in enumerate(columns.names)}
+    quasi = [
+        g
+        for g in guesses
+        if g.role == "quasi-identifier" and g.name in place and 2 < g.profile.distinct < 0.2 * g.profile.rows
+    ]
+    rules: list[tuple[str, str]] = []
     changed = {guess.name: guess for guess in guesses}
     for left in quasi:
         for right in guesses:
-            if right.name == left.name or right.role not in {"quasi-identifier", "insensitive"}:
+            if right.name == left.name or right.name not in place or right.profile.distinct < 2:
                 continue
-            if not 2 < right.profile.distinct <= left.profile.distinct:
+            if right.role not in {"quasi-identifier", "insensitive"}:
                 continue
-            if frame.select(left.name, right.name).n_unique() == frame[left.name].n_unique():
-                found.append((left.name, right.name))
-                if right.role == "insensitive":
-                    way = hierarchy_for(right.profile)
-                    reason = f"it follows from {left.name}, and would give back what is hidden there"
-                    changed[right.name] = replace(right, role="quasi-identifier", reason=reason, way=way)
-    return [_in_order(changed[guess.name], changed, found, frame) for guess in guesses], tuple(found)
+            pair = place[left.name], place[right.name]
+            exact = 2 < right.profile.distinct <= left.profile.distinct and columns.follows(*pair)
+            if exact:
+                rules.append((left.name, right.name))
+            told = f"it follows from {left.name}" if exact else _telling(columns, left.name, *pair)
+            if told and changed[right.name].role == "insensitive":
+                reason = f"{told}, and would give back what is hidden there"
+                way = hierarchy_for(right.profile)
+                changed[right.name] = replace(right, role="quasi-identifier", reason=reason, way=way)
+    return [_in_order(changed[guess.name], changed, rules, columns.texts) for guess in guesses], tuple(rules)
 
 
-def _in_order(guess: Guess, guesses: dict[str, Guess], found: list[tuple[str, str]], frame: pl.DataFrame) -> Guess:
+def _telling(columns: Columns, name: str, quasi: int, other: int) -> str | None:
+    """Say how a column tells a quasi-identifier of this name, or is told by it; None where it does neither."""
+    if columns.nearly_follows(quasi, other):
+        return f"it {'' if columns.follows(quasi, other) else 'nearly '}follows from {name}"
+    if columns.nearly_follows(other, quasi):
+        return f"{name} {'' if columns.follows(other, quasi) else 'nearly '}follows from it"
+    return None
+
+
+def _in_order(guess: Guess, guesses: dict[str, Guess], rules: list[tuple[str, str]], frame: pl.DataFrame) -> Guess:
     """Put values that have a number each, in another column, into the order of these numbers where nothing is known."""
     if guess.way is None or not guess.way.doubtful or guess.way.lines is None or guess.profile.numbers is not None:
         return guess
-    for left, right in found:
+    for left, right in rules:
         other = guesses[right].profile
         if left == guess.name and other.numbers is not None and other.distinct == guess.profile.distinct:
             pairs = frame.select(left, right).unique().drop_nulls()
@@ -197,20 +227,22 @@ def _of_several_records(
     return fitted, conflicts
 
 
+def _named_by_people(guess: Guess, guesses: list[Guess], texts: dict[str, pl.Series]) -> Guess:
+    """Name runs of values by how many people have each, where people have several records."""
+    individual = next((other.name for other in guesses if other.role == "individual"), None)
+    if individual is None or guess.way is None or not guess.way.runs or guess.name not in texts:
+        return guess
+    pairs = pl.DataFrame({"person": texts[individual], "value": texts[guess.name]}).unique()
+    people = dict(pairs.drop_nulls().group_by("value").len().iter_rows())
+    return replace(guess, way=named_for_people(guess.way, people, usual_k(texts[individual].n_unique())))
+
+
 def _suggest_k(guesses: list[Guess], rows: int, texts: dict[str, pl.Series]) -> tuple[int, str]:
     individual = next((guess.name for guess in guesses if guess.role == "individual"), None)
     people = rows if individual is None else texts[individual].n_unique()
     noun = "record" if individual is None else "person"
-    told = f"for {count(people, noun)}"
-    if people < 2:
-        return 1, f"{told} nothing can be hidden: with one there is nobody to hide among"
-    if people < 50:
-        return 2, f"{told}; a table this small allows no more"
-    if people < 500:
-        return 3, f"{told}; 5 or more is usual for larger tables"
-    if people >= 20_000:
-        return 10, f"{told}; a table this large can afford it, 5 is the least one finds recommended"
-    return 5, f"{told}; the least one usually finds recommended"
+    k = usual_k(people)
+    return k, f"for {count(people, noun)}{_K_REASONS[k]}"
 
 
 def _is_diverse(profile: Profile) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
 from importlib.resources import files
@@ -13,10 +13,10 @@ from typing import Any
 
 from kveil.errors import PolicyError
 from kveil.policy.attributes import STAR, Attribute
-from kveil.policy.builders import balanced_lines, build_lines
+from kveil.policy.builders import balanced_lines, build_lines, name_runs
 from kveil.policy.lines import Line, check_lines
 from kveil.policy.numbers import show_number
-from kveil.suggest.profile import Profile
+from kveil.suggest.profile import Profile, usual_k
 from kveil.words import count
 
 ONE, TWO, FIVE, TEN = Decimal(1), Decimal(2), Decimal(5), Decimal(10)
@@ -27,13 +27,14 @@ FEW = 8  # as many values need no steps between themselves and `*`
 class Way:
     """How a column's values become coarser: a builder as a policy writes it, or lines of a tree; and why so.
 
-    Neither where a value becomes `*` at once.
+    Neither where a value becomes `*` at once. ``runs``: the inner nodes of the tree are runs of values in an order.
     """
 
     reason: str
     builder: dict[str, Any] | None = None
     lines: tuple[Line, ...] | None = None
     doubtful: bool = False
+    runs: bool = False
 
 
 @cache
@@ -244,6 +245,8 @@ def prefixes(profile: Profile) -> Way | None:
     heads = set(begins.values())
     begins |= {text: text for text in profile.texts if text in heads}
     together = {head: [text for text in begins if begins[text] == head] for head in heads}
+    frequency, least = dict(profile.counts), usual_k(profile.rows)  # a label names nobody's own word
+    together = {head: texts for head, texts in together.items() if sum(map(frequency.__getitem__, texts)) >= least}
     shared = {text for texts in together.values() if len(texts) > 1 for text in texts}
     if len(shared) < 0.4 * profile.distinct or len(together) < 2:
         return None
@@ -254,7 +257,8 @@ def prefixes(profile: Profile) -> Way | None:
 
 def balanced(profile: Profile, order: Mapping[str, Decimal] | None = None, told: str = "no known tree") -> Way:
     """Return runs of values in an order, by default that of their texts, about equally frequent: a last resort."""
-    lines = tree_of(list(balanced_lines(profile.counts, 5, None if order is None else order.__getitem__)))
+    ordered = None if order is None else order.__getitem__
+    lines = tree_of(list(balanced_lines(profile.counts, 5, ordered, least=usual_k(profile.rows))))
     if lines is None or max(map(len, lines)) < 3:
         return Way(f"{count(profile.distinct, 'value')}, no steps in between")
     return Way(
@@ -262,7 +266,13 @@ def balanced(profile: Profile, order: Mapping[str, Decimal] | None = None, told:
         "about equally frequent; a tree by meaning would be better",
         lines=lines,
         doubtful=True,
+        runs=True,
     )
+
+
+def named_for_people(way: Way, people: Mapping[str, int], least: int) -> Way:
+    """Return runs named by values that at least so many people have, whatever their number of records."""
+    return way if way.lines is None else replace(way, lines=name_runs(way.lines, people, least))
 
 
 def first_of(profile: Profile, *ways: Callable[[Profile], Way | None]) -> Way:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -141,7 +142,9 @@ def policy_text(suggestion: Suggestion, path: str, stem: str | None) -> tuple[st
     lines = _comment(
         f"A starting policy for {suggestion.source.name}, suggested by kveil init from {records}. "
         "It runs as it is, but every line is a guess: read it, correct it, then run kveil check and kveil anonymize. "
-        + (f"{count(len(doubtful), 'guess', 'guesses')} marked CHECK need a decision of yours." if doubtful else "")
+        + (f"{count(len(doubtful), 'guess', 'guesses')} marked CHECK need a decision of yours. " if doubtful else "")
+        + "This file and the hierarchies beside it list values of the table, also of people whom a release leaves out: "
+        "give others what `kveil hierarchy publish` writes."
     )
     lines += ["", "kveil: 1", "", "data:", f"  path: {_scalar(path)}"]
     if suggestion.source.kind == "csv":
@@ -198,8 +201,8 @@ def _models(suggestion: Suggestion) -> list[str]:
 
 
 def relative(data: Path, folder: Path) -> str:
-    """Return a path as the policy writes it: from the policy's folder where the data lies in it, else absolute."""
+    """Return a path as the policy writes it: from the policy's folder, so that it tells nothing of the machine."""
     try:
-        return data.resolve().relative_to(folder.resolve()).as_posix()
-    except ValueError:
+        return Path(os.path.relpath(data.resolve(), folder.resolve())).as_posix()
+    except ValueError:  # on another drive, which Windows cannot name from here
         return data.resolve().as_posix()

@@ -64,6 +64,10 @@ def hierarchy_build(
         str,
         typer.Option("--as", metavar="BUILDER", help="A builder as a policy writes it, or `balanced` or `balanced:N`."),
     ],
+    k: Annotated[
+        int,
+        typer.Option("--k", min=1, metavar="N", help="With balanced: name runs only by values of at least N records."),
+    ] = 5,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="F", help="The file; by default standard output.")
     ] = None,
@@ -73,7 +77,7 @@ def hierarchy_build(
 
     if output is not None and output.resolve() == data.resolve():
         raise typer.BadParameter("--output is the table itself; name another file.")
-    text = build_hierarchy(data, column, builder)
+    text = build_hierarchy(data, column, builder, k=k)
     if output is None:
         typer.echo(text, nl=False)
         return

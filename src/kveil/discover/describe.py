@@ -1,0 +1,127 @@
+"""Say which dependencies hold in a table, and how those that a policy declares stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from kveil.discover.columns import Columns
+from kveil.discover.find import functional_rules, multivalued_rules
+from kveil.discover.offending import check_names, offending
+from kveil.errors import DataError, PolicyError
+from kveil.files import Source
+from kveil.policy.attributes import STAR
+from kveil.policy.dependencies import Dependency
+from kveil.policy.model import Policy
+from kveil.progress import Progress, silent
+from kveil.words import listing
+
+MOST_COLUMNS = 12  # among which rules are looked for
+
+
+def how_kept(rule: Dependency, policy: Policy) -> str:
+    """Say what a release can do for a rule, before anything runs."""
+    quasi = set(policy.quasi_identifiers)
+    right = [name for name in rule.right if name not in rule.left]
+    fixed = [name for name in right if name not in quasi]
+    if not quasi.intersection(rule.left + rule.right):
+        return "kept always: no side is generalized"
+    if rule.multivalued:
+        return "reported; k-msd-ag keeps it by climbing its right side" if not fixed else "reported"
+    if not fixed:
+        return "kept: the right side climbs with the left"
+    if not quasi.intersection(rule.left):
+        return "kept always: no side is generalized" if len(fixed) == len(right) else "kept: the right side climbs"
+    role = policy.attributes[fixed[0]].role
+    return (
+        f"kept only where no left sides with different {fixed[0]} are merged: it is {role}, released as is, and cannot "
+        "be generalized"
+    )
+
+
+def describe_rules(
+    table: Source, policy: Policy | None, chosen: Sequence[str] | None = None, *, progress: Progress = silent
+) -> dict[str, Any]:
+    """Return the rules that hold in a table, and how the declared ones of a policy stand.
+
+    With a policy, columns that are never released are left out, and so are rows that show `*` alone. ``chosen`` names
+    the columns to look at.
+    """
+    names = [name for name in policy.released if name in table.frame.columns] if policy else table.frame.columns
+    if chosen is not None:
+        check_names(table, chosen)
+        barred = [name for name in chosen if name not in names]
+        if barred:
+            raise PolicyError(f"{listing(barred)} cannot be looked at: the policy never releases it.")
+    texts = pl.DataFrame({name: _told(table.texts(name), policy.data.missing if policy else ()) for name in names})
+    declared = [] if policy is None else _declared(texts, policy, table.name)
+    if policy is not None and texts.height:
+        quasi = [name for name in policy.quasi_identifiers if name in names]
+        texts = texts.filter(~pl.all_horizontal(pl.col(quasi).eq_missing(pl.lit(STAR)))) if quasi else texts
+    looked_at = list(names if chosen is None else chosen)
+    progress("looking for rules")
+    return {
+        "data": table.name,
+        "records": texts.height,
+        "columns": looked_at[:MOST_COLUMNS],
+        "left_out": looked_at[MOST_COLUMNS:],
+        "declared": declared,
+        **_holding(Columns(texts.select(looked_at[:MOST_COLUMNS])), policy),
+    }
+
+
+def _holding(columns: Columns, policy: Policy | None) -> dict[str, Any]:
+    """Return the columns with one value alone, and the rules that hold among the others."""
+    everything = range(len(columns.names))
+    constant = [a for a in everything if columns.rows and columns.groups((a,)) == 1]
+    among = [a for a in everything if a not in constant] if columns.rows > 1 else []
+    functional = functional_rules(columns, among)
+    spread = [a for a in among if policy is None or columns.names[a] in policy.quasi_identifiers]
+    multivalued = multivalued_rules(columns, spread, functional) if spread else []
+
+    def rule(left: tuple[int, ...], right: tuple[int, ...], arrow: str) -> dict[str, Any]:
+        sides = [columns.names[a] for a in left], [columns.names[a] for a in right]
+        return {"rule": f"{', '.join(sides[0])} {arrow} {', '.join(sides[1])}", "left": sides[0], "right": sides[1]}
+
+    return {
+        "constant": [columns.names[a] for a in constant],
+        "functional": [
+            rule(left, (right,), "->") | {"key": columns.groups(left) == columns.rows} for left, right in functional
+        ],
+        "multivalued": [rule(left, right, "->>") for left, right in multivalued],
+    }
+
+
+def _told(texts: pl.Series, missing: tuple[str, ...]) -> pl.Series:
+    """Return a column with everything that means missing as null; a star of a release stays one."""
+    absent = [text for text in missing if text != STAR]
+    if not absent:
+        return texts
+    frame = texts.to_frame("text")
+    return frame.select(pl.when(pl.col("text").is_in(absent)).then(None).otherwise(pl.col("text")).alias(texts.name))[
+        texts.name
+    ]
+
+
+def _declared(texts: pl.DataFrame, policy: Policy, name: str) -> list[dict[str, Any]]:
+    absent = [n for rule in policy.dependencies for n in rule.left + rule.right if n not in texts.columns]
+    if absent:
+        raise DataError(f"{name} lacks {listing(absent)}, which a dependency names.")
+    quasi = [n for n in policy.quasi_identifiers if n in texts.columns]
+    shown = texts.filter(~pl.all_horizontal(pl.col(quasi).eq_missing(pl.lit(STAR)))) if quasi else texts
+    rules = []
+    for rule in policy.dependencies:
+        broken, groups = offending(shown, rule, quasi)
+        rules.append(
+            {
+                "rule": rule.rule,
+                "kind": "multivalued" if rule.multivalued else "functional",
+                "holds": broken == 0,
+                "broken": broken,
+                "groups": [group.as_json() for group in groups],
+                "kept": how_kept(rule, policy),
+            }
+        )
+    return rules
