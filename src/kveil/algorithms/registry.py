@@ -183,9 +183,13 @@ def _rmerger() -> Search:
 
 
 def _least_loss() -> Search:
-    from kveil.algorithms.least_loss.least_loss import LeastLossOptions, least_loss
+    from kveil.algorithms.least_loss.least_loss import LeastLossOptions, Start, least_loss
 
-    return Search(least_loss, LeastLossOptions)
+    def solve(table: Table, options: LeastLossOptions, rng: np.random.Generator) -> Solution:
+        starts = starts_of(find("least-loss"), table.policy)
+        return least_loss(table, [Start(start.name, start.options, start.solve) for start in starts], rng)
+
+    return Search(solve, LeastLossOptions)
 
 
 ALGORITHMS: tuple[Algorithm, ...] = (

@@ -53,7 +53,7 @@ class _Task:
     algorithm: Algorithm
     table: Table
     options: PolicyPart
-    tries_a_row: float  # of refining, 0 for none
+    tries_per_row: float  # of refining, 0 for none
     budget: _Budget
     progress: Progress
 
@@ -67,7 +67,7 @@ class _Task:
 
         started = perf_counter()
         try:
-            return refine(table, solution, self.tries_a_row, self.budget.next(), self.progress, rules)
+            return refine(table, solution, self.tries_per_row, self.budget.next(), self.progress, rules)
         finally:
             self.budget.spent += perf_counter() - started
 
@@ -90,7 +90,7 @@ def solve(algorithm: Algorithm, table: Table, options: dict[str, Any], progress:
     task = _task(algorithm, table, options, progress)
     if table.policy.dependencies:
         return _keeping_rules(task)
-    solution = task.solve_and_refine(table) if task.tries_a_row else task.solve(table)
+    solution = task.solve_and_refine(table) if task.tries_per_row else task.solve(table)
     return Solved(solution, measure(table, solution))
 
 
@@ -108,7 +108,7 @@ def _task(algorithm: Algorithm, table: Table, options: dict[str, Any], progress:
     checked = algorithm.options.read(own, where)
     refining = RefineOptions.read({key: options[key] for key in options if key not in own}, where)
     seconds = None if refining.refine_seconds is None else float(refining.refine_seconds)
-    return _Task(algorithm, table, checked, refining.tries_a_row(algorithm.refine), _Budget(seconds), progress)
+    return _Task(algorithm, table, checked, refining.tries_per_row(algorithm.refine), _Budget(seconds), progress)
 
 
 def _keeping_rules(task: _Task) -> Solved:
@@ -126,7 +126,7 @@ def _keeping_rules(task: _Task) -> Solved:
     multivalued = MULTIVALUED in task.algorithm.honours
     first = solve_keeping_rules(table, task.solve, multivalued=multivalued)
     best = Solved(first, measure(table, first))
-    if not task.tries_a_row:
+    if not task.tries_per_row:
         return best
     rules = rules_of(table, multivalued=multivalued)
     tight = tightened(table, rules)

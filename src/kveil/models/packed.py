@@ -6,7 +6,7 @@ import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.models import layout as kinds
-from kveil.kernels.models.layout import Needs, Values
+from kveil.kernels.models.layout import Needs, SensitiveCodes
 from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL
 from kveil.models.groups import AtLeastK, GroupModel, Pairs
 from kveil.table.sensitive import Sensitive
@@ -45,7 +45,7 @@ def needs_of(models: list[GroupModel], names: list[str]) -> Needs:
     )
 
 
-def values_of(table: Table, pairs: dict[str, Pairs], models: list[GroupModel], alive: Longs) -> Values:
+def values_of(table: Table, pairs: dict[str, Pairs], models: list[GroupModel], alive: Longs) -> SensitiveCodes:
     """Return the sensitive values that models count, in CSR form, and the distribution of all that are alive."""
     names = sorted({model.sensitive for model in models if model.sensitive is not None})
     trees = {model.sensitive for model in models if isinstance(model, Close) and model.distance == "hierarchical"}
@@ -87,7 +87,7 @@ def values_of(table: Table, pairs: dict[str, Pairs], models: list[GroupModel], a
         ancestor[s, : above[s].shape[0], : above[s].shape[1]] = above[s]
         edge[s, : len(edges[s])] = edges[s]
         mass_of[s, : len(masses[s])] = masses[s]
-    return Values(
+    return SensitiveCodes(
         start,
         np.concatenate(all_codes).astype(np.int32) if names else np.zeros(0, dtype=np.int32),
         np.concatenate(all_counts).astype(np.int64) if names else np.zeros(0, dtype=np.int64),

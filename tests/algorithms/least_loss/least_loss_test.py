@@ -160,13 +160,13 @@ def test_asking_works_in_a_thread_that_is_not_the_main_one() -> None:
 INTERRUPT = """
 import os, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from kveil.algorithms.least_loss import refine
-tell = refine.Watch.tell
+from kveil.algorithms.least_loss import state
+tell = state.Watch.tell
 def told(self, cost):
     tell(self, cost)
     if self.tries >= 0 and not self.stop.asked:
         os.kill(os.getpid(), signal.SIGINT)
-refine.Watch.tell = told
+state.Watch.tell = told
 from kveil.cli import main
 main()
 """

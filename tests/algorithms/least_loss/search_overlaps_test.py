@@ -15,9 +15,10 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 import kveil
+from kveil.algorithms.component import components_of
 from kveil.algorithms.least_loss import search_overlaps as descent
 from kveil.algorithms.least_loss.layout import whole_numbers
-from kveil.algorithms.least_loss.refine import Part, Watch
+from kveil.algorithms.least_loss.state import RefinedComponent, Watch
 from kveil.algorithms.registry import asks, find
 from kveil.engines.local import run
 from kveil.frames import from_frame
@@ -43,13 +44,13 @@ OVERLAPS = {
 }
 
 
-def overlap_of(table: Table, solution: Solution) -> descent.Overlap:
+def overlap_of(table: Table, solution: Solution) -> descent.OverlapSearch:
     order = table.canonical.astype(np.int32)
-    part = Part(table, 0, solution, order)
+    part = RefinedComponent(components_of(table)[0], solution, order)
     outside = order[part.out[order]] if descent.may_come_in(part) else order[:0]
     costs = whole_numbers(table)
     watch = Watch(Stop(), silent, float(costs.scale * table.records))
-    return descent.Overlap(part, costs, watch, solution, outside)
+    return descent.OverlapSearch(part, costs, watch, solution, outside)
 
 
 @pytest.mark.parametrize("privacy", OVERLAPS)

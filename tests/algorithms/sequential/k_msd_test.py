@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import kveil
 import places
-from kveil.kernels.sequential.k_msd import Nodes, repair
+from kveil.kernels.sequential.k_msd import RunNodes, repair
 from kveil.policy.model import Policy
 from naive import k_msd as naive_kmsd
 from naive import release as naive
@@ -92,7 +92,7 @@ def test_minimal_distance_generalization_is_that_of_its_slow_twin(seed: int) -> 
 
     starts = np.cumsum([0, *map(len, groups)]).astype(np.int64)
     shown = repair(
-        Nodes(
+        RunNodes(
             np.array(parent, dtype=np.int32),
             np.array(depth, dtype=np.int32),
             np.array(end, dtype=np.int32),

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from kveil.kernels.clustering.diverse import cluster_diverse
-from kveil.kernels.clustering.layout import Costs, Items
-from kveil.kernels.models.layout import ALPHA, DISTINCT, Needs, Values
+from kveil.kernels.clustering.layout import Costs, DistinctTuples
+from kveil.kernels.models.layout import ALPHA, DISTINCT, Needs, SensitiveCodes
 from naive.diverse import DiverseCase
 
 NUMBERS = 9  # per attribute
@@ -45,14 +45,16 @@ def test_clusters_are_those_of_looking_at_every_tuple_every_time(seed: int) -> N
         np.array([ALPHA if case.alpha else DISTINCT], dtype=np.int32), np.zeros(1, dtype=np.int32),
         np.ones(1, dtype=np.int64), np.array([up], dtype=np.int64), np.array([down], dtype=np.int64), np.zeros(1),
     )  # fmt: skip
-    values = Values(
+    values = SensitiveCodes(
         np.arange(number + 1, dtype=np.int64)[None, :], np.array(case.values, dtype=np.int32),
         np.array(case.rows, dtype=np.int64), np.array([known], dtype=np.int32), np.zeros((1, known + 1)),
         np.full((1, known + 1, 1), -1, dtype=np.int32), np.zeros((1, 1)), np.zeros((1, 1)),
     )  # fmt: skip
     costs = Costs(np.zeros((0, 4), dtype=np.int64), ranks, attributes)
     groups = np.array([0, number], dtype=np.int64)
-    found = cluster_diverse(costs, Items(cells, cells, start), needs, values, groups, case.k, case.more_is_safe)
+    found = cluster_diverse(
+        costs, DistinctTuples(cells, cells, start), needs, values, groups, case.k, case.more_is_safe
+    )
     made, left = case.clusters()
     of_row = np.repeat(np.arange(number), case.rows)
     clusters = [sorted(of_row[found.label == c].tolist()) for c in range(len(found.size))]

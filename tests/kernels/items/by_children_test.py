@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kveil.kernels.items.by_children_loops import RecordRun, make_room, regroup
-from kveil.kernels.items.layout import Forest, ItemSets
+from kveil.kernels.items.layout import Forest, LaidSets
 from naive.by_children import children_of, regrouped
 from naive.trees import ListTree, random_tree
 
@@ -44,7 +44,7 @@ def test_opening_a_node_and_taking_out_a_child_group_records_as_by_hand(seed: in
     k = chance.randint(1, 4)
     child = None if chance.random() < 0.5 else chance.choice(children_of(tree, shown, records[0], 0))
     room = make_room(len(records), 8, tree.nodes)
-    gain = regroup(forest, ItemSets(start, leaves), part, 0, -1 if child is None else child, k, room)
+    gain = regroup(forest, LaidSets(start, leaves), part, 0, -1 if child is None else child, k, room)
     expected = regrouped(tree, costs, shown, records, 0, child, k)
     if expected is None:
         assert gain == -1

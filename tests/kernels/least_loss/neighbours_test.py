@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from kveil.kernels.least_loss import groups_layout as field
-from kveil.kernels.least_loss.groups_layout import Children, Codes, GroupedRows
+from kveil.kernels.least_loss.groups_layout import ChildTable, Codes, GroupedRows
 from kveil.kernels.least_loss.moves_loops import polish
 from kveil.kernels.least_loss.neighbourhood_loops import nearest
 from kveil.kernels.least_loss.neighbours import (
@@ -160,7 +160,7 @@ def test_rows_are_split_top_down_as_by_hand(seed: int) -> None:
             start.append(len(child))
             rank.append(siblings.get(node, 0))
         parent += own.tree.parent
-    children = Children(
+    children = ChildTable(
         np.array(at, dtype=np.int64), np.array(start, dtype=np.int64),
         *(np.array(own, dtype=np.int32) for own in (child, rank, parent)),
     )  # fmt: skip

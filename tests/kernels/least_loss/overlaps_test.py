@@ -13,7 +13,7 @@ import pytest
 from kveil.kernels.least_loss import overlaps
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.neighbours import no_models
-from kveil.kernels.models.layout import DISTINCT, Models, Needs, Values
+from kveil.kernels.models.layout import DISTINCT, Models, Needs, SensitiveCodes
 from naive.shown_rows import Row, ShownCase, random_case
 
 SEEDS = range(60)
@@ -51,7 +51,7 @@ def laid_out(case: ShownCase) -> tuple[overlaps.NodeColumns, overlaps.Constraint
         np.full(len(counted), DISTINCT, dtype=np.int32), np.zeros(len(counted), dtype=np.int32), ones,
         np.array(counted, dtype=np.int64), ones, np.zeros(len(counted)),
     )  # fmt: skip
-    values = Values(
+    values = SensitiveCodes(
         np.arange(rows + 1, dtype=np.int64)[None, :], np.array(case.values, dtype=np.int32),
         np.ones(rows, dtype=np.int64), np.array([known], dtype=np.int32), np.zeros((1, known + 1)),
         np.full((1, known + 1, 1), -1, dtype=np.int32), np.zeros((1, 1)), np.zeros((1, 1)),

@@ -19,8 +19,8 @@ from kveil.algorithms.stars import give_away
 from kveil.arrays import Bools, Ints, Longs
 from kveil.errors import Unmeetable
 from kveil.kernels.clustering.diverse import cluster_diverse
-from kveil.kernels.clustering.layout import Items
-from kveil.kernels.models.layout import Values
+from kveil.kernels.clustering.layout import DistinctTuples
+from kveil.kernels.models.layout import SensitiveCodes
 from kveil.models.distributions import AlphaShare
 from kveil.models.groups import AtLeastK
 from kveil.models.packed import needs_of, values_of
@@ -91,7 +91,7 @@ class Clusterer(Splitter):
         Placement(self, space, clusters, alive).place(rows[made.label < 0])
         return clusters
 
-    def _items(self, alive: Bools) -> tuple[Ints, Items, Longs]:
+    def _items(self, alive: Bools) -> tuple[Ints, DistinctTuples, Longs]:
         """Return the rows by group and in canonical order, runs of equal ones as tuples, and where groups start."""
         table = self.table
         rank = np.empty(table.records, dtype=np.int64)
@@ -115,7 +115,7 @@ class Clusterer(Splitter):
         high = np.ascontiguousarray(self.high[:, first].T)
         of_item = self.mam.group[first]
         groups = np.flatnonzero(np.append(True, of_item[1:] != of_item[:-1])) if len(first) else new
-        items = Items(low, high, np.append(new, len(rows)).astype(np.int64))
+        items = DistinctTuples(low, high, np.append(new, len(rows)).astype(np.int64))
         return rows, items, np.append(groups, len(first)).astype(np.int64)
 
     def dissolve(self, parts: Parts) -> None:
@@ -136,7 +136,7 @@ class Clusterer(Splitter):
         parts.low, parts.high = clusters.low, clusters.high
 
 
-def _of_items(values: Values, first: Ints) -> Values:
+def _of_items(values: SensitiveCodes, first: Ints) -> SensitiveCodes:
     """Return the sensitive values of rows as those of items: each has those of its first row."""
     starts, codes = [], []
     offset = 0

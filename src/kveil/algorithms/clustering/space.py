@@ -11,7 +11,7 @@ from kveil.algorithms.limits import MamGroups, mam_groups
 from kveil.algorithms.stars import star_spans
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.clustering.greedy import blocks, cluster
-from kveil.kernels.clustering.layout import Costs, Items
+from kveil.kernels.clustering.layout import Costs, DistinctTuples
 from kveil.table.solution import Shown
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -71,14 +71,14 @@ class Space:
             weights = np.bincount(distinct.member[kept], minlength=len(weights)).astype(np.int64)
         return mam_groups(self.table, self.positions, self.low, self.high, weights, k)
 
-    def items(self, rows: Ints) -> Items:
+    def items(self, rows: Ints) -> DistinctTuples:
         """Return runs of equal neighbours among rows as tuples; the rows are sorted."""
         member = self.table.distinct.member[rows]
         new = np.flatnonzero(np.append(True, member[1:] != member[:-1])) if len(rows) else np.zeros(0, dtype=np.int64)
         tuples = member[new]
         low = np.ascontiguousarray(self.low[:, tuples].T)
         high = low if self.is_point else np.ascontiguousarray(self.high[:, tuples].T)
-        return Items(low, high, np.append(new, len(rows)).astype(np.int64))
+        return DistinctTuples(low, high, np.append(new, len(rows)).astype(np.int64))
 
     def is_star(self, low: Ints, high: Ints) -> Bools:
         """Tell which spans of leaves (attribute × span) show nothing but `*`."""
@@ -147,7 +147,9 @@ def clusters_of(space: Space, group: Ints, kept: Bools, k: int, *, most: int | N
     return Clusters(label, low, high, made.size, of_cluster), blocks_made
 
 
-def _in_blocks(space: Space, rows: Ints, items: Items, groups: Longs, k: int, most: int) -> tuple[Ints, Items, Longs]:
+def _in_blocks(
+    space: Space, rows: Ints, items: DistinctTuples, groups: Longs, k: int, most: int
+) -> tuple[Ints, DistinctTuples, Longs]:
     """Return rows, tuples and groups after groups were split into blocks; a block below k stays with the next one."""
     order, starts = blocks(space.costs, items, groups, most)
     weight = np.diff(items.start)[order]

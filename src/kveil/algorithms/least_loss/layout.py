@@ -10,7 +10,7 @@ import numpy as np
 from kveil.algorithms.costs import NodeCosts
 from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.least_loss import groups_layout as field
-from kveil.kernels.least_loss.groups_layout import Children, Codes
+from kveil.kernels.least_loss.groups_layout import ChildTable, Codes
 from kveil.policy.attributes import MaxWidth
 from kveil.table.scale import Scale, round_outward
 from kveil.table.table import Table
@@ -174,7 +174,7 @@ def lay_out(table: Table, positions: list[int], costs: NodeCosts) -> Codes:
     )
 
 
-def children_of(table: Table, positions: list[int]) -> Children:
+def children_of(table: Table, positions: list[int]) -> ChildTable:
     """Return the children of every node of some trees, for the top-down start."""
     fans, child, rank, parent = [], [], [], []
     for position in positions:
@@ -191,7 +191,7 @@ def children_of(table: Table, positions: list[int]) -> Children:
         parent.append(tree.parent)
     sizes = np.array([len(own) for own in parent], dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum(np.concatenate(fans))]).astype(np.int64)
-    return Children(
+    return ChildTable(
         np.cumsum(sizes) - sizes,
         starts,
         np.concatenate(child).astype(np.int32),

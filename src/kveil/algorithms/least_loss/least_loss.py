@@ -1,8 +1,10 @@
-"""Least loss: any valid solution to start from, then neighbourhood search (`refine`). Our own; see docs."""
+"""Least loss: any valid solution to start from, then a neighbourhood search; see docs/least-loss-research.md."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -21,35 +23,46 @@ class LeastLossOptions(PolicyPart):
     """Least loss has the options of refine alone."""
 
 
-def least_loss(table: Table, options: LeastLossOptions, rng: np.random.Generator) -> Solution:
-    """Return a valid solution to refine: the one that loses least, of all that honour the policy and find one.
+@dataclass(frozen=True)
+class Start:
+    """An algorithm whose solution may be refined: its name, the class of its options, and its search."""
+
+    name: str
+    options: type[PolicyPart]
+    solve: Callable[[Table, Any, np.random.Generator], Solution]
+
+
+def least_loss(table: Table, starts: Sequence[Start], rng: np.random.Generator) -> Solution:
+    """Return a valid solution to refine: the one that loses least, of the starts that find one.
 
     So what is refined never loses more than any of them. Fingerprints are generalized by
     Partition, as 1m-generalization does; refining then keeps them.
     """
-    from kveil.algorithms.registry import find, starts_of  # which lists this algorithm too
-
-    policy = table.policy
-    skip = implied(policy)
-    several = len({policy.attributes_of(m) for i, m in enumerate(policy.privacy) if i not in skip}) > 1
-    starts = starts_of(find("least-loss"), policy)
     best: Solution | None = None
     least = 0.0
     failure: Unmeetable | None = None
-    # Refining splits top-down by itself where sizes are enough; elsewhere either way of choosing may be far better.
-    sizes = all(m.model == "k-anonymity" for m in policy.privacy) and all(isinstance(t, Tree) for t in table.trees)
-    for algorithm in starts:
-        ways = ["gain"] if sizes and not several else ["gain", "widest"]
-        for chosen in [{"choose": way} for way in ways] if algorithm.name in SPLITTING else [{}]:
+    for start in starts:
+        for chosen in _ways(table) if start.name in SPLITTING else [{}]:
             try:
-                found = algorithm.solve(table, algorithm.options.model_validate(chosen), rng)
-            except Unmeetable as error:
-                failure = failure or Unmeetable(str(error).replace(algorithm.name, "least-loss", 1), error.lost)
+                solution = start.solve(table, start.options.model_validate(chosen), rng)
+            except Unmeetable as error:  # the first one's reason is told, as least-loss's own
+                failure = failure or Unmeetable(str(error).replace(start.name, "least-loss", 1), error.lost)
                 continue
-            loss = measure(table, found).of(policy.loss)
+            loss = measure(table, solution).of(table.policy.loss)
             if best is None or loss < least:
-                best, least = replace(found, details={"start": algorithm.name, **chosen}), loss
+                best, least = replace(solution, details={"start": start.name, **chosen}), loss
     if best is None:
-        assert failure is not None
-        raise failure
+        raise failure or Unmeetable("least-loss has no algorithm to start from; name another algorithm.")
     return best
+
+
+def _ways(table: Table) -> list[dict[str, str]]:
+    """Return how a splitting start may choose: refining splits by gain itself, where sizes and trees are all there is.
+
+    Elsewhere either way of choosing may be far better.
+    """
+    policy = table.policy
+    skip = implied(policy)
+    several = len({policy.attributes_of(m) for i, m in enumerate(policy.privacy) if i not in skip}) > 1
+    sizes = all(m.model == "k-anonymity" for m in policy.privacy) and all(isinstance(t, Tree) for t in table.trees)
+    return [{"choose": way} for way in (["gain"] if sizes and not several else ["gain", "widest"])]

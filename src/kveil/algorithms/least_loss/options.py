@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from kveil.policy.fields import Number, PolicyPart
 
-NORMAL, BEST = 1.7, 12.0  # tries a row
+NORMAL, BEST = 1.7, 12.0  # tries per row
 
 
 def _effort(value: object) -> object:
@@ -19,7 +19,7 @@ def _effort(value: object) -> object:
 class RefineOptions(PolicyPart):
     """What every algorithm can be asked for after it is done.
 
-    refine: `off`, `normal`, `best`, or a number of tries a record. refine_seconds: stop after so many seconds; the
+    refine: `off`, `normal`, `best`, or a number of tries per record. refine_seconds: stop after so many seconds; the
     release then depends on the machine, and the receipt has the tries that were done.
     """
 
@@ -28,8 +28,8 @@ class RefineOptions(PolicyPart):
     ] = None
     refine_seconds: Annotated[Number, Field(gt=0)] | None = None
 
-    def tries_a_row(self, default: str) -> float:
-        """Return the tries a row that are asked for."""
+    def tries_per_row(self, default: str) -> float:
+        """Return the tries per row that are asked for."""
         effort = default if self.refine is None else self.refine
         if isinstance(effort, Decimal):
             return float(effort)

@@ -5,25 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kveil.algorithms.costs import NodeCosts
 from kveil.algorithms.least_loss.layout import children_of, lay_out
+from kveil.algorithms.least_loss.state import RefinedComponent, Watch
 from kveil.algorithms.rules.follow import Follower, follow_costs, show_followers
 from kveil.arrays import Bools, Ints
 from kveil.kernels.grouping.groups import group_rows
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.neighbours import new_state, place_rows, pool_room, search, top_down
-from kveil.kernels.models.layout import Models, Values
+from kveil.kernels.models.layout import Models, SensitiveCodes
 from kveil.kernels.threads import threads
 from kveil.models.packed import needs_of, values_of
 from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Tree
-
-if TYPE_CHECKING:
-    from kveil.algorithms.least_loss.refine import Part, Watch
 
 BLOCK = 16_384  # rows that are searched together
 ROUNDS = 4  # with blocks cut along another attribute each
@@ -34,8 +31,8 @@ MOST_PLACES = 1 << 29  # rows times groups up to which suppressed rows look at e
 
 
 @dataclass
-class Found:
-    """The groups of a component's rows: the rows, each one's group, and what each group shows."""
+class Grouping:
+    """Rows of a component, each one's group (``part``), and what each group shows and all of them cost."""
 
     rows: Ints
     part: Ints
@@ -43,11 +40,11 @@ class Found:
     cost: int
 
 
-class Grouped:
+class GroupSearch:
     """The search of one component whose models are all over all of its attributes."""
 
     def __init__(
-        self, part: Part, costs: NodeCosts, watch: Watch, solution: Solution, followers: Sequence[Follower]
+        self, part: RefinedComponent, costs: NodeCosts, watch: Watch, solution: Solution, followers: Sequence[Follower]
     ) -> None:
         self.part = part
         self.followers = followers
@@ -65,10 +62,10 @@ class Grouped:
         base[:, [self.part.positions.index(follower.right) for follower in self.followers]] = 0
         return base
 
-    def _settle(self, rows: Ints, group: Ints) -> Found:
+    def _settle(self, rows: Ints, group: Ints) -> Grouping:
         """Return groups as what covers their rows, numbered by their first row, those that show the same merged."""
         if not len(rows):
-            return Found(rows, group, np.zeros((0, len(self.part.positions)), dtype=np.int32), 0)
+            return Grouping(rows, group, np.zeros((0, len(self.part.positions)), dtype=np.int32), 0)
         base = self.base(rows)
         state, cost = new_state(base, self.zone[rows], group, self.codes, 0)
         code = state.code[: int(group.max()) + 1]
@@ -85,9 +82,9 @@ class Grouped:
         rank[order] = np.arange(len(order), dtype=np.int32)
         shown = np.empty((len(first), code.shape[1]), dtype=code.dtype)
         shown[rank] = code[first]
-        return Found(rows, rank[group.reshape(-1)], shown, cost)
+        return Grouping(rows, rank[group.reshape(-1)], shown, cost)
 
-    def valid(self, found: Found) -> bool:
+    def valid(self, found: Grouping) -> bool:
         """Tell whether every group satisfies every model and shows something."""
         if not len(found.rows):
             return True
@@ -108,13 +105,13 @@ class Grouped:
 
     def start_over(self) -> None:
         """Split all rows top-down, and go on from there if that costs less than the groups given."""
-        if not (self.part.plain and self.part.trees_only and len(self.found.rows)):
+        if not (self.part.component.counts_only and self.part.component.trees_only and len(self.found.rows)):
             return
         found = self._top_down(self.found.rows)
         if found is not None and found.cost < self.found.cost and self.valid(found):
             self.found = found
 
-    def _top_down(self, rows: Ints) -> Found | None:
+    def _top_down(self, rows: Ints) -> Grouping | None:
         by_zone = np.argsort(self.zone[rows], kind="stable")
         zone = self.zone[rows[by_zone]]
         starts = np.flatnonzero(np.concatenate([[True], zone[1:] != zone[:-1], [True]])).astype(np.int64)
@@ -127,11 +124,11 @@ class Grouped:
         if hidden.any():  # what would show nothing goes where it costs least
             waiting = hidden[found.part]
             kept, renumber = ~hidden, np.cumsum(~hidden) - 1
-            inside = Found(rows[~waiting], renumber[found.part[~waiting]].astype(np.int32), found.code[kept], 0)
+            inside = Grouping(rows[~waiting], renumber[found.part[~waiting]].astype(np.int32), found.code[kept], 0)
             return self._place(inside, rows[waiting], 1 << 62, all_of_them=True)
         return found
 
-    def _place(self, found: Found, rows: Ints, most: int, all_of_them: bool = False) -> Found | None:
+    def _place(self, found: Grouping, rows: Ints, most: int, all_of_them: bool = False) -> Grouping | None:
         """Put rows into the groups whose cost grows least, one by one; None where one of them has no place."""
         groups = len(found.code)
         if not groups:
@@ -159,11 +156,9 @@ class Grouped:
             drop = inside & bad[np.maximum(to, 0)]
             to[drop if drop.any() else inside] = -1
 
-    def _settle_in_order(self, rows: Ints, group: Ints) -> Found:
-        order = np.argsort(self.part_rank[rows], kind="stable")
+    def _settle_in_order(self, rows: Ints, group: Ints) -> Grouping:
+        order = np.argsort(self.part.rank[rows], kind="stable")
         return self._settle(rows[order], group[order])
-
-    part_rank: Ints  # every row's place in canonical order
 
     def bring_back(self, rows: Ints) -> Ints:
         """Let suppressed rows into groups where that costs less than their suppression; return who came back.
@@ -178,7 +173,7 @@ class Grouped:
         waiting = rows[~inside[rows]]
         sizes = np.bincount(self.zone[waiting], minlength=int(self.zone.max(initial=0)) + 1)
         waiting = waiting[sizes[self.zone[waiting]] >= self.part.k]
-        if len(waiting) and self.part.plain and self.part.trees_only:
+        if len(waiting) and self.part.component.counts_only and self.part.component.trees_only:
             new = self._top_down(waiting)
             if new is not None and self.valid(new):
                 together = np.concatenate([self.found.rows, new.rows])
@@ -192,12 +187,12 @@ class Grouped:
 
     # ------------------------------------------------------------------------------------------ the search
 
-    def run(self, tries_a_row: float) -> None:
+    def run(self, tries_per_row: float) -> None:
         """Search, round by round, in blocks that are cut along another attribute each."""
         rows = len(self.found.rows)
         if not rows or not self.found.cost:
             return
-        tries = tries_a_row * rows * min(1.0, FEWER_ABOVE / self.part.k)
+        tries = tries_per_row * rows * min(1.0, FEWER_ABOVE / self.part.k)
         blocks = max(1, round(rows / BLOCK))
         rounds = ROUNDS if blocks > 1 else 1
         values = self._values()
@@ -206,18 +201,18 @@ class Grouped:
                 return
             self._round(number, blocks, round(tries / rounds / blocks), values)
 
-    def _values(self) -> Values | None:
-        if self.part.plain:
+    def _values(self) -> SensitiveCodes | None:
+        if self.part.component.counts_only:
             return None
         rows = self.found.rows
         alive = np.ones(len(rows), dtype=np.int64)
         return values_of(self.part.table, self.part.pairs(rows), self.part.models, alive)
 
-    def _models(self, values: Values | None, rows: Ints) -> Models | None:
+    def _models(self, values: SensitiveCodes | None, rows: Ints) -> Models | None:
         """Return the models for a block: the values of its rows, given by their places, and room to count in."""
         if values is None:
             return None
-        names = sorted({m.sensitive for m in self.part.models if m.sensitive is not None})
+        names = self.part.component.sensitive
         starts, codes, times = [], [], []
         offset = 0
         for s in range(len(names)):
@@ -256,7 +251,7 @@ class Grouped:
         block = np.minimum((ends - 1) * blocks // int(ends[-1]), blocks - 1)  # never falls along the order
         return np.split(order.astype(np.int32), np.flatnonzero(np.diff(block)) + 1)
 
-    def _round(self, number: int, blocks: int, tries: int, values: Values | None) -> None:
+    def _round(self, number: int, blocks: int, tries: int, values: SensitiveCodes | None) -> None:
         part = self.found.part.copy()
         offset = len(self.found.code)
         cuts = self._cut(number, blocks)
@@ -329,3 +324,11 @@ class Grouped:
                 low[self.found.rows], high[self.found.rows] = codes // tree.leaves, codes % tree.leaves
                 found.append(Shown.spans(tree, low, high))
         return found
+
+
+def group_search_of(
+    part: RefinedComponent, costs: NodeCosts, watch: Watch, solution: Solution, followers: Sequence[Follower]
+) -> GroupSearch | None:
+    """Return the search of a component, None where the solution to begin with breaks a constraint."""
+    groups = GroupSearch(part, costs, watch, solution, followers)
+    return groups if groups.valid(groups.found) else None

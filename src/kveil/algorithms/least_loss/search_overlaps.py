@@ -11,25 +11,22 @@ from __future__ import annotations
 
 import itertools
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kveil.algorithms.costs import NodeCosts
+from kveil.algorithms.least_loss.state import RefinedComponent, Watch, smallest
 from kveil.arrays import Ints
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.neighbours import no_models
 from kveil.kernels.least_loss.overlaps import InvalidStart, holds_everywhere, new_state, new_work, offer, search
 from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns
 from kveil.kernels.models.layout import Models
-from kveil.models.distributions import AlphaShare, Close, DistinctValues
+from kveil.models.distributions import Close
 from kveil.models.groups import AtLeastK, GroupModel
 from kveil.models.packed import needs_of, values_of
 from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Tree
-
-if TYPE_CHECKING:
-    from kveil.algorithms.costs import NodeCosts
-    from kveil.algorithms.least_loss.refine import Part, Watch
 
 Proposal = tuple[float, tuple[int, ...], tuple[int, ...]]
 
@@ -41,16 +38,12 @@ CHUNK = 200  # tries between two looks at the clock
 FEWER_ABOVE = 10  # k above which a try is dearer, so that there are fewer
 
 
-def smallest(models: list[GroupModel]) -> int:
-    """Return how many members a group needs at least for some models."""
-    sizes = [m.k for m in models if isinstance(m, (AtLeastK, AlphaShare))]
-    return max([1, *sizes, *(m.least for m in models if isinstance(m, DistinctValues))])
-
-
-class Overlap:
+class OverlapSearch:
     """The search of one component whose constraints are over different attributes."""
 
-    def __init__(self, part: Part, costs: NodeCosts, watch: Watch, solution: Solution, outside: Ints) -> None:
+    def __init__(
+        self, part: RefinedComponent, costs: NodeCosts, watch: Watch, solution: Solution, outside: Ints
+    ) -> None:
         self.part = part
         self.watch = watch
         self.rows = np.concatenate([part.rows, outside]).astype(np.int32)
@@ -97,7 +90,7 @@ class Overlap:
         """Return the models that count values, and each set of attributes with its least size and number of them."""
         part = self.part
         members: dict[tuple[int, ...], list[GroupModel]] = {}
-        for over, model in zip(part.over, part.models, strict=True):
+        for over, model in ((constraint.over, constraint.model) for constraint in part.component.constraints):
             members.setdefault(tuple(sorted(over)), []).append(model)
         counted: list[GroupModel] = []
         sets = []
@@ -223,10 +216,10 @@ class Overlap:
 
     # ------------------------------------------------------------------------------------------ search
 
-    def run(self, tries_a_row: float) -> None:
+    def run(self, tries_per_row: float) -> None:
         """Try to move rows that cost something, so many times per row."""
         k = int(self.constraints.k.max())
-        left = round(tries_a_row * len(self.rows) * min(1.0, FEWER_ABOVE / k))
+        left = round(tries_per_row * len(self.rows) * min(1.0, FEWER_ABOVE / k))
         while left > 0 and len(self.active()) and not self.watch.over():
             number = min(CHUNK, left)
             search(self.state, self.trees, self.constraints, self.models, self.work, number, hides=self.part.hides)
@@ -253,15 +246,17 @@ class Overlap:
         return np.asarray(self.rows[inside])
 
 
-def overlap_of(part: Part, costs: NodeCosts, watch: Watch, solution: Solution, outside: Ints) -> Overlap | None:
-    """Return the search of a component, None where the solution to begin with breaks a constraint."""
+def overlap_search_of(
+    part: RefinedComponent, costs: NodeCosts, watch: Watch, solution: Solution, coming: Ints
+) -> OverlapSearch | None:
+    """Return the search of a component into which rows may come, None where the start breaks a constraint."""
     try:
-        overlap = Overlap(part, costs, watch, solution, outside)
+        overlap = OverlapSearch(part, costs, watch, solution, coming if may_come_in(part) else coming[:0])
     except InvalidStart:
         return None
     return overlap if overlap.valid() else None
 
 
-def may_come_in(part: Part) -> bool:
+def may_come_in(part: RefinedComponent) -> bool:
     """Tell whether rows from outside can come in one by one: not where all are measured against the whole."""
-    return part.trees_only and not any(isinstance(model, Close) for model in part.models)
+    return part.component.trees_only and not any(isinstance(model, Close) for model in part.models)

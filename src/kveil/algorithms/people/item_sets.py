@@ -17,7 +17,7 @@ import numpy as np
 from kveil.algorithms.costs import in_common_units
 from kveil.algorithms.forest import children_of, end_to_end, starts_of
 from kveil.arrays import Ints
-from kveil.kernels.items.layout import Forest, ItemSets
+from kveil.kernels.items.layout import Forest, LaidSets
 from kveil.kernels.items.partition import refine
 from kveil.models.fingerprints import run_starts
 from kveil.policy.model import Policy
@@ -72,7 +72,7 @@ def _partition(table: Table, bucketing: Bucketing, order: Ints, *, patient: bool
     trees = [tree for name in bucketing.names if (tree := table.sensitive[name].tree) is not None]
     rows, leaves = joined_sets(table, bucketing.names)
     by_row = np.argsort(rows.astype(np.int64) * (int(leaves.max(initial=0)) + 1) + leaves, kind="stable")
-    sets = ItemSets(run_starts(rows, table.records), leaves[by_row])
+    sets = LaidSets(run_starts(rows, table.records), leaves[by_row])
     forest = lay_items(trees, len(rows))
     nodes = np.empty(len(rows), dtype=np.int32)
     nodes[by_row] = refine(forest, sets, order, bucketing.k, patient)

@@ -15,7 +15,7 @@ from kveil.algorithms.suppression import beyond_limit
 from kveil.algorithms.tuples import Tuples
 from kveil.arrays import Ints, Longs
 from kveil.kernels.grouping.groups import group_rows
-from kveil.kernels.sequential.k_msd import Nodes, repair
+from kveil.kernels.sequential.k_msd import RunNodes, repair
 from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.fields import PolicyPart
 from kveil.table.solution import Solution
@@ -204,11 +204,11 @@ class _Build:
         return self.judge.solution(self.state, standing, details)
 
 
-def _numbered(tree: Tree) -> Nodes:
+def _numbered(tree: Tree) -> RunNodes:
     end = np.arange(len(tree.labels), dtype=np.int32)
     for node in range(len(tree.labels) - 1, 0, -1):
         end[tree.parent[node]] = max(end[tree.parent[node]], end[node])
-    return Nodes(tree.parent, tree.depth, end, tree.limit)
+    return RunNodes(tree.parent, tree.depth, end, tree.limit)
 
 
 def kmsd(table: Table, options: KmsdOptions, rng: np.random.Generator) -> Solution:

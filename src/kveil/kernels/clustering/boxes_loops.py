@@ -6,7 +6,7 @@ import numpy as np
 
 from kveil.arrays import Ints
 from kveil.kernels.clustering import layout as field
-from kveil.kernels.clustering.layout import Costs, Items
+from kveil.kernels.clustering.layout import Costs, DistinctTuples
 from kveil.kernels.jit import door
 
 
@@ -71,11 +71,11 @@ def least_cost(costs: Costs, box: Ints, low: Ints, high: Ints, at: int) -> int:
 
 
 @door
-def cover(costs: Costs, box: Ints, items: Items, item: int, fresh: bool) -> bool:
+def cover(costs: Costs, box: Ints, distinct: DistinctTuples, t: int, fresh: bool) -> bool:
     """Let a cluster cover one tuple more, or it alone; tell whether that changes what it costs to join it."""
     changed = False
-    for a in range(items.low.shape[1]):
-        low, high = items.low[item, a], items.high[item, a]
+    for a in range(distinct.low.shape[1]):
+        low, high = distinct.low[t, a], distinct.high[t, a]
         if costs.attributes[a, field.IS_TREE]:
             node = np.int64(box[0, a])
             if fresh:

@@ -5,14 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Longs
-from kveil.kernels.clustering.greedy import Clusters
-from kveil.kernels.clustering.layout import Costs, Items
-from kveil.kernels.models.layout import Needs, Values
+from kveil.kernels.clustering.greedy import ClusterArrays
+from kveil.kernels.clustering.layout import Costs, DistinctTuples
+from kveil.kernels.models.layout import Needs, SensitiveCodes
 
 
 def cluster_diverse(
-    costs: Costs, items: Items, needs: Needs, values: Values, groups: Longs, k: int, more_is_safe: bool
-) -> Clusters:
+    costs: Costs,
+    distinct: DistinctTuples,
+    needs: Needs,
+    values: SensitiveCodes,
+    groups: Longs,
+    k: int,
+    more_is_safe: bool,
+) -> ClusterArrays:
     """Return clusters that satisfy every need, in every group; rows that are left over have the label -1.
 
     ``values`` has the sensitive values of each tuple. Diversity first: a cluster takes the nearest rows that bring it
@@ -21,7 +27,7 @@ def cluster_diverse(
     """
     from kveil.kernels.clustering.diverse_loops import cluster_all
 
-    return Clusters(*cluster_all(costs, items, needs, values, groups, k, more_is_safe))
+    return ClusterArrays(*cluster_all(costs, distinct, needs, values, groups, k, more_is_safe))
 
 
 def cluster_no_values() -> None:
@@ -30,9 +36,9 @@ def cluster_no_values() -> None:
     flat, wide, cube = np.zeros((0, 1), dtype=np.int32), np.zeros((0, 4), dtype=np.int64), np.zeros((1, 1))
     cluster_diverse(
         Costs(wide, wide, wide),
-        Items(flat, flat, far),
+        DistinctTuples(flat, flat, far),
         Needs(none, none, far[:0], far[:0], far[:0], real),
-        Values(
+        SensitiveCodes(
             np.zeros((1, 1), dtype=np.int64), none, far[:0], none, cube, np.zeros((1, 1, 1), dtype=np.int32), cube, cube
         ),
         far,

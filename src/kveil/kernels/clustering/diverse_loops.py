@@ -8,7 +8,7 @@ from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.clustering import layout as field
 from kveil.kernels.clustering.boxes_loops import cover
 from kveil.kernels.clustering.greedy_loops import place_rest
-from kveil.kernels.clustering.layout import Costs, Items
+from kveil.kernels.clustering.layout import Costs, DistinctTuples
 from kveil.kernels.clustering.search_tree_loops import (
     Heap,
     SearchTree,
@@ -20,17 +20,26 @@ from kveil.kernels.clustering.search_tree_loops import (
     take,
 )
 from kveil.kernels.jit import door
-from kveil.kernels.models.layout import ALPHA, AT_LEAST_K, DISTINCT, ENTROPY, FREQUENCY, RECURSIVE, Needs, Values
+from kveil.kernels.models.layout import (
+    ALPHA,
+    AT_LEAST_K,
+    DISTINCT,
+    ENTROPY,
+    FREQUENCY,
+    RECURSIVE,
+    Needs,
+    SensitiveCodes,
+)
 from kveil.kernels.models.models_loops import clear, holds
 
 PLANNED = 4096  # different values up to which it is planned which of them a cluster may take
 
 
 @door
-def count_in(values: Values, item: int, sign: int, tally: Longs, touched: Ints, used: Ints) -> None:
+def count_in(values: SensitiveCodes, t: int, sign: int, tally: Longs, touched: Ints, used: Ints) -> None:
     """Add a row of a tuple to the histograms."""
     for s in range(values.start.shape[0]):
-        for p in range(values.start[s, item], values.start[s, item + 1]):
+        for p in range(values.start[s, t], values.start[s, t + 1]):
             code = values.code[p]
             if tally[s, code] == 0 and sign > 0:
                 touched[s, used[s]] = code
@@ -40,7 +49,14 @@ def count_in(values: Values, item: int, sign: int, tally: Longs, touched: Ints, 
 
 @door
 def first_failing(
-    needs: Needs, values: Values, total: int, tally: Longs, touched: Ints, used: Ints, below: Floats, nodes: Ints
+    needs: Needs,
+    values: SensitiveCodes,
+    total: int,
+    tally: Longs,
+    touched: Ints,
+    used: Ints,
+    below: Floats,
+    nodes: Ints,
 ) -> int:
     """Return the first need over sensitive values that the tallied rows fail, -1 where there is none."""
     for m in range(len(needs.kind)):
@@ -59,7 +75,7 @@ def first_failing(
 
 
 @door
-def helps(needs: Needs, values: Values, m: int, item: int, tally: Longs, touched: Ints, used: Ints) -> bool:
+def helps(needs: Needs, values: SensitiveCodes, m: int, t: int, tally: Longs, touched: Ints, used: Ints) -> bool:
     """Tell whether a row of a tuple brings a cluster nearer to a need it fails."""
     s, kind = needs.sensitive[m], needs.kind[m]
     known = values.known[s]
@@ -69,7 +85,7 @@ def helps(needs: Needs, values: Values, m: int, item: int, tally: Longs, touched
         members += count
         if touched[s, i] < known or kind == ALPHA:
             largest = max(largest, count)
-    for p in range(values.start[s, item], values.start[s, item + 1]):
+    for p in range(values.start[s, t], values.start[s, t + 1]):
         code = values.code[p]
         count = tally[s, code]
         if kind == DISTINCT:
@@ -90,7 +106,7 @@ def helps(needs: Needs, values: Values, m: int, item: int, tally: Longs, touched
 
 
 @door
-def fits(needs: Needs, values: Values, item: int, size: int, tally: Longs) -> bool:
+def fits(needs: Needs, values: SensitiveCodes, t: int, size: int, tally: Longs) -> bool:
     """Tell whether a row of a tuple leaves every value's share small enough in a cluster that gets so many rows."""
     for m in range(len(needs.kind)):
         kind, s = needs.kind[m], needs.sensitive[m]
@@ -98,7 +114,7 @@ def fits(needs: Needs, values: Values, item: int, size: int, tally: Longs) -> bo
             up, down = needs.denominator[m], needs.numerator[m]
             if kind == ALPHA:
                 up, down = down, up
-            for p in range(values.start[s, item], values.start[s, item + 1]):
+            for p in range(values.start[s, t], values.start[s, t + 1]):
                 code = values.code[p]
                 counted = kind == ALPHA or code < values.known[s]
                 if counted and (tally[s, code] + 1) * down > size * up:
@@ -108,7 +124,7 @@ def fits(needs: Needs, values: Values, item: int, size: int, tally: Longs) -> bo
 
 @door
 def plan(
-    needs: Needs, values: Values, rest: Longs, waiting: int, k: int, later: Longs, spare: Longs, frequent: Longs
+    needs: Needs, values: SensitiveCodes, rest: Longs, waiting: int, k: int, later: Longs, spare: Longs, frequent: Longs
 ) -> None:
     """Plan, for every need of different values, how many clusters come later and how many rows they can spare.
 
@@ -152,14 +168,21 @@ def plan(
 
 @door
 def spared(
-    needs: Needs, values: Values, rest: Longs, later: Longs, spare: Longs, frequent: Longs, item: int, spend: bool
+    needs: Needs,
+    values: SensitiveCodes,
+    rest: Longs,
+    later: Longs,
+    spare: Longs,
+    frequent: Longs,
+    t: int,
+    spend: bool,
 ) -> bool:
     """Tell whether later clusters can spare a row of a tuple; ``spend`` it."""
     for m in range(len(needs.kind)):
         if later[m] < 0:
             continue
         s = needs.sensitive[m]
-        for p in range(values.start[s, item], values.start[s, item + 1]):
+        for p in range(values.start[s, t], values.start[s, t + 1]):
             code = values.code[p]
             if needs.kind[m] == DISTINCT:
                 wanted = code < values.known[s] and rest[s, code] <= later[m]
@@ -190,28 +213,34 @@ def restore(heap: Heap, size: int, aside: Heap, parked: int) -> int:
 
 
 @door
-def give_back(items: Items, forest: SearchTree, left: Longs, label: Ints, taken: Ints, number: int) -> None:
+def give_back(distinct: DistinctTuples, forest: SearchTree, left: Longs, label: Ints, taken: Ints, number: int) -> None:
     """Take the rows of an unfinished cluster out of it again; the last taken of a tuple first."""
     for i in range(number - 1, -1, -1):
-        item = np.int64(taken[i])
-        left[item] += 1
-        label[items.start[item + 1] - left[item]] = -1
+        t = np.int64(taken[i])
+        left[t] += 1
+        label[distinct.start[t + 1] - left[t]] = -1
 
 
 @door
 def cluster_all(
-    costs: Costs, items: Items, needs: Needs, values: Values, groups: Longs, k: int, more_is_safe: bool
+    costs: Costs,
+    distinct: DistinctTuples,
+    needs: Needs,
+    values: SensitiveCodes,
+    groups: Longs,
+    k: int,
+    more_is_safe: bool,
 ) -> tuple[Ints, Ints, Ints, Longs, Ints]:
     """Cluster every group; see `kveil.kernels.clustering.diverse.cluster_diverse`."""
-    width, rows = items.low.shape[1], items.start[-1]
-    left = np.empty(len(items.low), dtype=np.int64)
-    for item in range(len(items.low)):
-        left[item] = items.start[item + 1] - items.start[item]
+    width, rows = distinct.low.shape[1], distinct.start[-1]
+    left = np.empty(len(distinct.low), dtype=np.int64)
+    for t in range(len(distinct.low)):
+        left[t] = distinct.start[t + 1] - distinct.start[t]
     label = np.full(rows, -1, dtype=np.int32)
     number = rows // k
     low, high = np.empty((number, width), dtype=np.int32), np.empty((number, width), dtype=np.int32)
     sizes, group = np.empty(number, dtype=np.int64), np.empty(number, dtype=np.int32)
-    forest = new_forest(items, groups)
+    forest = new_forest(distinct, groups)
     room = 4 * len(forest.order) + 4
     heap = Heap(np.empty(room, dtype=np.int64), np.empty((room, 3), dtype=np.int32))
     aside = Heap(np.empty(room, dtype=np.int64), np.empty((room, 3), dtype=np.int32))
@@ -227,20 +256,20 @@ def cluster_all(
     made = 0
     for g in range(len(groups) - 1):
         begin, end, first = groups[g], groups[g + 1], made
-        waiting = items.start[end] - items.start[begin]
+        waiting = distinct.start[end] - distinct.start[begin]
         clear(rest, ignored, none)
-        for item in range(begin, end):
-            for _ in range(left[item]):
-                count_in(values, item, 1, rest, ignored, none)
-        plant(costs, items, forest, left, begin, end, field.BUCKET)
-        cover(costs, origin, items, begin, True)
+        for t in range(begin, end):
+            for _ in range(left[t]):
+                count_in(values, t, 1, rest, ignored, none)
+        plant(costs, distinct, forest, left, begin, end, field.BUCKET)
+        cover(costs, origin, distinct, begin, True)
         while waiting >= k:
             plan(needs, values, rest, waiting, k, later, spare, frequent)
             clear(tally, touched, used)
             total, version, parked, failing, whole = 0, -1, 0, 0, False
             size = push(heap, 0, 0, 0, -1, version)
             while True:
-                size = next_tuple(costs, items, forest, heap, left, origin if version < 0 else box, size, version)
+                size = next_tuple(costs, distinct, forest, heap, left, origin if version < 0 else box, size, version)
                 if size == 0:
                     if parked == 0 or later.max() < 0:
                         break
@@ -248,32 +277,32 @@ def cluster_all(
                     size = restore(heap, size, aside, parked)
                     parked = 0
                     continue
-                item = np.int64(heap.entry[0, field.REF])
+                t = np.int64(heap.entry[0, field.REF])
                 if version >= 0:
                     key = heap.key[0]
                     size = drop_first(heap, size)
                     if failing >= 0:
-                        good = helps(needs, values, failing, item, tally, touched, used)
+                        good = helps(needs, values, failing, t, tally, touched, used)
                     else:
-                        good = fits(needs, values, item, max(total + 1, k), tally)
-                    if not (good and spared(needs, values, rest, later, spare, frequent, item, False)):
-                        parked = push(aside, parked, key, item, item, version)
+                        good = fits(needs, values, t, max(total + 1, k), tally)
+                    if not (good and spared(needs, values, rest, later, spare, frequent, t, False)):
+                        parked = push(aside, parked, key, t, t, version)
                         continue
-                spared(needs, values, rest, later, spare, frequent, item, True)
-                take(items, forest, left, label, item, 1, made)
-                taken[total] = item
+                spared(needs, values, rest, later, spare, frequent, t, True)
+                take(distinct, forest, left, label, t, 1, made)
+                taken[total] = t
                 total += 1
-                count_in(values, item, 1, tally, touched, used)
-                count_in(values, item, -1, rest, ignored, none)
-                wider = cover(costs, origin if version < 0 else box, items, item, version < 0)
+                count_in(values, t, 1, tally, touched, used)
+                count_in(values, t, -1, rest, ignored, none)
+                wider = cover(costs, origin if version < 0 else box, distinct, t, version < 0)
                 if version < 0:
                     box[:] = origin
                     version = 0
                     size = push(heap, 0, 0, 0, -1, version)
                 else:
                     version += wider
-                    if left[item] > 0:
-                        size = push(heap, size, key, item, item, version - 1)
+                    if left[t] > 0:
+                        size = push(heap, size, key, t, t, version - 1)
                 failing = first_failing(needs, values, total, tally, touched, used, below, nodes)
                 if failing < 0 and total >= k:
                     whole = True
@@ -281,7 +310,7 @@ def cluster_all(
                 size = restore(heap, size, aside, parked)
                 parked = 0
             if not whole:
-                give_back(items, forest, left, label, taken, total)
+                give_back(distinct, forest, left, label, taken, total)
                 break
             for a in range(width):
                 low[made, a], high[made, a] = box[1, a], box[2, a]
@@ -289,5 +318,5 @@ def cluster_all(
             made += 1
             waiting -= total
         if more_is_safe and made > first:
-            place_rest(costs, items, left, begin, end, label, low, high, sizes, first, made)
+            place_rest(costs, distinct, left, begin, end, label, low, high, sizes, first, made)
     return label, low[:made], high[:made], sizes[:made], group[:made]

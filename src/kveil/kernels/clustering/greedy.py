@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.clustering.layout import Costs, Items
+from kveil.kernels.clustering.layout import Costs, DistinctTuples
 
 
-class Clusters(NamedTuple):
+class ClusterArrays(NamedTuple):
     """Every row's cluster, and every cluster's span of leaves (cluster × attribute), size and group."""
 
     label: Ints
@@ -20,7 +20,7 @@ class Clusters(NamedTuple):
     group: Ints
 
 
-def cluster(costs: Costs, items: Items, groups: Longs, k: int) -> Clusters:
+def cluster(costs: Costs, distinct: DistinctTuples, groups: Longs, k: int) -> ClusterArrays:
     """Return greedy k-member clusters of every group; ``groups`` is where they start among the tuples.
 
     Each group has at least k rows. The same clusters as by comparing all pairs; a search in a tree of the tuples
@@ -28,14 +28,14 @@ def cluster(costs: Costs, items: Items, groups: Longs, k: int) -> Clusters:
     """
     from kveil.kernels.clustering.greedy_loops import cluster_groups
 
-    return Clusters(*cluster_groups(costs, items, groups, k))
+    return ClusterArrays(*cluster_groups(costs, distinct, groups, k))
 
 
-def blocks(costs: Costs, items: Items, groups: Longs, largest: int) -> tuple[Ints, Longs]:
+def blocks(costs: Costs, distinct: DistinctTuples, groups: Longs, largest: int) -> tuple[Ints, Longs]:
     """Return the tuples in blocks of at most so many, each within a group: an order, and where blocks start in it."""
     from kveil.kernels.clustering.greedy_loops import split_blocks
 
-    return split_blocks(costs, items, groups, largest)
+    return split_blocks(costs, distinct, groups, largest)
 
 
 def cluster_nothing() -> None:
@@ -43,6 +43,6 @@ def cluster_nothing() -> None:
     far = np.zeros(1, dtype=np.int64)
     flat = np.zeros((0, 1), dtype=np.int32)
     wide = np.zeros((0, 4), dtype=np.int64)
-    costs, items = Costs(wide, wide, wide), Items(flat, flat, far)
-    cluster(costs, items, far, 2)
-    blocks(costs, items, far, 2)
+    costs, distinct = Costs(wide, wide, wide), DistinctTuples(flat, flat, far)
+    cluster(costs, distinct, far, 2)
+    blocks(costs, distinct, far, 2)

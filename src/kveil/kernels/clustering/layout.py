@@ -29,7 +29,7 @@ class Costs(NamedTuple):
     attributes: Longs
 
 
-class Items(NamedTuple):
+class DistinctTuples(NamedTuple):
     """Distinct tuples, group by group, in canonical order inside each: tuple × attribute spans of leaves.
 
     ``start`` is where a tuple's rows start among all rows in that order, with the end as last entry.

@@ -17,7 +17,7 @@ import numpy as np
 from kveil.arrays import Ints, Longs
 from kveil.kernels.clustering import layout as field
 from kveil.kernels.clustering.boxes_loops import joined_cost, least_cost, span_cost
-from kveil.kernels.clustering.layout import Costs, Items
+from kveil.kernels.clustering.layout import Costs, DistinctTuples
 from kveil.kernels.jit import door
 
 
@@ -98,29 +98,29 @@ def merge(forest: SearchTree, node: int, low: Ints, high: Ints, at: int, first: 
 
 
 @door
-def fit(items: Items, forest: SearchTree, left: Longs, node: int) -> None:
+def fit(distinct: DistinctTuples, forest: SearchTree, left: Longs, node: int) -> None:
     """Recompute a bucket, or a node that has no children yet, from its live tuples."""
     lowest = field.DEAD
     for at in range(forest.link[node, field.BEGIN], forest.link[node, field.END]):
-        item = np.int64(forest.order[at])
-        if left[item] > 0:
-            merge(forest, node, items.low, items.high, item, lowest == field.DEAD)
-            lowest = min(lowest, item)
+        t = np.int64(forest.order[at])
+        if left[t] > 0:
+            merge(forest, node, distinct.low, distinct.high, t, lowest == field.DEAD)
+            lowest = min(lowest, t)
     forest.link[node, field.LOWEST] = lowest
 
 
 @door
-def forget(items: Items, forest: SearchTree, left: Longs, item: int) -> None:
+def forget(distinct: DistinctTuples, forest: SearchTree, left: Longs, t: int) -> None:
     """Take a tuple without rows out of the tree."""
-    node = np.int64(forest.bucket[item])
-    fit(items, forest, left, node)
+    node = np.int64(forest.bucket[t])
+    fit(distinct, forest, left, node)
     node = np.int64(forest.link[node, field.UP])
     while node >= 0:
         child = forest.link[node, field.LEFT]
         lowest = min(forest.link[child, field.LOWEST], forest.link[child + 1, field.LOWEST])
         changed = lowest != forest.link[node, field.LOWEST]
         forest.link[node, field.LOWEST] = lowest
-        for a in range(items.low.shape[1]):
+        for a in range(distinct.low.shape[1]):
             low, high = forest.low[node, a], forest.high[node, a]
             if forest.link[child, field.LOWEST] == field.DEAD:
                 forest.low[node, a], forest.high[node, a] = forest.low[child + 1, a], forest.high[child + 1, a]
@@ -136,13 +136,13 @@ def forget(items: Items, forest: SearchTree, left: Longs, item: int) -> None:
 
 
 @door
-def cut_of(costs: Costs, items: Items, forest: SearchTree, node: int) -> tuple[int, int]:
+def cut_of(costs: Costs, distinct: DistinctTuples, forest: SearchTree, node: int) -> tuple[int, int]:
     """Return the attribute that costs most below a node, and the leaf before which to cut it: near to halves.
 
     A child of the attribute's tree stays whole.
     """
     best, a = np.int64(-1), 0
-    for other in range(items.low.shape[1]):
+    for other in range(distinct.low.shape[1]):
         if forest.low[node, other] < forest.high[node, other]:
             cost = span_cost(costs, other, forest.low[node, other], forest.high[node, other])
             if cost > best:
@@ -154,7 +154,7 @@ def cut_of(costs: Costs, items: Items, forest: SearchTree, node: int) -> tuple[i
         middle = (least + most) >> 1
         upto = 0
         for at in range(begin, end):
-            upto += items.low[forest.order[at], a] <= middle
+            upto += distinct.low[forest.order[at], a] <= middle
         if 2 * upto >= end - begin:
             most = middle
         else:
@@ -169,31 +169,33 @@ def cut_of(costs: Costs, items: Items, forest: SearchTree, node: int) -> tuple[i
         first, last = costs.nodes[own, field.FIRST], costs.nodes[own, field.LAST]
     before, after = 0, 0
     for at in range(begin, end):
-        before += items.low[forest.order[at], a] < first
-        after += items.low[forest.order[at], a] > last
+        before += distinct.low[forest.order[at], a] < first
+        after += distinct.low[forest.order[at], a] > last
     return a, first if before >= after else last + 1
 
 
 @door
-def plant(costs: Costs, items: Items, forest: SearchTree, left: Longs, begin: int, end: int, bucket: int) -> int:
+def plant(
+    costs: Costs, distinct: DistinctTuples, forest: SearchTree, left: Longs, begin: int, end: int, bucket: int
+) -> int:
     """Build the tree over tuples begin..end, parents before children; return the number of its nodes."""
     link, order = forest.link, forest.order
-    for item in range(begin, end):
-        order[item - begin] = item
+    for t in range(begin, end):
+        order[t - begin] = t
     link[0, field.BEGIN], link[0, field.END], link[0, field.UP] = 0, end - begin, -1
     nodes, node = 1, 0
     while node < nodes:
-        fit(items, forest, left, node)
+        fit(distinct, forest, left, node)
         first, last = link[node, field.BEGIN], link[node, field.END]
         link[node, field.LEFT] = -1
         if last - first > bucket:
-            a, cut = cut_of(costs, items, forest, node)
+            a, cut = cut_of(costs, distinct, forest, node)
             middle = first
             for at in range(first, last):
-                item = order[at]
-                if items.low[item, a] < cut:
+                t = order[at]
+                if distinct.low[t, a] < cut:
                     order[at] = order[middle]
-                    order[middle] = item
+                    order[middle] = t
                     middle += 1
             if not first < middle < last:
                 middle = (first + last) // 2  # spans that start alike
@@ -209,25 +211,25 @@ def plant(costs: Costs, items: Items, forest: SearchTree, left: Longs, begin: in
 
 
 @door
-def new_forest(items: Items, groups: Longs) -> SearchTree:
+def new_forest(distinct: DistinctTuples, groups: Longs) -> SearchTree:
     """Return room for the tree of the largest group."""
     largest = 1
     for g in range(len(groups) - 1):
         largest = max(largest, groups[g + 1] - groups[g])
-    width = items.low.shape[1]
+    width = distinct.low.shape[1]
     return SearchTree(  # cuts need not be even: a bucket may hold one tuple
         np.empty((2 * largest, width), dtype=np.int32),
         np.empty((2 * largest, width), dtype=np.int32),
         np.empty((2 * largest, 5), dtype=np.int32),
         np.empty(largest, dtype=np.int32),
-        np.empty(len(items.low), dtype=np.int32),
+        np.empty(len(distinct.low), dtype=np.int32),
     )
 
 
 @door
 def expand(
     costs: Costs,
-    items: Items,
+    distinct: DistinctTuples,
     forest: SearchTree,
     heap: Heap,
     left: Longs,
@@ -243,10 +245,10 @@ def expand(
     child = np.int64(forest.link[node, field.LEFT])
     if child < 0:
         for at in range(forest.link[node, field.BEGIN], forest.link[node, field.END]):
-            item = np.int64(forest.order[at])
-            if left[item] > 0:
-                key = joined_cost(costs, box, items.low, items.high, item)
-                size = push(heap, size, -key if version < 0 else key, item, item, version)
+            t = np.int64(forest.order[at])
+            if left[t] > 0:
+                key = joined_cost(costs, box, distinct.low, distinct.high, t)
+                size = push(heap, size, -key if version < 0 else key, t, t, version)
         return size
     for below in range(child, child + 2):
         if forest.link[below, field.LOWEST] != field.DEAD:
@@ -260,7 +262,14 @@ def expand(
 
 @door
 def next_tuple(
-    costs: Costs, items: Items, forest: SearchTree, heap: Heap, left: Longs, box: Ints, size: int, version: int
+    costs: Costs,
+    distinct: DistinctTuples,
+    forest: SearchTree,
+    heap: Heap,
+    left: Longs,
+    box: Ints,
+    size: int,
+    version: int,
 ) -> int:
     """Bring the best live tuple to the top of the heap, with its exact cost; return the heap's size, 0 if none is."""
     while size > 0:
@@ -269,7 +278,7 @@ def next_tuple(
             # The cluster has grown since: what was a cost is a lower bound now.
             index = np.int64(heap.entry[0, field.INDEX])
             if ref >= 0:
-                key = joined_cost(costs, box, items.low, items.high, ref)
+                key = joined_cost(costs, box, distinct.low, distinct.high, ref)
             else:
                 key = least_cost(costs, box, forest.low, forest.high, -1 - ref)
             size = drop_first(heap, size)
@@ -278,16 +287,18 @@ def next_tuple(
             return size
         else:
             size = drop_first(heap, size)
-            size = expand(costs, items, forest, heap, left, box, size, -1 - ref, version)
+            size = expand(costs, distinct, forest, heap, left, box, size, -1 - ref, version)
     return size
 
 
 @door
-def take(items: Items, forest: SearchTree, left: Longs, label: Ints, item: int, number: int, cluster: int) -> None:
+def take(
+    distinct: DistinctTuples, forest: SearchTree, left: Longs, label: Ints, t: int, number: int, cluster: int
+) -> None:
     """Give rows of a tuple to a cluster, the first in canonical order."""
-    at = items.start[item + 1] - left[item]
+    at = distinct.start[t + 1] - left[t]
     for row in range(at, at + number):
         label[row] = cluster
-    left[item] -= number
-    if left[item] == 0:
-        forget(items, forest, left, item)
+    left[t] -= number
+    if left[t] == 0:
+        forget(distinct, forest, left, t)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kveil.arrays import Ints, Longs, Words
-from kveil.kernels.items.layout import Forest, ItemSets
+from kveil.kernels.items.layout import Forest, LaidSets
 from kveil.kernels.jit import door
 
 ABSENT, ALONE, AMONG_OTHERS = -1, 0, 1  # how a record has the child that is taken out of a node
@@ -80,7 +80,7 @@ def first_below(forest: Forest, start: Longs, leaf: Ints, owner: int, node: int)
 
 
 @door
-def children_below(forest: Forest, sets: ItemSets, place: Longs, record: int, node: int, into: Ints) -> int:
+def children_below(forest: Forest, sets: LaidSets, place: Longs, record: int, node: int, into: Ints) -> int:
     """Write the child of a node that lies above each of a record's items that show the node; return how many do."""
     found = 0
     begin, end = sets.start[record], sets.start[record + 1]
@@ -97,7 +97,7 @@ def children_below(forest: Forest, sets: ItemSets, place: Longs, record: int, no
 
 
 @door
-def compare_children(forest: Forest, sets: ItemSets, part: RecordRun, node: int, p: int, q: int, room: Room) -> int:
+def compare_children(forest: Forest, sets: LaidSets, part: RecordRun, node: int, p: int, q: int, room: Room) -> int:
     """Compare the sets of children two records of a part have below a node, in leaf order: -1, 0 or 1."""
     mine = children_below(forest, sets, part.place, part.order[part.begin + p], node, room.one)
     yours = children_below(forest, sets, part.place, part.order[part.begin + q], node, room.other)
@@ -115,7 +115,7 @@ def compare_children(forest: Forest, sets: ItemSets, part: RecordRun, node: int,
 
 @door
 def group_children(
-    forest: Forest, sets: ItemSets, part: RecordRun, node: int, weigh: bool, room: Room
+    forest: Forest, sets: LaidSets, part: RecordRun, node: int, weigh: bool, room: Room
 ) -> tuple[int, int]:
     """Give the records of a part numbers by the set of children they have; return how many sets and children there are.
 
@@ -180,7 +180,7 @@ def group_children(
 
 
 @door
-def group_by_child(forest: Forest, sets: ItemSets, part: RecordRun, node: int, child: int, room: Room) -> int:
+def group_by_child(forest: Forest, sets: LaidSets, part: RecordRun, node: int, child: int, room: Room) -> int:
     """Group the records of a part by how they have one child of a node; return the number of groups."""
     fall = forest.cost[node] - forest.cost[child]
     for p in range(part.end - part.begin):
@@ -266,7 +266,7 @@ def drop_small(records: int, k: int, groups: int, room: Room) -> tuple[int, int]
 
 
 @door
-def settle(forest: Forest, sets: ItemSets, part: RecordRun, node: int, k: int, groups: int, room: Room) -> int:
+def settle(forest: Forest, sets: LaidSets, part: RecordRun, node: int, k: int, groups: int, room: Room) -> int:
     """Merge groups below k into what is left over, and fill that up to k; return the gain, -1 where nothing moves.
 
     ``room.group`` becomes -1 for the records that are left over.
@@ -302,7 +302,7 @@ def settle(forest: Forest, sets: ItemSets, part: RecordRun, node: int, k: int, g
 
 
 @door
-def regroup(forest: Forest, sets: ItemSets, part: RecordRun, node: int, child: int, k: int, room: Room) -> int:
+def regroup(forest: Forest, sets: LaidSets, part: RecordRun, node: int, child: int, k: int, room: Room) -> int:
     """Group a part as opening a node would, or taking a child out of it; return the gain, -1 where that cannot be."""
     if child < 0:
         groups, _ = group_children(forest, sets, part, node, False, room)

@@ -24,7 +24,7 @@ class Forest(NamedTuple):
     sibling: Ints
 
 
-class ItemSets(NamedTuple):
+class LaidSets(NamedTuple):
     """Every record's items as leaves in growing order, laid end to end."""
 
     start: Longs

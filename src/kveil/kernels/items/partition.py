@@ -7,14 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.items.layout import Forest, ItemSets
+from kveil.kernels.items.layout import Forest, LaidSets
 from kveil.kernels.threads import threads
 
 MANY = 16_384  # records that are worth a second thread
 SHARES = 16  # into which they are then dealt out, at least
 
 
-def refine(forest: Forest, sets: ItemSets, order: Ints, k: int, patient: bool = False) -> Ints:
+def refine(forest: Forest, sets: LaidSets, order: Ints, k: int, patient: bool = False) -> Ints:
     """Return the node that every item is shown as, so that every shown set is shared by k records.
 
     ``order`` are the records that take part, in canonical order, all with items under the same roots. The items of
@@ -26,7 +26,7 @@ def refine(forest: Forest, sets: ItemSets, order: Ints, k: int, patient: bool = 
 
     # Laid out in that order, the items of a part stand near each other.
     items = _items_of(sets.start, order)
-    laid = ItemSets(np.concatenate([[0], np.cumsum(np.diff(sets.start)[order])]), sets.leaf[items])
+    laid = LaidSets(np.concatenate([[0], np.cumsum(np.diff(sets.start)[order])]), sets.leaf[items])
     place, records = forest.way_start[laid.leaf], np.arange(len(order), dtype=np.int32)
 
     def work(parts: Longs, small: int = 0) -> Longs:
@@ -72,5 +72,5 @@ def group_sets(start: Longs, values: Ints) -> tuple[Ints, Ints]:
 def refine_nothing() -> None:
     """Refine no sets, which compiles the loops for the types they are called with."""
     none, far = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
-    refine(Forest(none, none, far[:0], far, none, none, none), ItemSets(far, none), none, 1)
+    refine(Forest(none, none, far[:0], far, none, none, none), LaidSets(far, none), none, 1)
     group_sets(far, none)

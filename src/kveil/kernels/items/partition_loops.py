@@ -18,7 +18,7 @@ from kveil.kernels.items.by_children_loops import (
     regroup,
     settle,
 )
-from kveil.kernels.items.layout import Forest, ItemSets
+from kveil.kernels.items.layout import Forest, LaidSets
 from kveil.kernels.jit import door
 
 
@@ -32,7 +32,7 @@ class Board(NamedTuple):
 
 
 @door
-def weigh_small(forest: Forest, sets: ItemSets, part: RecordRun, node: int, room: Room) -> tuple[int, int, int]:
+def weigh_small(forest: Forest, sets: LaidSets, part: RecordRun, node: int, room: Room) -> tuple[int, int, int]:
     """Weigh a node of a part too small to be divided: it moves as a whole or not at all.
 
     Returns what opening the node gains (-1: cannot), the child whose taking out gains most (-1: none), and its gain.
@@ -90,7 +90,7 @@ def weigh_small(forest: Forest, sets: ItemSets, part: RecordRun, node: int, room
 
 @door
 def best_child(
-    forest: Forest, sets: ItemSets, part: RecordRun, node: int, children: int, k: int, room: Room
+    forest: Forest, sets: LaidSets, part: RecordRun, node: int, children: int, k: int, room: Room
 ) -> tuple[int, int]:
     """Return the child of a node whose taking out gains most, and the gain; -1 where none can be taken out.
 
@@ -121,7 +121,7 @@ def best_child(
 @door
 def weigh_nodes(
     forest: Forest,
-    sets: ItemSets,
+    sets: LaidSets,
     part: RecordRun,
     k: int,
     board: Board,
@@ -175,7 +175,7 @@ def choose(board: Board, shown: int, patient: bool) -> tuple[int, bool]:
 
 
 @door
-def move_down(forest: Forest, sets: ItemSets, part: RecordRun, node: int, child: int, group: Ints) -> None:
+def move_down(forest: Forest, sets: LaidSets, part: RecordRun, node: int, child: int, group: Ints) -> None:
     """Show the items below a node as its children, or only those below one child, in records that are not left."""
     for p in range(part.end - part.begin):
         if group[p] < 0:
@@ -232,7 +232,7 @@ def divide(part: RecordRun, group: Ints, number: Ints, place: Longs, into: Ints)
 
 
 @door
-def list_nodes(forest: Forest, sets: ItemSets, place: Longs, record: int, nodes: Ints, known: int, under: int) -> int:
+def list_nodes(forest: Forest, sets: LaidSets, place: Longs, record: int, nodes: Ints, known: int, under: int) -> int:
     """Append the inner nodes at or below ``under`` (-1: all) that a record's items show and the list lacks."""
     shown = known
     for i in range(sets.start[record], sets.start[record + 1]):
@@ -253,7 +253,7 @@ def list_nodes(forest: Forest, sets: ItemSets, place: Longs, record: int, nodes:
 
 @door
 def refine_parts(
-    forest: Forest, sets: ItemSets, order: Ints, place: Longs, parts: Longs, k: int, patient: bool, small: int
+    forest: Forest, sets: LaidSets, order: Ints, place: Longs, parts: Longs, k: int, patient: bool, small: int
 ) -> Longs:
     """Open nodes part by part until none can be; return the parts of at most ``small`` records, which are left as is.
 

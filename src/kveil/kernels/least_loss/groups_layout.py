@@ -105,7 +105,7 @@ class PoolRoom(NamedTuple):
     run: Ints
 
 
-class Children(NamedTuple):
+class ChildTable(NamedTuple):
     """The children of every node, laid end to end: those of node v of attribute a from ``start[at[a] + v]`` on."""
 
     at: Longs

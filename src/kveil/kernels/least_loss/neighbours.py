@@ -8,8 +8,8 @@ import numpy as np
 
 from kveil.arrays import Ints, Longs
 from kveil.kernels.least_loss import groups_layout as field
-from kveil.kernels.least_loss.groups_layout import Children, Codes, GroupedRows, PoolRoom
-from kveil.kernels.models.layout import Models, Needs, Values
+from kveil.kernels.least_loss.groups_layout import ChildTable, Codes, GroupedRows, PoolRoom
+from kveil.kernels.models.layout import Models, Needs, SensitiveCodes
 
 
 @cache
@@ -66,7 +66,7 @@ def search(
     return int(search_groups(state, codes, asked, room, noise_table(), k, hides, tries))
 
 
-def top_down(base: Ints, starts: Longs, codes: Codes, children: Children, k: int) -> Ints:
+def top_down(base: Ints, starts: Longs, codes: Codes, children: ChildTable, k: int) -> Ints:
     """Return every row's part: zones, which start at ``starts``, are split where the loss falls most.
 
     A part is split into the children of what it shows in one attribute; see `start_loops`. Trees only.
@@ -91,7 +91,7 @@ def no_models() -> Models:
     none, far, flat = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64), np.zeros((0, 1))
     start, above = np.zeros((0, 1), dtype=np.int64), np.zeros((0, 1, 1), dtype=np.int32)
     return Models(
-        Needs(none, none, far, far, far, np.zeros(0)), Values(start, none, far, none, flat, above, flat, flat),
+        Needs(none, none, far, far, far, np.zeros(0)), SensitiveCodes(start, none, far, none, flat, above, flat, flat),
         np.zeros((0, 1), dtype=np.int64), np.zeros((0, 1), dtype=np.int32), none, np.zeros(1), none,
     )  # fmt: skip
 
@@ -106,5 +106,5 @@ def search_nothing() -> None:
     state, _ = new_state(base, zone, zone, codes, 0)
     search(state, codes, None, pool_room(state, 8), 1, 1, hides=False)
     place_rows(base, zone, zone, base.copy(), np.ones((2, 1), dtype=np.int64), 1, codes)
-    children = Children(far, np.zeros(2, dtype=np.int64), none, zone, zone)
+    children = ChildTable(far, np.zeros(2, dtype=np.int64), none, zone, zone)
     top_down(base, np.array([0, 1]), codes, children, 1)

@@ -6,12 +6,12 @@ import numpy as np
 
 from kveil.arrays import Ints, Longs
 from kveil.kernels.jit import bare, door
-from kveil.kernels.least_loss.groups_layout import Children, Codes
+from kveil.kernels.least_loss.groups_layout import ChildTable, Codes
 from kveil.kernels.least_loss.join_loops import cost_of, join
 
 
 @bare
-def bins_of(children: Children, base: Ints, order: Ints, begin: int, end: int, a: int, node: int, into: Ints) -> None:
+def bins_of(children: ChildTable, base: Ints, order: Ints, begin: int, end: int, a: int, node: int, into: Ints) -> None:
     """Give every row of a part the child of a node it lies under, -1 where it shows the node itself."""
     at = children.at[a]
     for i in range(begin, end):
@@ -60,7 +60,7 @@ def plan(counts: Longs, kept: Longs, bins: int, rest: int, k: int) -> int:
 
 
 @bare
-def gain_of(codes: Codes, children: Children, a: int, node: int, kept: Longs, bins: int) -> int:
+def gain_of(codes: Codes, children: ChildTable, a: int, node: int, kept: Longs, bins: int) -> int:
     """Return how much the cost falls when the kept rows of every child show the child."""
     at = children.at[a]
     first = children.start[at + node]
@@ -87,7 +87,7 @@ def count_bins(into: Ints, begin: int, end: int, counts: Longs, bins: int) -> in
 
 
 @door
-def split_down(base: Ints, starts: Longs, codes: Codes, children: Children, k: int) -> Ints:
+def split_down(base: Ints, starts: Longs, codes: Codes, children: ChildTable, k: int) -> Ints:
     """Split parts; see `neighbours.top_down`."""
     rows, width = base.shape
     order = np.arange(rows, dtype=np.int32)

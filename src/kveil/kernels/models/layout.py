@@ -21,7 +21,7 @@ class Needs(NamedTuple):
     bound: Floats
 
 
-class Values(NamedTuple):
+class SensitiveCodes(NamedTuple):
     """The sensitive values of tuples, per attribute in CSR form laid end to end, and the whole's distribution.
 
     ``start`` is attribute × (tuple + 1) into ``code`` and ``times``; ``known`` the code of missing; ``whole``
@@ -43,7 +43,7 @@ class Models(NamedTuple):
     """What every group must satisfy beside its size, and room to count in."""
 
     needs: Needs
-    values: Values
+    values: SensitiveCodes
     tally: Longs
     touched: Ints
     used: Ints

@@ -7,14 +7,14 @@ import numpy as np
 from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.jit import door, inner
 from kveil.kernels.models import layout as kinds
-from kveil.kernels.models.layout import Needs, Values
+from kveil.kernels.models.layout import Needs, SensitiveCodes
 from kveil.kernels.splitting.layout import SplitTuples
 
 TOLERANCE = 1e-9
 
 
 @inner
-def count_values(values: Values, row: int, tally: Longs, touched: Ints, used: Ints) -> None:
+def count_values(values: SensitiveCodes, row: int, tally: Longs, touched: Ints, used: Ints) -> None:
     """Add a row's sensitive values to the histograms. ``used`` counts the touched codes per attribute."""
     for s in range(values.start.shape[0]):
         for p in range(values.start[s, row], values.start[s, row + 1]):
@@ -27,7 +27,14 @@ def count_values(values: Values, row: int, tally: Longs, touched: Ints, used: In
 
 @door
 def add_rows(
-    rows: SplitTuples, values: Values, order: Ints, begin: int, end: int, tally: Longs, touched: Ints, used: Ints
+    rows: SplitTuples,
+    values: SensitiveCodes,
+    order: Ints,
+    begin: int,
+    end: int,
+    tally: Longs,
+    touched: Ints,
+    used: Ints,
 ) -> int:
     """Add a run of tuples to the histograms; return their weight. ``used`` counts the touched codes."""
     total = np.int64(0)
@@ -49,7 +56,14 @@ def clear(tally: Longs, touched: Ints, used: Ints) -> None:
 
 @door
 def holds(
-    needs: Needs, values: Values, total: int, tally: Longs, touched: Ints, used: Ints, below: Floats, nodes: Ints
+    needs: Needs,
+    values: SensitiveCodes,
+    total: int,
+    tally: Longs,
+    touched: Ints,
+    used: Ints,
+    below: Floats,
+    nodes: Ints,
 ) -> bool:
     """Tell whether the tallied rows satisfy every need."""
     for m in range(len(needs.kind)):
@@ -118,7 +132,7 @@ def holds(
 
 @door
 def distance(
-    values: Values,
+    values: SensitiveCodes,
     s: int,
     kind: int,
     members: int,

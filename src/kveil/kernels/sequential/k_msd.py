@@ -9,7 +9,7 @@ import numpy as np
 from kveil.arrays import Bools, Ints, Longs
 
 
-class Nodes(NamedTuple):
+class RunNodes(NamedTuple):
     """A tree whose nodes are numbered depth first: parent, depth, the last node below each, and where climbing ends."""
 
     parent: Ints
@@ -18,7 +18,7 @@ class Nodes(NamedTuple):
     limit: Bools
 
 
-def repair(nodes: Nodes, starts: Longs, node: Ints, count: Longs, k: int) -> Ints | None:
+def repair(nodes: RunNodes, starts: Longs, node: Ints, count: Longs, k: int) -> Ints | None:
     """Return what every value of every group becomes so that none occurs fewer than k times in its group.
 
     ``node`` and ``count`` list the values of the groups, one group after another, each in the order of nodes;
@@ -35,4 +35,4 @@ def repair(nodes: Nodes, starts: Longs, node: Ints, count: Longs, k: int) -> Int
 def repair_nothing() -> None:
     """Repair an empty table, which compiles the loops for the types they are called with."""
     none, far = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
-    repair(Nodes(none, none, none, np.zeros(0, dtype=np.bool_)), far, none, far[:0], 1)
+    repair(RunNodes(none, none, none, np.zeros(0, dtype=np.bool_)), far, none, far[:0], 1)

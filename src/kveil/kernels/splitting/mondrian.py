@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.models.layout import Needs, Values
+from kveil.kernels.models.layout import Needs, SensitiveCodes
 from kveil.kernels.splitting.layout import SplitParts, SplitTuples, Trees
 
 
@@ -15,7 +15,7 @@ def split(
     weight: Longs,
     trees: Trees,
     needs: Needs,
-    values: Values,
+    values: SensitiveCodes,
     order: Ints,
     starts: Longs,
     by_gain: bool,
@@ -57,7 +57,7 @@ def split_nothing() -> None:
         far[:0],
         Trees(np.zeros(1, dtype=np.bool_), far, far, none, none, none, none, far, none, real, real, real, real, none),
         Needs(none, none, far[:0], far[:0], far[:0], real),
-        Values(
+        SensitiveCodes(
             np.zeros((1, 1), dtype=np.int64), none, far[:0], none, flat, np.zeros((1, 1, 1), dtype=np.int32), flat, flat
         ),
         none,

@@ -6,7 +6,7 @@ import numpy as np
 
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.kernels.jit import door
-from kveil.kernels.models.layout import Needs, Values
+from kveil.kernels.models.layout import Needs, SensitiveCodes
 from kveil.kernels.models.models_loops import add_rows, clear, holds
 from kveil.kernels.splitting.bins_loops import assign_bins, cost_of, sort_bins, width_of
 from kveil.kernels.splitting.layout import SplitTuples, Trees
@@ -66,7 +66,7 @@ def split_parts(
     spans: bool,
     trees: Trees,
     needs: Needs,
-    values: Values,
+    values: SensitiveCodes,
     order: Ints,
     starts: Longs,
     by_gain: bool,
@@ -183,7 +183,7 @@ def split_parts(
 def settle(
     rows: SplitTuples,
     needs: Needs,
-    values: Values,
+    values: SensitiveCodes,
     sorted_rows: Ints,
     bins: int,
     place: Longs,
