@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kveil.models import shares
-from kveil.models.distributions import distribution_model
+from kveil.models.distributions import FrequencyL, distribution_model
 from kveil.models.groups import Groups, Pairs
+from kveil.models.of_policy import group_model
 from kveil.models.packed import needs_of
-from kveil.policy.privacy import AlphaK, LDiversity
+from kveil.policy.privacy import AlphaK, KLDiversity, LDiversity
 from strategies import examples
 
 COUNTS = st.integers(0, shares.MOST_COUNT)
@@ -87,3 +88,10 @@ def test_l_and_c_of_many_digits_are_exact_on_groups_of_thousands() -> None:
     assert model.good(groups_of([[1000, 1000, 1000], [1001, 1000, 1000], [1000, 999, 999]])).tolist() == [
         True, False, False,
     ]  # fmt: skip
+
+
+def test_fingerprints_of_people_are_limited_by_the_fraction_that_fits() -> None:
+    model = KLDiversity(sensitive="s", k=1, l=Decimal("3.00000000000000000001"))
+    limited = group_model(model, None)  # type: ignore[arg-type]
+    assert isinstance(limited, FrequencyL)
+    assert max(limited.l.numerator, limited.l.denominator) <= shares.MOST_COUNT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kveil.arrays import Bools
+from kveil.models import shares
 from kveil.models.distributions import FrequencyL, distribution_model, exact
 from kveil.models.fingerprints import fingerprint_name
 from kveil.models.groups import AtLeastK, GroupModel, Pairs
@@ -19,7 +20,7 @@ def group_model(model: PrivacyModel, table: Table) -> GroupModel:
     if isinstance(model, (KAnonymity, KKmAnonymity)):
         return AtLeastK(model.k)
     if isinstance(model, KLDiversity):
-        return FrequencyL(fingerprint_name(model), exact(model.l))
+        return FrequencyL(fingerprint_name(model), shares.at_least(exact(model.l)))
     return distribution_model(model, table.sensitive[model.sensitive])
 
 

@@ -27,6 +27,7 @@ from kveil.models.distributions import exact
 from kveil.models.fingerprints import as_shown, fingerprint_name, fingerprints
 from kveil.models.groups import AtLeastK, Pairs
 from kveil.models.of_policy import counted_names, group_model
+from kveil.models.shares import at_least
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.components import implied, largest_k, most_suppressed
 from kveil.policy.fields import PolicyPart
@@ -187,7 +188,7 @@ def _too_many_alike(view: Table, kept: Bools, order: Ints) -> Bools:
         for members in np.split(by_group, np.flatnonzero(np.diff(group[by_group])) + 1):
             for model in models:
                 code = view.sensitive[fingerprint_name(model)].code
-                out[_trim(members[~out[members]], code, exact(model.l))] = True
+                out[_trim(members[~out[members]], code, at_least(exact(model.l)))] = True
     return out
 
 
