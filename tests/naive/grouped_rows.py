@@ -14,7 +14,7 @@ SPLITMIX = 0x9E3779B97F4A7C15
 
 
 def draw(random: list[int], below: int) -> int:
-    """Return the next number of splitmix64 (Steele, Lea and Flood 2014) below a number."""
+    """Return the next number of the generator splitmix64, below a number."""
     random[0] = (random[0] + SPLITMIX) % WORD
     z = random[0]
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % WORD
