@@ -21,13 +21,13 @@ def release_warnings(frame: pl.DataFrame, policy: Policy, labels: Mapping[str, l
 
     ``labels`` are the distinct texts of columns that are known already, and need no look at every cell.
     """
-    found = []
+    warnings = []
     for name in frame.columns:
         role = policy.attributes[name].role if name in policy.attributes else None
         if role == "insensitive" and frame.height > 1:
             distinct = frame[name].n_unique()
             if distinct >= 0.9 * frame.height:
-                found.append(
+                warnings.append(
                     f"{name} is released as is and nearly unique ({distinct:,} values in {frame.height:,} records): "
                     "it may identify people; give it role identifier if so."
                 )
@@ -40,5 +40,5 @@ def release_warnings(frame: pl.DataFrame, policy: Policy, labels: Mapping[str, l
     if formulas:
         verb = "starts" if formulas == 1 else "start"
         told = f"{count(formulas, 'cell')} of the release {verb} with =, +, - or @"
-        found.append(f"{told}: a spreadsheet may run them as formulas.")
-    return found
+        warnings.append(f"{told}: a spreadsheet may run them as formulas.")
+    return warnings
