@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,30 @@ import pytest
 
 import kveil
 from support import run
+
+
+def notes_of(rows: list[dict[str, str]], policy: dict[str, object], algorithm: str = "mondrian") -> list[str]:
+    """Return the warnings of an account."""
+    result = kveil.anonymize(pl.DataFrame(rows), kveil.Policy(**policy), algorithm=algorithm)
+    private = [w for w in result.account["warnings"] if w not in result.receipt["warnings"]]
+    assert not any(row[name] in w.split() for w in private for row in rows for name in ("pid",) if name in row)
+    return list(result.account["warnings"])
+
+
+def one_group(values: list[str], times: int = 2, **more: list[str]) -> list[dict[str, str]]:
+    """Return people of one town who have these values of d, and of other columns."""
+    columns = {"zip": ["02138"] * len(values), "d": values, **more}
+    return [{name: column[i] for name, column in columns.items()} for i in range(len(values)) for _ in range(times)]
+
+
+def about(roles: Mapping[str, object], *models: dict[str, object], **others: object) -> dict[str, object]:
+    """Return a policy."""
+    attributes = {name: {"role": role} if isinstance(role, str) else role for name, role in roles.items()}
+    return {"attributes": attributes, "privacy": list(models), **others}
+
+
+Q, S, N = "quasi-identifier", "sensitive", "insensitive"
+K = {"model": "k-anonymity", "k": 5}
 
 
 def release_of(folder: Path, policy: Path, *more: str) -> pl.DataFrame:
@@ -101,3 +126,122 @@ def test_9_init_protects_columns_that_give_a_quasi_identifier_back(tmp_path: Pat
     assert columns["colour"]["role"] == "insensitive"
     assert "nearly follows from city" in columns["post"]["reason"]
     assert "follows from city" in columns["north"]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (["HIV", "hiv", "HIV ", "H\u0406V", "HIV\u200b"], "5 values of d are the same but for case"),
+        (["1", "1.0", "01", "+1", "1e0"], "5 values of d are the same but for case"),
+        (["HIV", "NULL", "N/A", "unknown", "-"], "4 values of d may mean that nothing is known"),
+    ],
+)
+def test_9_dirty_values_are_told(values: list[str], told: str) -> None:
+    diverse = {"model": "l-diversity", "sensitive": "d", "l": 5}
+    notes = notes_of(one_group(values), about({"zip": Q, "d": S}, diverse))
+    assert any(note.startswith(told) for note in notes)
+    clean = notes_of(one_group(["HIV", "flu", "gout", "cold", "asthma"]), about({"zip": Q, "d": S}, diverse))
+    assert not any("values of d" in note for note in clean)
+
+
+def test_9_one_persons_rows_are_told() -> None:
+    rows = one_group(list("abcde"), 1, pid=["p7"] * 5) + one_group(list("abcde"), 1, pid=[f"q{i}" for i in range(5)])
+    for row in rows[5:]:
+        row["zip"] = "02139"
+    notes = notes_of(rows, about({"zip": Q, "d": S, "pid": "identifier"}, K))
+    assert any("pid repeats, and 5 released records stand in groups" in note for note in notes)
+    honest = [row | {"pid": f"p{i}"} for i, row in enumerate(rows)]
+    assert not any("repeats" in note for note in notes_of(honest, about({"zip": Q, "d": S, "pid": "identifier"}, K)))
+
+
+def test_9_a_sensitive_column_that_no_model_names_is_told_where_it_is_uniform() -> None:
+    rows = one_group(["HIV"], 6) + [{"zip": "02139", "d": "flu"}] * 6
+    notes = notes_of(rows, about({"zip": Q, "d": S}, K))
+    assert any("no model names d, and in 2 groups (12 records) all have one value" in note for note in notes)
+    mixed = one_group(["HIV", "flu"], 6)
+    assert not any("no model names" in note for note in notes_of(mixed, about({"zip": Q, "d": S}, K)))
+
+
+def test_9_columns_that_are_unique_together_are_told() -> None:
+    rows = [
+        {"zip": "02138", "d": f"d{i % 4}", "w1": str(i % 10), "w2": str(i // 10), "when": f"t{i}"} for i in range(100)
+    ]
+    roles = {"zip": Q, "d": S, "w1": N, "w2": N, "when": S}
+    assert any(note.startswith("when is released as is and nearly unique") for note in notes_of(rows, about(roles, K)))
+    fewer = [{name: row[name] for name in row if name != "when"} for row in rows]
+    del roles["when"]
+    notes = notes_of(fewer, about(roles, K))
+    assert any(note.startswith("w1 and w2 are released as they are and together nearly unique") for note in notes)
+    for row in fewer:
+        row["w2"] = "0"
+    assert not any("nearly unique" in note for note in notes_of(fewer, about(roles, K)))
+
+
+def test_9_columns_that_give_a_hidden_one_back_are_told_with_a_number() -> None:
+    draw = np.random.default_rng(5)
+    school = [f"s{i}" for i in draw.integers(0, 16, 400)]
+    rows = [
+        {"school": s, "sex": "fm"[i % 2], "low": str(int(int(s[1:]) < 2)), "mid": str(int(2 <= int(s[1:]) < 4)),
+         "colour": "rgb"[i % 3], "d": f"d{i % 5}"}
+        for i, s in enumerate(school)
+    ]  # fmt: skip
+    policy = about({"school": Q, "sex": Q, "low": N, "mid": N, "colour": N, "d": S}, {"model": "k-anonymity", "k": 30})
+    result = kveil.anonymize(pl.DataFrame(rows), kveil.Policy(**policy), algorithm="datafly")  # type: ignore[arg-type]
+    release = result.data
+    alone, together = (
+        release.select(pl.len().over(["school", "sex", *more])).to_series() for more in ([], ["low", "mid"])
+    )
+    below = int(((alone >= 30) & (together < 30)).sum())
+    assert below > 0
+    (note,) = [note for note in result.account["warnings"] if "or nearly so" in note]
+    assert note.startswith("low and mid tell school")
+    assert f"{below:,} records of 400 fall below k 30" in note
+    assert note not in result.receipt["warnings"]
+
+
+def people_of(sets: list[tuple[str, ...]]) -> list[dict[str, str]]:
+    return [{"who": f"p{i}", "zip": "02138", "d": item} for i, items in enumerate(sets) for item in items]
+
+
+def test_9_a_value_that_everybody_of_a_class_has_is_told() -> None:
+    roles = {"who": "individual", "zip": Q, "d": S}
+    rows = people_of([("HIV", "flu"), ("HIV", "gout"), ("HIV",), ("HIV",)])
+    policy = about(roles, {"model": "l-diversity", "sensitive": "d", "l": 3})
+    assert any("in 1 class (4 persons) everybody has one value in common" in note for note in notes_of(rows, policy))
+    apart = people_of([("HIV", "flu"), ("HIV", "gout"), ("flu",), ("HIV",)])
+    assert not any("in common" in note for note in notes_of(apart, policy))
+    fingerprints = people_of([("HIV",), ("HIV",), ("HIV", "flu"), ("HIV", "flu"), ("HIV", "gout"), ("HIV", "gout")])
+    tree = {"*": {"Chronic": ["HIV", "gout"], "flu": []}}
+    item = {"role": S, "hierarchy": {"tree": tree}}
+    policy = about({**roles, "d": item}, {"model": "kl-diversity", "sensitive": "d", "k": 2, "l": 3})
+    assert any("everybody has one value in common" in note for note in notes_of(fingerprints, policy, "auto"))
+
+
+def test_9_models_that_promise_nothing_are_told() -> None:
+    rows = one_group(["HIV", "flu"], 3)
+    models = [
+        {"model": "k-anonymity", "k": 1},
+        {"model": "l-diversity", "sensitive": "d", "l": 1},
+        {"model": "t-closeness", "sensitive": "d", "t": 1},
+    ]
+    notes = notes_of(rows, about({"zip": Q, "d": S}, *models))
+    for told in ("k-anonymity with k 1", "l-diversity with l 1", "t-closeness with t 1"):
+        assert any(note.startswith(f"{told} promises nothing") for note in notes)
+    assert any(
+        "t-closeness alone" in note for note in notes_of(rows, about({"zip": Q, "d": S}, {**models[2], "t": 0.5}))
+    )
+    assert not any("promises nothing" in note for note in notes_of(rows, about({"zip": Q, "d": S}, {**K, "k": 2})))
+
+
+# ------------------------------------------------------------------ 12: smaller ones
+
+
+def test_12_formulas_are_counted_in_sets_headers_and_after_blanks() -> None:
+    roles = {"who": "individual", "zip": Q, "d": S}
+    rows = people_of([("=HYPERLINK(1)", "flu"), ("flu", "gout"), ("@x",), ("flu",)])
+    assert any(
+        note.startswith("2 cells of the release start with =") for note in notes_of(rows, about(roles, K | {"k": 2}))
+    )
+    flat = [{"zip": "02138", "=w": "\t=1+1" if i < 3 else "-3.5", "d": "\r@d"} for i in range(6)]
+    notes = notes_of(flat, about({"zip": Q, "=w": N, "d": S}, K))
+    assert any(note.startswith("10 cells of the release start with =") for note in notes)

@@ -20,7 +20,7 @@ from kveil.progress import Progress, silent
 from kveil.report.account import Account, make_account
 from kveil.report.receipt import make_receipt
 from kveil.report.run import Run
-from kveil.report.warn import release_warnings
+from kveil.report.warn import evidence_of, owners_warnings, release_warnings
 from kveil.table.decode import decode
 from kveil.table.encode import encode
 from kveil.verifier import verify_release
@@ -110,6 +110,7 @@ def _release(source: Source, policy: Policy, able: Sequence[Algorithm], stages: 
             "written. This is a defect of kveil: please report the policy."
         )
     warnings = release_warnings(released.frame, policy, release.labels)
+    private_warnings = owners_warnings(evidence_of(policy, source, released, release.rows))
     stages.end("verify")
     least = None
     if bounded:
@@ -117,7 +118,7 @@ def _release(source: Source, policy: Policy, able: Sequence[Algorithm], stages: 
 
         least = lower_bound(table, stages.progress)
         stages.end("solve")
-    return Run(source, table, chosen, release, released, verdict, warnings, least)
+    return Run(source, table, chosen, release, released, verdict, warnings, private_warnings, least)
 
 
 def _beside(run: Run, account: Account, targets: Targets, progress: Progress) -> Iterator[tuple[Path, bytes]]:
