@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -99,6 +100,135 @@ def test_5_init_writes_paths_from_the_policys_folder_and_no_values(towns: Path) 
     assert done.code == 2
     assert "Smith" not in done.err
     assert "columns 1 and 3" in done.err
+
+
+RUNS = {"*": {"Ny-Alesund … Oslo": ["Ny-Alesund", "Oslo"], "Paris … Rome": ["Paris", "Rome"]}}
+
+
+def towns_policy(tree: object, **others: object) -> dict[str, object]:
+    roles = {"city": {"role": Q, "hierarchy": {"tree": tree}}, "d": S}
+    return about(roles, {**K, "k": 3}, suppression={"limit": 0.2}, release={"order": "keep"}, **others)
+
+
+def test_5_a_label_that_names_a_value_which_is_released_nowhere_is_a_finding() -> None:
+    rows = [{"city": c, "d": "x"} for c in ["Ny-Alesund", "Oslo", "Oslo", "Paris", "Rome", "Paris"]]
+    policy = kveil.Policy(**towns_policy(RUNS))  # type: ignore[arg-type]
+    shown = ["Ny-Alesund … Oslo"] * 3 + ["Paris … Rome"] * 3
+    release = pl.DataFrame({"city": shown, "d": ["x"] * 6})
+    verdict = kveil.verify(release, policy, pl.DataFrame(rows))
+    assert not verdict
+    assert any("names a value which fewer than 3 have and which is released nowhere" in f for f in verdict.findings)
+    assert kveil.verify(release, policy)  # nobody can tell without the original
+    with pytest.raises(kveil.PolicyError, match="rename such labels"):
+        kveil.anonymize(pl.DataFrame(rows), policy, algorithm="datafly")
+    numbered = {"*": {"group 1 of 2": ["Ny-Alesund", "Oslo"], "group 2 of 2": ["Paris", "Rome"]}}
+    assert kveil.anonymize(pl.DataFrame(rows), kveil.Policy(**towns_policy(numbered)), algorithm="datafly")  # type: ignore[arg-type]
+    many = [row for row in rows for _ in range(3)]  # a value that k people have singles out nobody
+    assert kveil.anonymize(pl.DataFrame(many), policy, algorithm="datafly")
+
+
+def test_5_a_label_by_meaning_is_none() -> None:
+    """Bounds that somebody chose, words inside of words, and a value that is released beside its label."""
+    tree = {"*": {"60-69": ["60", "65"], "Oslofjord": ["Oslo"], "South America": ["America", "Peru"]}}
+    rows = [{"city": c, "d": "x"} for c in ["60", "65", "65", "Oslo", "Oslo", "Oslo", "Peru", "America", "Peru"]]
+    policy = kveil.Policy(**towns_policy(tree))  # type: ignore[arg-type]
+    shown = ["60-69"] * 3 + ["Oslofjord"] * 3
+    assert kveil.verify(pl.DataFrame({"city": shown, "d": ["x"] * 6}), policy, pl.DataFrame(rows[:6]))
+    named = ["South America"] * 3
+    assert not kveil.verify(pl.DataFrame({"city": shown + named, "d": ["x"] * 9}), policy, pl.DataFrame(rows))
+
+
+def published(folder: Path, policy: Path, release: Path) -> Path:
+    """Publish a policy, and move all that others get to a folder of its own."""
+    done = run("hierarchy", "publish", policy, "--release", release, "-o", folder / "public.yaml")
+    assert done.code == 0, done.err
+    others = folder / "others"
+    others.mkdir()
+    for path in [*folder.glob("public*"), release]:
+        path.rename(others / path.name)
+    return others
+
+
+def test_5_what_is_published_tells_nothing_beyond_the_release(towns: Path) -> None:
+    folder = towns.parent
+    assert run("init", towns, "-o", folder / "t.yaml").code == 0
+    release = release_of(folder, folder / "t.yaml", "--algorithm", "mondrian")
+    others = published(folder, folder / "t.yaml", folder / "r.csv")
+    told = "".join(path.read_text(encoding="utf-8") for path in others.glob("public*"))
+    shown = {text for name in release.columns for text in release[name].to_list()}
+    for value in ["Ny-Alesund", *(f"town{i:03}" for i in range(70)), "t.csv", "seed", "algorithm"]:
+        assert (value in told) == any(value in text for text in shown), value
+    assert run("verify", others / "public.yaml", "--release", others / "r.csv", "--quiet").code == 0
+    rows = (others / "r.csv").read_text(encoding="utf-8").splitlines()
+    (others / "wrong.csv").write_text("\n".join([*rows, "20-24,Atlantis,d0"]) + "\n", encoding="utf-8")
+    assert run("verify", others / "public.yaml", "--release", others / "wrong.csv", "--quiet").code == 1
+
+
+@pytest.mark.parametrize(
+    ("boundary", "shown", "holds"),
+    [
+        (["California", "Kansas", "Midwest"], ["California", "Kansas", "Lincoln"], True),
+        (["California", "Kansas", "Midwest"], ["California", "Midwest", "Kansas"], True),
+        (["California"], ["California", "*", "Kansas"], True),
+        ({"level": 1}, ["California", "Kansas", "Nebraska"], True),
+        ({"level": 0}, ["San Diego", "Wichita", "Lincoln"], True),
+        (["California", "Kansas", "Midwest"], ["West", "Kansas", "Midwest"], False),
+    ],
+)
+def test_5_a_published_policy_keeps_boundaries(
+    tmp_path: Path, boundary: object, shown: list[str], holds: bool
+) -> None:
+    lines = "San Diego;California;West;*\nWichita;Kansas;Midwest;*\nLincoln;Nebraska;Midwest;*\nReno;Nevada;West;*\n"
+    (tmp_path / "place.csv").write_text(lines, encoding="utf-8")
+    roles = {"place": {"role": Q, "hierarchy": "place.csv", "boundary": boundary}, "name": "identifier", "d": S}
+    content = {"kveil": 1, **about(roles, {**K, "k": 2}, suppression={"limit": 0.5})}
+    (tmp_path / "p.yaml").write_text(json.dumps(content), encoding="utf-8")
+    rows = [f"{label},{d}" for label in shown for d in "ab"]
+    (tmp_path / "r.csv").write_text("place,d\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    judged = run("verify", tmp_path / "p.yaml", "--release", tmp_path / "r.csv", "--json")
+    if not holds and judged.code == 0:
+        pytest.skip("verify without the original sees no label beyond its boundary")
+    done = run("hierarchy", "publish", tmp_path / "p.yaml", "--release", tmp_path / "r.csv", "-o", tmp_path / "q.yaml")
+    assert done.code == (0 if holds else 1), done.err
+    assert (tmp_path / "q.yaml").exists() == holds
+    if holds:
+        again = run("verify", tmp_path / "q.yaml", "--release", tmp_path / "r.csv", "--json")
+        assert again.code == 0
+        assert again.json["guarantees"] == judged.json["guarantees"]
+        assert "name" not in (tmp_path / "q.yaml").read_text(encoding="utf-8").replace("names", "")
+        refused = run("hierarchy", "publish", tmp_path / "p.yaml", "--release", tmp_path / "r.csv", "-o", tmp_path / "q.yaml")
+        assert refused.code == 2
+        onto = run("hierarchy", "publish", tmp_path / "p.yaml", "--release", tmp_path / "r.csv", "-o", tmp_path / "p.yaml", "--force")
+        assert onto.code == 2
+
+
+def test_5_distances_in_a_published_tree_are_those_of_the_whole(tmp_path: Path) -> None:
+    tree = {"*": {"Heart": {"Valve": {"Mitral": ["m1", "m2"]}, "rhythm": []}, "Lung": ["asthma", "cold"]}}
+    roles = {"zip": Q, "d": {"role": S, "hierarchy": {"tree": tree}}}
+    close = {"model": "t-closeness", "sensitive": "d", "t": 0.9, "distance": "hierarchical"}
+    content = {"kveil": 1, **about(roles, {**K, "k": 2}, close)}
+    (tmp_path / "p.yaml").write_text(json.dumps(content), encoding="utf-8")
+    rows = ["1,asthma", "1,rhythm", "2,cold", "2,asthma", "2,rhythm"]
+    (tmp_path / "r.csv").write_text("zip,d\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    before = run("verify", tmp_path / "p.yaml", "--release", tmp_path / "r.csv", "--json")
+    assert before.code == 0, before.err
+    others = published(tmp_path, tmp_path / "p.yaml", tmp_path / "r.csv")
+    assert "Mitral" not in (others / "public.d.hierarchy.csv").read_text(encoding="utf-8")
+    again = run("verify", others / "public.yaml", "--release", others / "r.csv", "--json")
+    assert again.json["guarantees"] == before.json["guarantees"]
+
+
+def test_5_people_and_their_items_can_be_verified_by_others(tmp_path: Path) -> None:
+    tree = {"*": {"Chronic": ["HIV", "gout"], "Acute": ["flu", "cold"]}}
+    roles = {"who": "individual", "zip": Q, "d": {"role": S, "hierarchy": {"tree": tree}}}
+    rows = people_of([("HIV",), ("gout",), ("HIV", "flu"), ("gout", "flu"), ("flu",), ("cold",)])
+    pl.DataFrame(rows).write_csv(tmp_path / "t.csv")
+    model = {"model": "kl-diversity", "sensitive": "d", "k": 2, "l": 2}
+    content = {"kveil": 1, "data": {"path": "t.csv"}, **about(roles, model)}
+    (tmp_path / "p.yaml").write_text(json.dumps(content), encoding="utf-8")
+    release_of(tmp_path, tmp_path / "p.yaml", "--algorithm", "1m-generalization")
+    others = published(tmp_path, tmp_path / "p.yaml", tmp_path / "r.csv")
+    assert run("verify", others / "public.yaml", "--release", others / "r.csv", "--quiet").code == 0
 
 
 # ------------------------------------------------------------------ 9: less is promised than the owner may think

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import polars as pl
 
@@ -17,24 +15,25 @@ FEW = 50  # different values that make an identifier one of people, whatever the
 SHARE = 0.05  # of different values among the records that does, too
 
 
-def _empty_parameters(model: PrivacyModel) -> Iterator[str]:
-    """Return the parameters of a model with which it promises nothing."""
-    for name, promises in (("k", 1), ("l", 1), ("p", 1)):
+def _empty(model: PrivacyModel) -> str | None:
+    """Return the parameters of a model, in words, where every table meets each of them; else None."""
+    told = []
+    for name in ("k", "l", "p", "t", "alpha"):
         value = getattr(model, name, None)
-        if value is not None and value <= promises:
-            yield f"{name} {float(value):g}"
-    for name in ("t", "alpha"):
-        value = getattr(model, name, None)
-        if value is not None and value >= 1:
-            yield f"{name} {float(value):g}"
+        if value is None:
+            continue
+        if (value < 1) if name in {"t", "alpha"} else (value > 1):
+            return None
+        told.append(f"{name} {float(value):g}")
+    return " and ".join(told)
 
 
 def empty_promises(policy: Policy) -> list[str]:
-    """Warn of parameters that every table meets, and of t-closeness alone, which asks for no size of a group."""
+    """Warn of models that every table meets, and of t-closeness alone, which asks for no size of a group."""
     warnings = [
-        f"{model.model} with {parameter} promises nothing: every table meets it; ask for more, or take the model out."
+        f"{model.model} with {parameters} promises nothing: every table meets it; ask for more, or take the model out."
         for model in policy.privacy
-        for parameter in _empty_parameters(model)
+        if (parameters := _empty(model)) is not None
     ]
     if policy.privacy and all(model.model == "t-closeness" for model in policy.privacy):
         warnings.append("t-closeness alone does not say how many share a group, it may be one: add k-anonymity.")
