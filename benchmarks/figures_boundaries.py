@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from time import process_time
 from typing import Any
 
@@ -25,7 +24,7 @@ from kveil.measures import measure
 from kveil.table.encode import encode
 from kveil.table.table import Table
 from kveil.table.tree import Tree
-from measuring import ADULT, ROOT
+from measuring import ADULT, ROOT, fill
 
 PICTURES = ROOT / "docs" / "pictures"
 PAGES = ROOT / "docs" / "algorithms"
@@ -256,16 +255,6 @@ def draw(runs: list[Run]) -> None:
     chart.save(str(PICTURES / "boundaries-violations.svg"))
 
 
-def fill(page: Path, name: str, lines: Iterable[str], by: str = "figures-boundaries") -> None:
-    """Write new text between the two comments of a name."""
-    start, end = f"<!-- {by}: {name} -->", f"<!-- end of {name} -->"
-    before, found, rest = page.read_text(encoding="utf-8").partition(start)
-    _, closed, after = rest.partition(end)
-    if not found or not closed:
-        raise SystemExit(f"{page} has no {start} … {end}")
-    page.write_text(f"{before}{start}\n\n{chr(10).join(lines).rstrip()}\n\n{end}{after}", encoding="utf-8")
-
-
 def main() -> None:
     """Run everything and write pictures and tables."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -283,8 +272,8 @@ def main() -> None:
         return
     draw(runs)
     for name, lines in written.items():
-        fill(PAGES / "greedy-cka.md", name, lines)
-    fill(PAGES / "k-member.md", "comparison", compared)
+        fill(PAGES / "greedy-cka.md", "figures-boundaries", name, lines)
+    fill(PAGES / "k-member.md", "figures-boundaries", "comparison", compared)
 
 
 if __name__ == "__main__":

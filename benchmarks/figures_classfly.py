@@ -30,7 +30,7 @@ from kveil.measures import measure
 from kveil.table.encode import encode
 from kveil.table.table import Table
 from made_up_data import EIGHT_CONSTRAINTS
-from measuring import ADULT, ROOT
+from measuring import ADULT, ROOT, fill
 from naive import classfly as twins
 from naive import release as naive
 
@@ -750,16 +750,6 @@ def _examples() -> list[str]:
     return lines
 
 
-def fill(page: str, name: str, lines: Iterable[str]) -> str:
-    """Return a page with new text between the two comments of a name."""
-    start, end = f"<!-- figures-classfly: {name} -->", f"<!-- end of {name} -->"
-    before, _, rest = page.partition(start)
-    _, found, after = rest.partition(end)
-    if not found:
-        raise SystemExit(f"{PAGE} has no {start} … {end}")
-    return f"{before}{start}\n\n{chr(10).join(lines).rstrip()}\n\n{end}{after}"
-
-
 def main() -> None:
     """Run everything and write pictures and tables."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -781,16 +771,14 @@ def main() -> None:
     print("\n".join(on_adult))
     twin = _twin_table(against_the_twin(ROWS[-1]))
     draw(runs, rows)
-    page = PAGE.read_text(encoding="utf-8")
-    page = fill(page, "claims", claimed)
+    fill(PAGE, "figures-classfly", "claims", claimed)
     for shape in SHAPES:
-        page = fill(page, f"precision, {shape}", _runs_table(runs, "precision", 3, shape, rows))
-        page = fill(page, f"time, {shape}", _runs_table(runs, "seconds", 3, shape, rows))
-    page = fill(page, "options", options)
-    page = fill(page, "Adult", on_adult)
-    page = fill(page, "twin", twin)
-    page = fill(page, "rounds", _examples())
-    PAGE.write_text(page, encoding="utf-8")
+        fill(PAGE, "figures-classfly", f"precision, {shape}", _runs_table(runs, "precision", 3, shape, rows))
+        fill(PAGE, "figures-classfly", f"time, {shape}", _runs_table(runs, "seconds", 3, shape, rows))
+    fill(PAGE, "figures-classfly", "options", options)
+    fill(PAGE, "figures-classfly", "Adult", on_adult)
+    fill(PAGE, "figures-classfly", "twin", twin)
+    fill(PAGE, "figures-classfly", "rounds", _examples())
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from figures_boundaries import BOUNDARIES, fill, policy_over, sample, table_of
+from figures_boundaries import BOUNDARIES, policy_over, sample, table_of
 from figures_people import diabetes_policy, diabetes_table
 from kveil.algorithms.bound.bound import lower_bound
 from kveil.algorithms.registry import find
@@ -32,7 +32,7 @@ from kveil.measures import measure
 from kveil.policy.model import Policy
 from kveil.table.encode import encode
 from kveil.table.table import Table
-from measuring import ADULT, ROOT
+from measuring import ADULT, ROOT, fill
 
 PAGE = ROOT / "docs" / "least-loss-research.md"
 QUASI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation")
@@ -239,7 +239,7 @@ def main() -> None:
         lines = TABLES[name](chosen.rows)
         print("\n".join([*lines, ""]), flush=True)
         if chosen.rows is None:
-            fill(PAGE, name, lines, "figures-least-loss")
+            fill(PAGE, "figures-least-loss", name, lines)
 
 
 if __name__ == "__main__":

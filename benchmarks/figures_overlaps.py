@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import random
 import statistics
-from pathlib import Path
 
 import polars as pl
 
@@ -23,7 +22,7 @@ from kveil.measures import measure
 from kveil.policy.model import Policy
 from kveil.table.encode import encode
 from kveil.table.table import Table
-from measuring import ADULT, ROOT
+from measuring import ADULT, ROOT, fill
 from naive import overlaps as naive
 
 PAGE = ROOT / "docs" / "algorithms" / "least-loss.md"
@@ -108,13 +107,6 @@ def tiny_tables(number: int) -> str:
     )
 
 
-def write_between(page: Path, marker: str, text: str) -> None:
-    """Put a text between a page's marker comments."""
-    begin, end = f"<!-- least-loss: {marker} -->", f"<!-- end of {marker} -->"
-    before, rest = page.read_text().split(begin)
-    page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{rest.split(end)[1]}")
-
-
 def main() -> None:
     """Write the tables."""
     parser = argparse.ArgumentParser()
@@ -125,11 +117,11 @@ def main() -> None:
     if chosen.tiny:
         text = tiny_tables(150)
         print(text)
-        write_between(RESEARCH, "tiny tables", text)
+        fill(RESEARCH, "figures-overlaps", "tiny tables", [text])
         return
     text = constraints_table(chosen.rows, chosen.sets)
     if chosen.rows is None and not chosen.sets:
-        write_between(PAGE, "constraints", text)
+        fill(PAGE, "figures-overlaps", "constraints", [text])
 
 
 if __name__ == "__main__":

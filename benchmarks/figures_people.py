@@ -30,12 +30,11 @@ from kveil.kernels.compiling import compile_all
 from kveil.measures import measure
 from kveil.table.encode import encode
 from kveil.table.table import Table
-from measuring import ROOT, SHARED
+from measuring import ROOT, SHARED, fill
 
 PICTURES = ROOT / "docs" / "pictures"
 PAGE = ROOT / "docs" / "algorithms" / "1m-generalization.md"
 DIABETES, YOUTUBE = SHARED / "diabetes130", SHARED / "youtube"
-BEGIN, END = "<!-- figures: written by benchmarks/figures_people.py -->", "<!-- end of figures -->"
 
 KS, LS, SIZES = (10, 25, 50, 100), (2, 5, 8, 10), (500, 1_000, 2_000, 5_000, 10_000, 20_000, 40_000)
 K, L, M, DELTA = 10, 5, 2, "0.65"  # the paper's defaults
@@ -365,14 +364,6 @@ def _usual(found: list[Run], data: str) -> float:
     return statistics.median(r.seconds for r in found if (r.data, r.algorithm, r.k, r.diverse, r.people) == usual)
 
 
-def write_page(text: str) -> None:
-    """Put the tables between the page's markers."""
-    page = PAGE.read_text(encoding="utf-8")
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
-
-
 def main() -> None:
     """Run the experiments, draw the pictures and write the tables."""
     parser = argparse.ArgumentParser()
@@ -392,7 +383,7 @@ def main() -> None:
     text = tables(found)
     print(text)
     if not chosen.print:
-        write_page(text)
+        fill(PAGE, "figures-people", "figures", [text])
         pictures(found, PICTURES)
 
 

@@ -1,6 +1,6 @@
 """What keeping dependencies costs on Adult: the NCP of releases with and without education <-> education-num.
 
-python benchmarks/figures_rules.py
+`python benchmarks/figures_rules.py` writes the table of docs/dependencies.md between its marker comments.
 """
 
 from __future__ import annotations
@@ -8,8 +8,7 @@ from __future__ import annotations
 import polars as pl
 
 import kveil
-from kveil.policy.model import Policy
-from measuring import ADULT
+from measuring import ADULT, ROOT, fill
 
 COLUMNS = ("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation")
 POLICY = """\
@@ -29,19 +28,21 @@ RULES = 'dependencies: ["education -> education-num", "education-num -> educatio
 
 
 def main() -> None:
-    """Print a table, one line an algorithm."""
+    """Print a table, one line per algorithm, and write it into the page."""
     whole = pl.read_csv(ADULT / "adult.data", has_header=False, infer_schema=False).drop_nulls()
     texts = {name: whole.to_series(i).str.strip_chars() for i, name in enumerate(COLUMNS)}
     frame = pl.DataFrame(texts).filter(pl.col("workclass") != "?")
-    print("| algorithm | NCP without rules | rules that hold then | NCP with both rules |\n|---|---|---|---|")
+    lines = ["| algorithm | NCP without rules | rules that hold then | NCP with both rules |", "|---|---|---|---|"]
     for algorithm in ("datafly", "incognito", "classfly", "mondrian", "k-msd", "k-msd-ag"):
-        plain = Policy.parse(POLICY, "adult", ADULT)
-        ruled = Policy.parse(POLICY + RULES, "adult", ADULT)
+        plain = kveil.Policy.parse(POLICY, "adult", ADULT)
+        ruled = kveil.Policy.parse(POLICY + RULES, "adult", ADULT)
         without = kveil.anonymize(frame, plain, algorithm=algorithm)
         kept = kveil.anonymize(frame, ruled, algorithm=algorithm)
         held = sum(rule["holds"] for rule in kveil.verify(without.data, ruled).dependencies)
         losses = [f"{100 * result.account['loss']['ncp']:.1f} %" for result in (without, kept)]
-        print(f"| {algorithm} | {losses[0]} | {held} of 2 | {losses[1]} |", flush=True)
+        lines.append(f"| {algorithm} | {losses[0]} | {held} of 2 | {losses[1]} |")
+        print(lines[-1], flush=True)
+    fill(ROOT / "docs" / "dependencies.md", "figures-rules", "adult", lines)
 
 
 if __name__ == "__main__":

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -66,3 +69,29 @@ def best_command(*arguments: str | Path, times: int = 3) -> tuple[float, float]:
     """Return the shortest of a few runs and the largest memory of any."""
     runs = [command(*arguments) for _ in range(times)]
     return min(seconds for seconds, _ in runs), max(memory for _, memory in runs)
+
+
+def fill(page: Path, by: str, name: str, lines: Iterable[str]) -> None:
+    """Write new text between the two comments of a page that name a script and a table."""
+    start, end = f"<!-- {by}: {name} -->", f"<!-- end of {name} -->"
+    before, opened, rest = page.read_text(encoding="utf-8").partition(start)
+    _, closed, after = rest.partition(end)
+    if not opened or not closed:
+        raise SystemExit(f"{page} has no {start} … {end}")
+    page.write_text(f"{before}{start}\n\n{chr(10).join(lines).rstrip()}\n\n{end}{after}", encoding="utf-8")
+
+
+def where_and_when() -> str:
+    """Return the machine, the commit and the day of a run, as a sentence for a page."""
+    commit = subprocess.run(
+        ["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    model = ""
+    with suppress(OSError):
+        told = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        model = next(
+            (line.partition(":")[2].strip() for line in told.splitlines() if line.startswith("model name")), ""
+        )
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    machine = f"{cores} cores of {model or platform.machine()}, Python {platform.python_version()}"
+    return f"Measured on {date.today().isoformat()}, commit {commit or 'unknown'}, {machine}."

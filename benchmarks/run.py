@@ -22,7 +22,7 @@ from bench_dependencies import incognito, rules
 from bench_house import anjana, anonypy, files, models
 from bench_least_loss import least_loss, least_loss_speed
 from bench_people import people
-from measuring import ADULT, KVEIL, Row
+from measuring import ADULT, KVEIL, Row, where_and_when
 
 BENCHMARKS: dict[str, Callable[[Path], Iterator[Row]]] = {
     "files": files,
@@ -44,7 +44,7 @@ HEAD = """\
 # Benchmarks
 
 Written by `benchmarks/run.py`, a table for each kind (`make bench` runs all of it). Every ratio was measured in one run
-against its own floor, or peer; tables may stem from different runs.
+against its own floor, or peer; tables may stem from different runs, so each says where and when it was measured.
 """
 COLUMNS = "| measured | ratio | target | met |\n|---|---|---|---|"
 
@@ -54,7 +54,7 @@ def write_section(page: Path, name: str, lines: list[str]) -> None:
     text = page.read_text(encoding="utf-8") if page.exists() else HEAD
     head, *sections = text.split("\n## ")
     found = dict(section.split("\n\n", 1) for section in sections)
-    found[name] = f"{COLUMNS}\n" + "\n".join(lines) + "\n"
+    found[name] = f"{where_and_when()}\n\n{COLUMNS}\n" + "\n".join(lines) + "\n"
     whole = "".join(f"\n## {key}\n\n{found[key].rstrip()}\n" for key in BENCHMARKS if key in found)
     page.write_text(head.rstrip() + "\n" + whole, encoding="utf-8")
 

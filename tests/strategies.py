@@ -382,7 +382,11 @@ SENSITIVE_VALUES = {
     "income": ("10", "9", "200", "9.5", "-1"),
     "code": ("11", "123", "124", "2", "21"),
 }
-UNTOLD = {"entropy", "alpha-k", "t-closeness"}  # models for which the contract does not say what missing means
+UNTOLD = {
+    "entropy",
+    "alpha-k",
+    "t-closeness",
+}  # models for which docs/policy.md says nothing of missing values; note 007 does
 
 
 @st.composite

@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import kveil
-from kveil.algorithms.full_domain.judge import group_model, sensitive_pairs
 from kveil.flow.verify import verify
 from kveil.frames import from_frame
 from kveil.kernels.models import models_loops as loops
 from kveil.kernels.splitting.mondrian import Rows
 from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
+from kveil.models.of_policy import group_model, sensitive_pairs
 from kveil.models.packed import needs_of, values_of
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.table.encode import encode
@@ -135,8 +135,7 @@ def by_loops(table: Table, model: GroupModel) -> list[bool]:
     """What Mondrian's compiled condition says of every group."""
     groups = grouped(table)
     names = [] if model.sensitive is None else [model.sensitive]
-    trees = {"s"} if isinstance(model, Close) and model.distance == "hierarchical" else set()
-    values = values_of(table, dict(groups.pairs), names, groups.weights, trees)
+    values = values_of(table, dict(groups.pairs), [model], groups.weights)
     tuples = np.arange(len(groups.weights), dtype=np.int32)
     spans = (np.ascontiguousarray(side.T) for side in (table.distinct.low, table.distinct.high))
     rows = Rows(*spans, groups.weights, tuples)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from kveil.algorithms.clustering.k_member import Space
+from kveil.algorithms.clustering.space import Space
 from kveil.table.table import Table
 
 

@@ -1,4 +1,4 @@
-"""Slow twins of the Classfly family: the pseudo-code of seed 001, section 3, one record at a time.
+"""Slow twins of the Classfly family: the pseudo-code of Yang et al. 2006, section 3, one record at a time.
 
 Plain Python on texts, nothing of kveil. The marks are the paper's. Where the paper is silent, the twin follows the
 page of algorithms: one step moves the deepest shown nodes of the remaining records that may still move; the loop
@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
 from itertools import product
 
 from naive import release as naive
@@ -19,6 +21,21 @@ from naive.release import STAR, Hierarchy, Model, Policy, Row
 TO_BE_SUPPRESSED = "to_be_suppressed"
 CANDIDATE = "candidate"
 SATISFY = "satisfy_IndepCSet"
+
+
+def _climbed_from_the_deepest(parent: dict[str, str], depth: dict[str, int]) -> Callable[[str], Fraction]:
+    """The share of its way to the root that the deepest value below a node has climbed, by brute force."""
+
+    def below(label: str, node: str) -> bool:
+        while label in parent and label != node:
+            label = parent[label]
+        return label == node
+
+    def climbed(node: str) -> Fraction:
+        way = max(depth[label] for label in depth if below(label, node))
+        return Fraction(way - depth[node], way) if way else Fraction(0)
+
+    return cache(climbed)
 
 
 @dataclass(frozen=True)
@@ -50,8 +67,13 @@ class Column:
                 place.setdefault(label, len(place))
             for at, label in enumerate(way):
                 order.setdefault(label, [place[above] for above in reversed(way[at:])])
-        weight = float(policy.weight(name))
-        own = found.il if loss == "il" else found.ncp
+        weight = 1.0 if loss == "il" else float(policy.weight(name))  # IL is a total without weights
+        by_loss: dict[str, Callable[[str], Fraction]] = {
+            "ncp": found.ncp,
+            "il": found.il,
+            "precision": _climbed_from_the_deepest(parent, depth),
+        }
+        own = by_loss[loss]
         return cls(found, parent, depth, order, found.marked | {found.root}, lambda label: float(own(label)) * weight)
 
     def one_step(self, shown: set[str]) -> dict[str, str]:

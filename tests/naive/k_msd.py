@@ -1,4 +1,4 @@
-"""Slow twins for K-MSD: the text of the paper and of algorithms.md, on labels and dictionaries."""
+"""Slow twins for K-MSD: the text of Huang et al. 2014 and of docs/algorithms/k-msd.md, on labels and dictionaries."""
 
 from __future__ import annotations
 

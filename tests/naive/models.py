@@ -1,6 +1,6 @@
 """Slow twins of the models over sensitive values and of Mondrian, one record at a time.
 
-Written from the page of algorithms and the contract alone: plain Python, dicts and fractions; nothing of kveil is
+Written from docs/models.md and docs/policy.md alone: plain Python, dicts and fractions; nothing of kveil is
 imported. A policy is the mapping that its YAML says, a table a list of dicts of texts.
 """
 

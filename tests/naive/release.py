@@ -1,4 +1,4 @@
-"""Slow twins: what the contract and the page of algorithms say, one record at a time.
+"""Slow twins: what docs/policy.md and docs/models.md say, one record at a time.
 
 Plain Python, dicts and fractions; nothing of kveil is imported, so that a mistake there cannot repeat itself
 here. Policies are read as YAML texts, tables are lists of dicts of texts, missing is its own text.
@@ -324,7 +324,7 @@ class Model:
 
 
 class Policy:
-    """A policy as its YAML text says, with the contract's defaults."""
+    """A policy as its YAML text says, with the defaults of docs/policy.md."""
 
     def __init__(self, plain: dict[str, Any], folder: Path) -> None:
         self.folder = folder

@@ -1,11 +1,21 @@
-"""Losses as whole numbers, so that ties are exact and sums need no order."""
+"""What cells lose, by the policy's measure, and losses as whole numbers, so that ties are exact and sums need no order.
+
+A measure is asked what a cell loses that shows a node of a tree. NCP and IL say so for every node. Precision depends on
+the record's own leaf as well (the steps it has climbed, of its way to the root), so a node has to be read in one of
+three ways: by the deepest leaf below it, the most that a record there can lose, which never falls on the way up; by the
+mean over the records below it; by the shallowest leaf, the least that a record there can lose, which a lower bound
+needs. Where all leaves are equally deep the three are the same.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from math import lcm
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +28,135 @@ from kveil.table.tree import Tree
 
 BITS = 62  # of a total over all rows
 CELL_BITS = 50  # of one cell: floats are exact below
+LARGEST_DENOMINATOR = 10**7  # of the fractions that losses, given as floats, are taken for
+
+
+class Reading(Enum):
+    """By which of the leaves below a node its precision is read."""
+
+    DEEPEST = "deepest"
+    MEAN = "mean"
+    SHALLOWEST = "shallowest"
+
+
+class Rounding(Enum):
+    """Where a loss goes that is no multiple of the unit."""
+
+    NEAREST = "nearest"
+    DOWN = "down"
+
+
+# ------------------------------------------------------------------------------------------------ losses of cells
+
+
+def node_losses(table: Table, position: int, reading: Reading) -> Floats:
+    """Return what a cell loses that shows each node of an attribute's tree, by the policy's measure."""
+    tree = table.trees[position]
+    assert isinstance(tree, Tree)
+    if table.policy.loss == "ncp":
+        return tree.ncp
+    if table.policy.loss == "il":
+        return tree.il
+    if reading is Reading.MEAN:
+        return _mean_precision(tree, np.bincount(table.leaves[position], minlength=tree.leaves))
+    way = _deepest_leaf(tree) if reading is Reading.DEEPEST else _shallowest_leaf(tree)
+    return np.where(way > 0, (way - tree.depth) / np.maximum(way, 1), 0.0)
+
+
+def _deepest_leaf(tree: Tree) -> Ints:
+    """Return the depth of the deepest leaf below each node."""
+    deepest = tree.depth.copy()
+    for node in range(len(deepest) - 1, 0, -1):
+        above = tree.parent[node]
+        deepest[above] = max(deepest[above], deepest[node])
+    return deepest
+
+
+def _shallowest_leaf(tree: Tree) -> Ints:
+    """Return the depth of the shallowest leaf below each node."""
+    shallowest = np.full(len(tree.depth), int(tree.depth.max(initial=0)), dtype=np.int32)
+    shallowest[tree.leaf_nodes] = tree.depth[tree.leaf_nodes]
+    for node in range(len(shallowest) - 1, 0, -1):
+        above = tree.parent[node]
+        shallowest[above] = min(shallowest[above], shallowest[node])
+    return shallowest
+
+
+def _mean_precision(tree: Tree, records: Longs) -> Floats:
+    """Return what the records below each node lose on average; ``records`` is their number per leaf."""
+    depth = tree.depth[tree.leaf_nodes].astype(np.float64)
+    before = np.concatenate([[0], np.cumsum(records)])
+    inverse = np.concatenate([[0.0], np.cumsum(records / np.maximum(depth, 1))])
+    below = before[tree.last + 1] - before[tree.first]
+    mean = (inverse[tree.last + 1] - inverse[tree.first]) / np.maximum(below, 1)
+    return np.asarray(np.where(below > 0, np.clip(1 - tree.depth * mean, 0, 1), 0.0))
+
+
+def weights_of(table: Table) -> list[Fraction]:
+    """Return every quasi-identifier's weight; IL is a total that knows no weights."""
+    if table.policy.loss == "il":
+        return [Fraction(1)] * len(table.names)
+    return [Fraction(table.policy.attributes[name].weight) for name in table.names]
+
+
+def shares_of(table: Table) -> list[Fraction]:
+    """Return every quasi-identifier's part of a row's whole loss: its weight over all weights."""
+    weights = weights_of(table)
+    return [weight / sum(weights) for weight in weights]
+
+
+def weighted_losses(table: Table, position: int) -> Floats:
+    """Return what showing each node of an attribute loses, times its weight, for choices that are made node by node.
+
+    Precision is read by the deepest leaf: the loss of a node is then never above that of a node over it.
+    """
+    return node_losses(table, position, Reading.DEEPEST) * float(weights_of(table)[position])
+
+
+# ------------------------------------------------------------------------------------------------ whole numbers
+
+
+class NodeCosts(NamedTuple):
+    """Losses of nodes as whole numbers: a row's whole loss is ``scale``."""
+
+    scale: int
+    nodes: dict[int, Longs]  # by the position of an attribute that has a tree
+    whole: dict[int, int]  # what a cell that shows nothing costs, by position
+
+
+def in_units(losses: Floats, unit: float, rounding: Rounding) -> Longs:
+    """Return losses as whole numbers, where a loss of 1 is ``unit``."""
+    scaled = np.asarray(losses) * unit
+    return np.asarray((np.rint(scaled) if rounding is Rounding.NEAREST else np.floor(scaled)), dtype=np.int64)
+
+
+def in_common_units(
+    losses: Sequence[Floats], weights: Sequence[Fraction], *, most: int, otherwise: int
+) -> tuple[list[Longs], int, bool]:
+    """Return losses times weights as multiples of one over a scale, that scale, and whether that is exact.
+
+    The scale is the common denominator of all of them where that is at most ``most``; else it is ``otherwise``, and
+    what is no multiple is rounded to the nearest one.
+    """
+    unique = [np.unique(own, return_inverse=True) for own in losses]
+    fractions = [
+        [Fraction(value).limit_denominator(LARGEST_DENOMINATOR) * weight for value in values.tolist()]
+        for (values, _), weight in zip(unique, weights, strict=True)
+    ]
+    scale = 1
+    for fraction in (fraction for own in fractions for fraction in own):
+        scale = lcm(scale, fraction.denominator)
+        if scale > most:
+            rounded = [
+                in_units(own, float(weight) * otherwise, Rounding.NEAREST)
+                for own, weight in zip(losses, weights, strict=True)
+            ]
+            return rounded, otherwise, False
+    exact = [
+        np.array([int(fraction * scale) for fraction in own], dtype=np.int64)[place.reshape(-1)]
+        for own, (_, place) in zip(fractions, unique, strict=True)
+    ]
+    return exact, scale, True
 
 
 @dataclass(frozen=True)
@@ -30,15 +169,12 @@ class WholeCosts:
 
 
 def whole_costs(table: Table, positions: list[int]) -> WholeCosts:
-    """Return what cells of some attributes cost by the policy's loss, times their weights.
+    """Return what cells of some attributes cost by the policy's loss, times their weights; spans of numbers included.
 
     The scale is the common multiple of all denominators where a total over all rows then fits 62 bits; else a power
-    of two, and costs are rounded to it. IL as a total knows no weights.
+    of two, and costs are rounded to the nearest multiple.
     """
-    policy = table.policy
-    weights = [
-        Fraction(1) if policy.loss == "il" else Fraction(policy.attributes[table.names[p]].weight) for p in positions
-    ]
+    weights = [weights_of(table)[position] for position in positions]
     room = (1 << BITS) // ((table.records + 1) * max(sum(-(-w.numerator // w.denominator) for w in weights), 1))
     room = min(room, (1 << CELL_BITS) // max(-(-w.numerator // w.denominator) for w in weights))
     scale = 1
@@ -52,28 +188,6 @@ def whole_costs(table: Table, positions: list[int]) -> WholeCosts:
     return WholeCosts(_laid(table, positions, [weight * scale for weight in weights]), scale, exact)
 
 
-def node_costs(tree: Tree, loss: str) -> Floats:
-    """Return what a cell costs that shows a node.
-
-    For precision it is what the deepest leaf below has climbed, of its way to the root: exactly what every record
-    loses where all leaves are equally deep, and otherwise the most that one of them does.
-    """
-    if loss == "ncp":
-        return tree.ncp
-    if loss == "il":
-        return tree.il
-    deepest = _deepest(tree)
-    return np.where(deepest > 0, (deepest - tree.depth) / np.maximum(deepest, 1), 0.0)
-
-
-def _deepest(tree: Tree) -> Ints:
-    deepest = tree.depth.copy()
-    for node in range(len(deepest) - 1, 0, -1):
-        above = tree.parent[node]
-        deepest[above] = max(deepest[above], deepest[node])
-    return deepest
-
-
 def _denominator(table: Table, position: int) -> int:
     """Return a number that every cost of an attribute is a multiple of one over."""
     tree = table.trees[position]
@@ -83,7 +197,7 @@ def _denominator(table: Table, position: int) -> int:
     if table.policy.loss == "il":
         return max(int(tree.height[0]), 1)
     if table.policy.loss == "precision":
-        return lcm(*(int(depth) for depth in np.unique(_deepest(tree)) if depth > 0))
+        return lcm(*(int(depth) for depth in np.unique(_deepest_leaf(tree)) if depth > 0))
     spec = table.policy.attributes[table.names[position]].hierarchy
     if isinstance(spec, Intervals):
         numbers = [spec.from_, spec.to, *spec.widths]
@@ -108,7 +222,7 @@ def _laid(table: Table, positions: list[int], units: list[Fraction]) -> Costs:
         attributes.append((isinstance(tree, Tree), leaf_base, _rounded(unit), missing))
         nothing = np.zeros(tree.leaves, dtype=np.int64)
         if isinstance(tree, Tree):
-            cost = np.rint(node_costs(tree, table.policy.loss) * float(unit)).astype(np.int64)
+            cost = in_units(node_losses(table, position, Reading.DEEPEST), float(unit), Rounding.NEAREST)
             nodes.append(np.column_stack([tree.parent + node_base, tree.first, tree.last, cost]))
             leaves.append(np.column_stack([tree.leaf_nodes + node_base, nothing, nothing]))
             node_base += len(tree.labels)

@@ -1,51 +1,36 @@
-"""Maximum allowed microdata: groups of rows that boundaries let be generalized together.
+"""Limits: how far values may be generalized, and the groups of rows that may be generalized together.
 
-Miller, Campan, Truta, "Constrained k-anonymity: privacy with generalization boundaries" (2008), seed 004. A leaf's
-limit is the first marked node on its way up. Where a number has a largest width instead, cells are chosen so that as
-few rows as possible fall into cells below k: the paper's future work.
+Miller, Campan, Truta 2008 call a table with every value at its limit the maximum allowed microdata (MAM); rows that are
+equal there form a MAM group, and no group of a release reaches beyond one. A leaf's limit is the first marked node on
+its way up (`Tree.limit_of`; `Tree.limit_of_node` for any node). Where a number has a largest width instead, cells are
+chosen so that as few rows as possible fall into cells below k: the paper's future work.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from kveil.arrays import Bools, Ints, Longs
+from kveil.arrays import Ints, Longs
 from kveil.kernels.grouping.groups import group_rows
 from kveil.kernels.limits.width_cells import choose_cells
 from kveil.policy.attributes import MaxWidth
-from kveil.policy.components import Component, implied
 from kveil.policy.numbers import EXACT
-from kveil.policy.privacy import PrivacyModel
 from kveil.table.scale import Scale, round_outward
 from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 
 @dataclass(frozen=True)
-class Mam:
-    """Every tuple's group of equal maximum allowed values, and what those are: attribute × group spans of leaves."""
+class MamGroups:
+    """Every tuple's group of equal maximum allowed values, and what those are: spans of leaves, attribute × group."""
 
     group: Ints
     number: int
     low: Ints
     high: Ints
-
-
-def least_members(model: PrivacyModel) -> int:
-    """Return how few members a group that satisfies a model can have."""
-    if model.model == "p-sensitive":
-        return model.p
-    if model.model == "l-diversity":
-        return int(-(-model.l // 1))
-    return int(getattr(model, "k", 1))
-
-
-def least_size(table: Table, component: Component) -> int:
-    """Return how few members any group of a component can have: the largest k, and what l and p ask for."""
-    skip = implied(table.policy)
-    return max((least_members(table.policy.privacy[i]) for i in component.models if i not in skip), default=1)
 
 
 def is_bounded(table: Table, position: int) -> bool:
@@ -56,24 +41,32 @@ def is_bounded(table: Table, position: int) -> bool:
     return isinstance(table.policy.attributes[table.names[position]].boundary, MaxWidth)
 
 
-def mam(table: Table, positions: list[int], low: Ints, high: Ints, weights: Longs, k: int) -> Mam:
+def limit_groups(table: Table, positions: list[int], low: Ints) -> tuple[Ints, Ints]:
+    """Group tuples that share all their limits in the trees among some attributes.
+
+    ``low`` are the tuples' leaves (attribute × tuple). Returns every tuple's group and the first tuple of each.
+    """
+    trees = [(a, tree) for a, p in enumerate(positions) if isinstance(tree := table.trees[p], Tree)]
+    limits = [tree.limit_of[low[a]] for a, tree in trees if tree.limit_of.any()]
+    if not limits:
+        return np.zeros(low.shape[1], dtype=np.int32), np.zeros(min(low.shape[1], 1), dtype=np.int32)
+    return group_rows(np.array(limits, dtype=np.int32))
+
+
+def mam_groups(table: Table, positions: list[int], low: Ints, high: Ints, weights: Longs, k: int) -> MamGroups:
     """Group tuples that share all their maximum allowed values on some attributes.
 
     ``low`` and ``high`` are attribute × tuple spans of leaves. First by marked nodes, then, in policy order, by cells
     of the attributes with a largest width, inside the groups there are by then. Only tuples of some weight have a say
     in the cells; others are in groups of their own where no cell covers them. O(tuples · attributes).
     """
-    tuples = low.shape[1]
-    group, number = np.zeros(tuples, dtype=np.int32), 1
-    marked = [(a, tree) for a, p in enumerate(positions) if isinstance(tree := table.trees[p], Tree)]
-    limits = [tree.limit_of[low[a]] for a, tree in marked if tree.limit_of.any()]
-    if limits:
-        group, first = group_rows(np.array(limits, dtype=np.int32))
-        number = len(first)
+    group, first = limit_groups(table, positions, low)
+    number = max(len(first), 1)
     cells: dict[int, tuple[Ints, Ints]] = {}
     for a, position in enumerate(positions):
         if isinstance(table.trees[position], Scale) and is_bounded(table, position):
-            cells[a] = _cells(table, position, low[a], high[a], weights, group, k)
+            tuples = _Spans(low[a], high[a], weights, group)
+            cells[a] = _cells(table, position, tuples, k)
             group, first = group_rows(np.array([group, *cells[a]], dtype=np.int32))
             number = len(first)
     lowest = np.zeros((len(positions), number), dtype=np.int32)
@@ -89,7 +82,7 @@ def mam(table: Table, positions: list[int], low: Ints, high: Ints, weights: Long
             lowest[a, group], highest[a, group] = cells[a]
         else:
             lowest[a], highest[a] = low[a].min(initial=0), high[a].max(initial=0)
-    return Mam(group, number, lowest, highest)
+    return MamGroups(group, number, lowest, highest)
 
 
 def reach_of(table: Table, position: int) -> Ints:
@@ -109,14 +102,22 @@ def reach_of(table: Table, position: int) -> Ints:
     return reach
 
 
-def _cells(
-    table: Table, position: int, low: Ints, high: Ints, weights: Longs, group: Ints, k: int
-) -> tuple[Ints, Ints]:
+class _Spans(NamedTuple):
+    """One attribute of all tuples: spans of leaves, weights, and the group that each is in so far."""
+
+    low: Ints
+    high: Ints
+    weights: Longs
+    group: Ints
+
+
+def _cells(table: Table, position: int, tuples: _Spans, k: int) -> tuple[Ints, Ints]:
     """Return the cell of every tuple as the span of leaves it may show.
 
     Missing is a cell of its own. A person whose records disagree takes no part in the choice; it is in the cell that
     covers all of its values, else in one of its own.
     """
+    low, high, weights, group = tuples
     tree = table.trees[position]
     reach = reach_of(table, position)
     from_, to = low.copy(), high.copy()
@@ -143,11 +144,3 @@ def _cells(
         inside = (at >= 0) & (of_group[begins][at] == group[others]) & (last[at] >= high[others])
         from_[others[inside]], to[others[inside]] = first[at[inside]], last[at[inside]]
     return from_, to
-
-
-def beyond(table: Table, position: int, low: Ints, high: Ints) -> Bools:
-    """Tell which spans of leaves show more than an attribute's boundary lets them."""
-    tree = table.trees[position]
-    if isinstance(tree, Tree):
-        return np.asarray(tree.last[tree.limit_of[low]] < high)
-    return np.asarray((low != high) & (reach_of(table, position)[low] < high))

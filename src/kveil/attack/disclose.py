@@ -1,6 +1,6 @@
 """Disclosure: somebody who knows where a person must be reads the sensitive value off those rows.
 
-Homogeneity and background knowledge are the two attacks of Machanavajjhala et al. 2007.
+Homogeneity and background knowledge are the two attacks of Machanavajjhala et al. 2006.
 """
 
 from __future__ import annotations

@@ -117,23 +117,25 @@ def _keeping_rules(task: _Task) -> Solved:
     Right sides that follow their left sides keep the rules in the search; otherwise they climb after it, which may
     cost what the search gained. So both are tried, beside the solution that was not refined.
     """
+    from kveil.algorithms.declared import rules_of
     from kveil.algorithms.rules.follow import followers_of
-    from kveil.algorithms.rules.keep import keep_rules, rules_of, solve_keeping_rules, tightened
+    from kveil.algorithms.rules.keep import keep_rules, solve_keeping_rules
+    from kveil.algorithms.rules.tighten import tightened
 
     table = task.table
     multivalued = MULTIVALUED in task.algorithm.honours
-    first = solve_keeping_rules(table, task.solve, multivalued)
+    first = solve_keeping_rules(table, task.solve, multivalued=multivalued)
     best = Solved(first, measure(table, first))
     if not task.tries_a_row:
         return best
-    rules = rules_of(table, multivalued)
+    rules = rules_of(table, multivalued=multivalued)
     tight = tightened(table, rules)
 
     def follow() -> Solution:
         return keep_rules(table, task.refine(tight or table, first, rules), rules)
 
     def climb() -> Solution:
-        return solve_keeping_rules(table, task.solve_and_refine, multivalued)
+        return solve_keeping_rules(table, task.solve_and_refine, multivalued=multivalued)
 
     searches: list[Callable[[], Solution]] = [climb]
     task.budget.passes = 1 if tight is None else 2  # where rules tighten the table, both tables are solved

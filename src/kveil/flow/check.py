@@ -9,20 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from kveil.algorithms.full_domain.judge import group_model, sensitive_pairs
-from kveil.algorithms.limits import Mam, is_bounded, least_size, mam
+from kveil.algorithms.component import SearchComponent, components_of
+from kveil.algorithms.limits import MamGroups, is_bounded, mam_groups
 from kveil.algorithms.registry import honouring
 from kveil.arrays import Bools, Ints
 from kveil.attack.risk import raw_risk
 from kveil.errors import Refused, Unmeetable
 from kveil.flow.inputs import check_input, input_path, read
-from kveil.kernels.grouping.groups import group_rows
-from kveil.models.groups import AtLeastK, GroupModel
+from kveil.models.groups import AtLeastK
+from kveil.models.of_policy import sensitive_pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.attributes import MaxWidth
-from kveil.policy.components import Component, implied, most_suppressed
+from kveil.policy.components import most_suppressed
 from kveil.policy.model import Policy
-from kveil.policy.privacy import PrivacyModel
 from kveil.progress import Progress, silent
 from kveil.table.encode import encode
 from kveil.table.solution import Shown
@@ -94,17 +93,17 @@ def check_boundaries(table: Table) -> dict[str, Any]:
             }
         )
     parts = []
-    for component in table.components:
-        groups = _limits(table, component)
+    for component in components_of(table):
+        groups = _limits(component)
         sizes = np.bincount(groups.group, weights=table.distinct.weights, minlength=groups.number)
         used = sizes[sizes > 0]
         parts.append(
             {
-                "attributes": list(component.attributes),
-                "needs": least_size(table, component),
+                "attributes": list(component.names),
+                "needs": component.least_members,
                 "groups": len(used),
                 "smallest": int(used.min(initial=table.records)),
-                "too_small": int((used < least_size(table, component)).sum()),
+                "too_small": int((used < component.least_members).sum()),
             }
         )
     return {
@@ -153,10 +152,10 @@ def _with_width(table: Table, position: int, boundary: MaxWidth | None) -> Table
     return table.changed(policy=changed)
 
 
-def _limits(table: Table, component: Component) -> Mam:
-    positions, distinct = table.positions(component.attributes), table.distinct
-    low, high = distinct.low[positions], distinct.high[positions]
-    return mam(table, positions, low, high, distinct.weights, least_size(table, component))
+def _limits(component: SearchComponent) -> MamGroups:
+    low, high = component.spans()
+    weights = component.table.distinct.weights
+    return mam_groups(component.table, component.positions, low, high, weights, component.least_members)
 
 
 def _never_kept(table: Table, certain: bool = True) -> Bools:
@@ -166,12 +165,12 @@ def _never_kept(table: Table, certain: bool = True) -> Bools:
     everyone = np.ones(len(distinct.weights), dtype=bool)
     outside, spared = ~everyone, ~everyone
     together: list[Requirement] = []
-    for component in table.components:
-        required = _requirements(table, component)
+    for component in components_of(table):
+        required = _requirements(component)
         if certain:
             required = [requirement for requirement in required if requirement.model.unique_subset]
         failing = ~maximal_anonymous_subset(required, distinct.weights, pairs, everyone)
-        by_stars = failing & _may_take_no_part(table, component)
+        by_stars = failing & _may_take_no_part(component)
         outside |= failing & ~by_stars
         spared |= by_stars
         together += required
@@ -186,39 +185,31 @@ def _without_fingerprints(table: Table) -> Table:
     return table.changed(policy=table.policy.model_copy(update={"privacy": models}))
 
 
-def _may_take_no_part(table: Table, component: Component) -> Bools:
+def _may_take_no_part(component: SearchComponent) -> Bools:
     """Return the tuples that may show `*` in all of a component's attributes and something elsewhere: they are kept."""
-    found = np.full(len(table.distinct.weights), len(table.components) > 1 or table.stars_take_part)
-    for position in table.positions(component.attributes):
-        tree = table.trees[position]
+    table = component.table
+    star = np.full(len(table.distinct.weights), len(table.components) > 1 or table.stars_take_part)
+    for position, tree in zip(component.positions, component.trees, strict=True):
         if not isinstance(tree, Tree):
-            return np.zeros_like(found)
-        found &= tree.is_star[tree.limit_of[table.distinct.low[position]]]
-    return found
+            return np.zeros_like(star)
+        star &= tree.is_star[tree.limit_of[table.distinct.low[position]]]
+    return star
 
 
-def _requirements(table: Table, component: Component) -> list[Requirement]:
-    policy, skip = table.policy, implied(table.policy)
-    groups = _limits(table, component)
-    shown = []
-    for a, name in enumerate(component.attributes):
-        tree = table.trees[table.names.index(name)]
+def _requirements(component: SearchComponent) -> list[Requirement]:
+    """Return a component's models with every value at its limit; fingerprints, not yet there, only by their number."""
+    table = component.table
+    groups = _limits(component)
+    shown = np.zeros((len(component.positions), len(table.distinct.weights)), dtype=np.int32)
+    for a, (position, tree) in enumerate(zip(component.positions, component.trees, strict=True)):
         if isinstance(tree, Tree):
-            shown.append(tree.limit_of[table.distinct.low[table.names.index(name)]])
+            shown[a] = tree.limit_of[table.distinct.low[position]]
         else:
-            shown.append(Shown.spans(tree, groups.low[a], groups.high[a]).codes[groups.group])
-    found = []
-    for i in component.models:
-        if i not in skip:
-            over = [component.attributes.index(name) for name in policy.attributes_of(policy.privacy[i])]
-            codes = np.array([shown[a] for a in over], dtype=np.int32).reshape(len(over), len(table.distinct.weights))
-            group, first = group_rows(codes)
-            found.append(Requirement(_model(policy.privacy[i], table), group, len(first)))
-    return found
-
-
-def _model(model: PrivacyModel, table: Table) -> GroupModel:
-    """Return a model as far as it can be judged before items are generalized: fingerprints only by their number."""
-    if model.model == "kl-diversity":
-        return AtLeastK(int(-(-model.l // 1)))
-    return group_model(model, table)
+            shown[a] = Shown.spans(tree, groups.low[a], groups.high[a]).codes[groups.group]
+    required = component.requirements(shown)
+    return [
+        replace(own, model=AtLeastK(own.model.least_members()))
+        if own.model.sensitive is not None and own.model.sensitive not in table.sensitive
+        else own
+        for own in required
+    ]

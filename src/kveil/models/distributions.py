@@ -7,8 +7,9 @@ t-closeness while the reference stands still), which is what `monotone` says.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import ceil
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -43,6 +44,10 @@ class DistinctValues:
     sensitive: str
     least: int
 
+    def least_members(self, most_values: int = 1, *, some_missing: bool = False) -> int:
+        """Return how few members a good group can have: together they have that many values."""
+        return -(-self.least // most_values)
+
     def good(self, groups: Groups) -> Bools:
         """Tell which groups have no member or at least that many different values."""
         histogram = groups.histogram(self.sensitive)
@@ -59,6 +64,10 @@ class EntropyL:
     local: ClassVar[bool] = True
     sensitive: str
     l: float  # noqa: E741
+
+    def least_members(self, most_values: int = 1, *, some_missing: bool = False) -> int:
+        """Return how few members a good group can have: entropy log l takes at least l values."""
+        return -(-ceil(self.l - TOLERANCE) // most_values)
 
     def good(self, groups: Groups) -> Bools:
         """Tell which groups have no member or enough entropy: log n − (Σ c log c) / n."""
@@ -82,6 +91,10 @@ class RecursiveCL:
     sensitive: str
     l: int  # noqa: E741
     c: Fraction
+
+    def least_members(self, most_values: int = 1, *, some_missing: bool = False) -> int:
+        """Return how few members a good group can have: the tail from the l-th value on is not empty."""
+        return -(-self.l // most_values)
 
     def good(self, groups: Groups) -> Bools:
         """Tell which groups have no member or a first value outweighed by the tail."""
@@ -115,6 +128,10 @@ class FrequencyL:
     sensitive: str
     l: Fraction  # noqa: E741
 
+    def least_members(self, most_values: int = 1, *, some_missing: bool = False) -> int:
+        """Return how few members a good group can have: l, unless one without a value is in no value's share."""
+        return 1 if some_missing else ceil(self.l)
+
     def good(self, groups: Groups) -> Bools:
         """Tell which groups have no value that is too frequent."""
         most = _largest(groups.histogram(self.sensitive), groups.number, known_only=True)
@@ -131,6 +148,10 @@ class AlphaShare:
     sensitive: str
     alpha: Fraction
     k: int
+
+    def least_members(self, most_values: int = 1, *, some_missing: bool = False) -> int:
+        """Return how few members a good group can have: in a smaller group one member is a share above α."""
+        return max(self.k, ceil(1 / self.alpha))
 
     def good(self, groups: Groups) -> Bools:
         """Tell which groups have no member, or k and no value with too large a share."""
@@ -152,17 +173,27 @@ class Close:
     values: SensitiveValues
     reference: NDArray[np.float64] | None = None  # shares of the whole, where it is not that of the groups at hand
 
+    def least_members(self, most_values: int = 1, *, some_missing: bool = False) -> int:
+        """Return how few members a good group can have: one, since a single member may be all there is."""
+        return 1
+
     def good(self, groups: Groups) -> Bools:
         """Tell which groups have no member or lie within t of all that are in."""
         return np.asarray((groups.sizes == 0) | (self.distances(groups) <= self.t + TOLERANCE))
 
+    def against(self, groups: Groups) -> Close:
+        """Return the model with the distribution of all members of some groups as its reference, for good."""
+        return replace(self, reference=self._shares(groups.histogram(self.sensitive)))
+
+    @staticmethod
+    def _shares(histogram: Histogram) -> NDArray[np.float64]:
+        tally = np.bincount(histogram.code, weights=histogram.count, minlength=histogram.known + 1)
+        return np.asarray(tally / max(tally.sum(), 1))
+
     def distances(self, groups: Groups) -> NDArray[np.float64]:
         """Return each group's distance to the distribution of all groups together."""
         histogram = groups.histogram(self.sensitive)
-        whole = self.reference
-        if whole is None:
-            tally = np.bincount(histogram.code, weights=histogram.count, minlength=histogram.known + 1)
-            whole = tally / max(tally.sum(), 1)
+        whole = self._shares(histogram) if self.reference is None else self.reference
         total = np.maximum(np.bincount(histogram.group, weights=histogram.count, minlength=groups.number), 1)
         share = histogram.count / total[histogram.group]
         return self.distances_to(histogram.group, histogram.code, share, whole, groups.number)

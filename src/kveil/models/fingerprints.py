@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kveil.arrays import Bools, Ints
+from kveil.arrays import Ints
 from kveil.kernels.items.partition import group_sets
-from kveil.policy.attributes import STAR
 from kveil.policy.privacy import PrivacyModel, sensitive_of
 from kveil.table.sensitive import Sensitive
-from kveil.table.solution import Shown, all_stars
 from kveil.table.table import Table
 
 
@@ -77,14 +75,3 @@ def _shown_values(table: Table, name: str, nodes: Ints) -> Sensitive:
     code = np.full(len(tree.labels), len(used), dtype=np.int32)
     code[used] = np.arange(len(used))
     return Sensitive(name, tuple(tree.labels[n] for n in used.tolist()), row, code[node], None)
-
-
-def nothing_shown(table: Table, shown: tuple[Shown, ...], items: dict[str, Ints]) -> Bools:
-    """Return the people who would show nothing but `*`, items included: on texts they count as suppressed."""
-    star = all_stars(table, shown)
-    for name, sensitive in table.sensitive.items():
-        if name in items and sensitive.tree is not None and sensitive.tree.labels[0] == STAR:
-            star[sensitive.row[items[name] != 0]] = False
-        else:
-            star[:] = False
-    return star

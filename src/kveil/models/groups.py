@@ -35,6 +35,20 @@ class Pairs:
         counts = add_up(key, self.counts, len(first))
         return Pairs(to[self.tuples[first]], self.codes[first], counts, self.known)
 
+    @cached_property
+    def _by_tuple(self) -> tuple[Longs, Longs]:
+        """The pairs sorted by tuple, and where each tuple's run starts, with the end as last entry."""
+        starts = np.append(0, np.cumsum(np.bincount(self.tuples))).astype(np.int64)
+        return np.argsort(self.tuples, kind="stable"), starts
+
+    def of(self, tuples: Ints | Longs) -> tuple[Ints, Longs]:
+        """Return the codes and counts of some tuples, one tuple after another. O(pairs of those tuples)."""
+        order, starts = self._by_tuple
+        begin, end = starts[np.minimum(tuples, len(starts) - 1)], starts[np.minimum(tuples + 1, len(starts) - 1)]
+        number = end - begin
+        at = np.repeat(begin - (np.cumsum(number) - number), number) + np.arange(int(number.sum()))
+        return self.codes[order[at]], self.counts[order[at]]
+
 
 @dataclass(frozen=True)
 class Histogram:
@@ -85,6 +99,16 @@ class Groups:
         return Histogram(group.astype(np.int32), code.astype(np.int32), total.astype(np.int64), pairs.known)
 
 
+def one_group(tuples: Ints | Longs, weights: Longs, pairs: Mapping[str, Pairs]) -> Groups:
+    """Return some tuples as one group, without a look at the others."""
+    found = {}
+    for name, own in pairs.items():
+        codes, counts = own.of(tuples)
+        found[name] = Pairs(np.zeros(len(codes), dtype=np.int32), codes, counts, own.known)
+    total = np.array([int(weights[tuples].sum())], dtype=np.int64)
+    return Groups(np.zeros(1, dtype=np.int32), 1, total, found)
+
+
 class GroupModel(Protocol):
     """A requirement on every group of equal released values.
 
@@ -103,6 +127,13 @@ class GroupModel(Protocol):
         """The sensitive attribute the model counts."""
         ...
 
+    def least_members(self, most_values: int = 1, *, some_missing: bool = False) -> int:
+        """Return how few members a group that satisfies the model can have.
+
+        ``most_values`` is how many values one member has at most, ``some_missing`` whether one may have none.
+        """
+        ...
+
     def good(self, groups: Groups) -> Bools:
         """Tell for each group whether it satisfies the model; empty groups do."""
         ...
@@ -117,6 +148,10 @@ class AtLeastK:
     local: ClassVar[bool] = True
     k: int
     sensitive: str | None = None
+
+    def least_members(self, most_values: int = 1, *, some_missing: bool = False) -> int:
+        """Return k."""
+        return self.k
 
     def good(self, groups: Groups) -> Bools:
         """Tell for each group whether it has no member or at least k."""

@@ -46,11 +46,10 @@ def needs_of(models: list[GroupModel], names: list[str]) -> Needs:
     )
 
 
-def values_of(table: Table, pairs: dict[str, Pairs], names: list[str], alive: Longs, trees: set[str]) -> Values:
-    """Return sensitive values in CSR form, and the distribution of all that are alive.
-
-    ``trees`` are the attributes whose tree a distance is taken over.
-    """
+def values_of(table: Table, pairs: dict[str, Pairs], models: list[GroupModel], alive: Longs) -> Values:
+    """Return the sensitive values that models count, in CSR form, and the distribution of all that are alive."""
+    names = sorted({model.sensitive for model in models if model.sensitive is not None})
+    trees = {model.sensitive for model in models if isinstance(model, Close) and model.distance == "hierarchical"}
     tuples = len(alive)
     codes = max((pairs[name].known + 1 for name in names), default=1)
     start = np.zeros((len(names), tuples + 1), dtype=np.int64)

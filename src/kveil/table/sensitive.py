@@ -57,6 +57,16 @@ class Sensitive:
         """How many values there are; also the code of missing."""
         return len(self.values)
 
+    @cached_property
+    def most_per_row(self) -> int:
+        """How many values one row has at most; missing is none."""
+        return max(int(np.bincount(self.row[self.code < self.known], minlength=1).max()), 1)
+
+    @cached_property
+    def some_missing(self) -> bool:
+        """Whether a row has the value missing."""
+        return bool((self.code == self.known).any())
+
     def in_leaf_order(self) -> list[str]:
         """Return the values in the order in which a set shows them: that of the tree's leaves, if there is one."""
         tree = self.tree

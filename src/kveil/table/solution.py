@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from kveil.arrays import Bools, Floats, Ints
 from kveil.kernels.grouping.groups import add_up
 from kveil.table.scale import Scale
-from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 
@@ -123,11 +122,3 @@ class Solution:
     def suppressed_anywhere(self) -> Bools:
         """The records suppressed in at least one component."""
         return np.asarray(self.suppressed.any(axis=0))
-
-
-def all_stars(table: Table, shown: tuple[Shown, ...], names: tuple[str, ...] | None = None) -> Bools:
-    """Return the records that show `*` in all the named quasi-identifiers (by default in every one)."""
-    found = np.ones(table.records, dtype=bool)
-    for position in table.positions(table.names if names is None else names):
-        found &= shown[position].is_star[shown[position].codes]
-    return found

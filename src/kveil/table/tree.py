@@ -101,17 +101,6 @@ class Tree:
             node[below] = self.parent[node[below]]
 
 
-def star_rows(trees: Sequence[Tree], nodes: Ints) -> Bools:
-    """Return the rows that show `*` in every one of some trees; ``nodes`` is tree × row."""
-    found = np.zeros(nodes.shape[1], dtype=bool)
-    if all(tree.is_star[0] for tree in trees):
-        rows = np.arange(nodes.shape[1])
-        for column in nodes:  # fewer rows are looked at in every further column
-            rows = rows[column[rows] == 0] if len(rows) < nodes.shape[1] else np.flatnonzero(column == 0)
-        found[rows] = True
-    return found
-
-
 def build_tree(
     lines: Sequence[Line],
     root: str,

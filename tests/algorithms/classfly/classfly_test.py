@@ -240,7 +240,7 @@ def random_table(seed: int, models: str = "all", persons: bool = False) -> tuple
         values[name] = random.sample(leaves, min(len(leaves), random.randint(1, 5))) + missing
     if models != "k" or random.random() < 0.3:
         attributes |= {"s": {"role": "sensitive", "hierarchy": {"tree": ILLNESSES}}, "t": {"role": "sensitive"}}
-        # What missing means to entropy, shares and distances the contract does not say.
+        # What missing means to entropy, shares and distances docs/policy.md does not say.
         values["s"] = random.sample(["flu", "cold", "cough", "gout", "NO"], random.randint(2, 5))
         values["t"] = random.sample(["1", "2", "10", "5", "" if models == "distinct" else "7"], random.randint(2, 4))
     rows = []

@@ -10,7 +10,7 @@ import pytest
 
 import kveil
 from adult_data import QUASI, attributes_of, complete_rows, needs_adult
-from kveil.algorithms.clustering.k_member import Space, clusters_of
+from kveil.algorithms.clustering.space import Space, clusters_of
 from kveil.frames import from_frame
 from kveil.table.encode import encode
 from naive.all_pairs import all_pairs
@@ -39,7 +39,7 @@ def test_label_for_label_what_comparing_all_pairs_gives(loss: str, k: int, range
     table = encode(from_frame(sample(2_003, 4)), policy_of(loss, k, **more))
     space = Space(table, list(range(len(QUASI))))
     everyone = np.ones(table.records, dtype=bool)
-    found, _ = clusters_of(space, np.zeros(len(table.distinct.weights), dtype=np.int32), everyone, k, None)
+    found, _ = clusters_of(space, np.zeros(len(table.distinct.weights), dtype=np.int32), everyone, k)
     assert np.array_equal(found.label, all_pairs(table, k))
 
 

@@ -11,7 +11,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 import kveil
-from kveil.algorithms.full_domain import judge as standing
+from kveil.algorithms import judge
 from kveil.algorithms.registry import GROUP_MODELS
 from kveil.frames import from_frame
 from kveil.policy.model import Policy
@@ -59,8 +59,8 @@ def test_datafly_is_its_slow_twin_with_every_model(case: Case) -> None:
 def test_datafly_is_its_slow_twin_where_a_part_of_the_groups_decides(case: Case) -> None:
     # Large tables take a short cut that small ones do not need; here every table is large.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(standing, "SMALL", 0)
-        patch.setattr(standing, "PART_BITS", 1)
+        patch.setattr(judge, "SMALL", 0)
+        patch.setattr(judge, "SAMPLE_BITS", 1)
         compare(case)
 
 

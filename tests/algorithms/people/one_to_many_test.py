@@ -14,7 +14,7 @@ import pytest
 
 import kveil
 import places
-from kveil.algorithms.people.item_sets import grow
+from kveil.algorithms.people.item_sets import lay_items
 from kveil.algorithms.registry import ALGORITHMS, Algorithm, able, find
 from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.measure import measure_sources
@@ -114,7 +114,7 @@ def test_partition_is_its_slow_twin(patient: bool, threads: int, monkeypatch: py
             np.cumsum([0, *map(len, leaves)]).astype(np.int64),
             np.array([leaf for items in leaves for leaf, _, _ in items], dtype=np.int32),
         )
-        laid = grow(trees, len(sets.leaf))
+        laid = lay_items(trees, len(sets.leaf))
         widest = max(widest, int(laid.children.max()))
         found = iter(refine(laid, sets, np.arange(len(people), dtype=np.int32), k, patient).tolist())
         for items, shown in zip(leaves, wanted, strict=True):
@@ -145,7 +145,7 @@ def test_wide_trees_and_long_fingerprints_are_no_trouble() -> None:
         kinds = [np.sort(random.choice(width, length, replace=False)) for _ in range(people // 2)]
         leaf = np.concatenate([kinds[p // 2] for p in range(people)]).astype(np.int32)
         sets = Sets(np.arange(people + 1, dtype=np.int64) * length, leaf)
-        nodes = refine(grow([tree], len(leaf)), sets, np.arange(people, dtype=np.int32), 2)
+        nodes = refine(lay_items([tree], len(leaf)), sets, np.arange(people, dtype=np.int32), 2)
         assert nodes.all()
 
 

@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 import polars as pl
 
-from kveil.algorithms.clustering.k_member import Space
+from kveil.algorithms.clustering.space import Space
 from kveil.algorithms.people.rmerger import _generalize
 from kveil.frames import from_frame
 from kveil.kernels.items.combinations import merge_nearest

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import kveil
+from kveil.algorithms.declared import rules_of
 from kveil.algorithms.registry import find
 from kveil.algorithms.rules.follow import followers_of
-from kveil.algorithms.rules.keep import rules_of
 from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.measures import measure
@@ -104,10 +104,10 @@ def test_a_right_side_follows_its_left_side() -> None:
     spec = spec_of(Random(1), dependencies=["ward -> doctor"])
     bounded = encode(from_frame(frame), kveil.Policy(**spec))
     assert "boundary" in spec["attributes"]["doctor"]
-    assert followers_of(bounded, range(4), rules_of(bounded, False)) == []
+    assert followers_of(bounded, range(4), rules_of(bounded, multivalued=False)) == []
     spec["attributes"]["doctor"].pop("boundary")
     table = encode(from_frame(frame), kveil.Policy(**spec))
-    (follower,) = followers_of(table, range(4), rules_of(table, False))
+    (follower,) = followers_of(table, range(4), rules_of(table, multivalued=False))
     ward, doctor = table.trees[0], table.trees[1]
     shown = {ward.labels[v]: doctor.labels[node] for v, node in enumerate(follower.node)}  # type: ignore[union-attr]
     assert {label: shown[label] for label in ("n0", "n1", "n", "s0", "s")} == {
@@ -119,7 +119,7 @@ def test_circles_leave_one_side_free() -> None:
     spec = spec_of(Random(0), dependencies=["ward -> doctor", "doctor -> house", "house -> ward"])
     spec["attributes"]["doctor"].pop("boundary", None)
     table = encode(from_frame(rows_of(Random(0), 40)), kveil.Policy(**spec))
-    found = followers_of(table, range(4), rules_of(table, False))
+    found = followers_of(table, range(4), rules_of(table, multivalued=False))
     assert [(f.left, f.right) for f in found] == [(0, 1), (1, 2)]
 
 

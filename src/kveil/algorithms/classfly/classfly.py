@@ -1,9 +1,8 @@
 """Classfly and Classfly+: records that satisfy their constraints are set aside, only the rest is generalized.
 
-Yang, Liu, Wang, Yu, "K-anonymization approaches for supporting multiple constraints" (2006), seed 001. Where the
-paper is silent: the loop also ends when nothing may move any more; what is left over beyond the suppression limit
-is taken in by groups already set aside; a group that would show nothing but `*` is not set aside, since such rows
-count as suppressed.
+Yang, Liu, Wang, Yu 2006. Where the paper is silent: the loop also ends when nothing may move any more; what is left
+over beyond the suppression limit is taken in by groups already set aside; a group that would show nothing but `*` is
+not set aside, since such rows count as suppressed.
 """
 
 from __future__ import annotations
@@ -14,9 +13,11 @@ from typing import Literal
 import numpy as np
 
 from kveil.algorithms.classfly.left_over import take_in
-from kveil.algorithms.classfly.part import Aside, Filter, Part, only
-from kveil.algorithms.full_domain.judge import Judge, Standing, Tuples
-from kveil.algorithms.unmet import beyond_limit
+from kveil.algorithms.classfly.part import Aside, ClassflyComponent, Filter, only
+from kveil.algorithms.component import components_of
+from kveil.algorithms.judge import Judge, Standing
+from kveil.algorithms.suppression import beyond_limit
+from kveil.algorithms.tuples import Tuples
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.grouping.groups import add_up, group_rows
 from kveil.measures import measure
@@ -40,7 +41,7 @@ class ClassflyOptions(PolicyPart):
     choose: Literal["distinct", "gain"] = "distinct"
 
 
-def _set_aside(part: Part, options: ClassflyOptions) -> Aside:
+def _set_aside(part: ClassflyComponent, options: ClassflyOptions) -> Aside:
     """Set aside and generalize, round by round; the rest is merged as its tuples become equal."""
     nodes = part.leaf_nodes.copy()
     left = np.ones(nodes.shape[1], dtype=bool)
@@ -98,7 +99,7 @@ def _merge(
 
 
 def _choose(
-    part: Part,
+    part: ClassflyComponent,
     options: ClassflyOptions,
     rest: Ints,
     weights: Longs,
@@ -135,7 +136,7 @@ def _solve(table: Table, options: ClassflyOptions, kind: Filter, name: str) -> S
     allowed = most_suppressed(table.policy, table.records)
     judge = Judge(table)
     state = Tuples.at_leaves(table)
-    parts = [Part(table, component, state, kind) for component in table.components]
+    parts = [ClassflyComponent(component, state, kind) for component in components_of(table)]
     asides = [_set_aside(part, options) for part in parts]
     lost, best = _end(judge, state, parts, asides, allowed, join=False)
     if options.join and any(aside.left.any() for aside in asides):
@@ -153,7 +154,7 @@ def _loss(table: Table, solution: Solution) -> float:
 
 
 def _end(
-    judge: Judge, state: Tuples, parts: list[Part], asides: list[Aside], allowed: int, join: bool
+    judge: Judge, state: Tuples, parts: list[ClassflyComponent], asides: list[Aside], allowed: int, join: bool
 ) -> tuple[int, Solution | None]:
     """Suppress what is left over within the limit, else take it in; return who is lost, and None beyond the limit."""
     asides = [replace(aside, nodes=aside.nodes.copy(), left=aside.left.copy()) for aside in asides]
@@ -176,7 +177,7 @@ def _end(
     return lost, judge.solution(state, standing, details)
 
 
-def _stand(judge: Judge, state: Tuples, parts: list[Part], asides: list[Aside]) -> Standing:
+def _stand(judge: Judge, state: Tuples, parts: list[ClassflyComponent], asides: list[Aside]) -> Standing:
     """Return how the whole table stands with what the components show; the left over are suppressed."""
     dead = np.zeros((len(parts), state.nodes.shape[1]), dtype=bool)
     for c, (part, aside) in enumerate(zip(parts, asides, strict=True)):

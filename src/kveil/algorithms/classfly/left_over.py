@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.algorithms.classfly.part import Aside, Part, only
+from kveil.algorithms.classfly.part import Aside, ClassflyComponent, only
+from kveil.algorithms.stars import can_show_stars, without_part
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.kernels.classfly.widening import price_groups
 from kveil.kernels.grouping.groups import add_up, group_rows
@@ -18,7 +19,7 @@ TRIES = 200  # of them, and of groups, that are tried where sensitive values hav
 class _Groups:
     """The groups of equal values among the tuples set aside, and for every constraint the values they show to it."""
 
-    def __init__(self, part: Part, aside: Aside) -> None:
+    def __init__(self, part: ClassflyComponent, aside: Aside) -> None:
         self.part = part
         inside = np.flatnonzero(~aside.left)
         group, first = group_rows(aside.nodes[:, inside])
@@ -64,8 +65,8 @@ class _Groups:
 
     def taking_part(self) -> list[Longs]:
         """Return how many records show each value, without rows of stars where these take no part."""
-        stars = np.flatnonzero(self.part.stars(self.shown))
-        if self.part.table.stars_take_part or not len(stars):
+        stars = np.flatnonzero(without_part(self.part.table, self.part.stars(self.shown)))
+        if not len(stars):
             return self.totals
         found = [total.copy() for total in self.totals]
         for number, total in zip(self.number, found, strict=True):
@@ -92,7 +93,7 @@ class _Groups:
         return nodes, np.append(self.sizes, self.part.weights[at]), pairs
 
 
-def take_in(part: Part, aside: Aside, widen: bool) -> int:
+def take_in(part: ClassflyComponent, aside: Aside, widen: bool) -> int:
     """Let left-over tuples join records already set aside; return how many records did.
 
     A tuple first looks for values at which it falls, by every constraint, among records that are set aside as they
@@ -125,7 +126,7 @@ def take_in(part: Part, aside: Aside, widen: bool) -> int:
     return joined
 
 
-def _fit(part: Part, groups: _Groups, at: int, costs: list[Floats]) -> Ints | None:
+def _fit(part: ClassflyComponent, groups: _Groups, at: int, costs: list[Floats]) -> Ints | None:
     """Return the cheapest values at which a tuple joins others by every constraint, None where there are none."""
     on_way = [_way_up(tree, int(part.leaf_nodes[a, at])) for a, tree in enumerate(part.trees)]
     places: list[tuple[float, tuple[int, ...]]] = [(0.0, (-1,) * len(part.trees))]
@@ -154,7 +155,9 @@ def _fit(part: Part, groups: _Groups, at: int, costs: list[Floats]) -> Ints | No
     return next((shown for shown in whole.T[:TRIES] if groups.hold(at, [], shown)), None)
 
 
-def _gather(part: Part, groups: _Groups, at: int, costs: list[Floats], for_good: bool) -> tuple[list[int], Ints | None]:
+def _gather(
+    part: ClassflyComponent, groups: _Groups, at: int, costs: list[Floats], for_good: bool
+) -> tuple[list[int], Ints | None]:
     """Return groups that can be generalized over a left-over tuple, and the values that all of them show then.
 
     The cheapest group that those it leaves behind can spare; more of them until there are enough. Of very many only
@@ -201,7 +204,7 @@ def _gather(part: Part, groups: _Groups, at: int, costs: list[Floats], for_good:
 
 
 def _offers(
-    part: Part, nodes: Ints, sizes: Longs, shown: Ints, size: int, costs: list[Floats]
+    part: ClassflyComponent, nodes: Ints, sizes: Longs, shown: Ints, size: int, costs: list[Floats]
 ) -> tuple[list[Ints], Floats]:
     """Return what groups would show together with ``size`` records that show ``shown``, and what it costs.
 
@@ -217,7 +220,7 @@ def _offers(
         more.append(costs[a][both] - costs[a])
         own.append((costs[a][both] - costs[a][shown[a]]) * size)
         own[a][tree.depth[both] < np.maximum(limit, limit[shown[a]])] = np.inf
-    hides = part.hides and all(tree.is_star[0] for tree in part.trees)
+    hides = part.hides and can_show_stars(part.trees)
     return covering, price_groups(nodes, sizes, covering, more, own, hides)
 
 
@@ -230,7 +233,7 @@ def _cheapest(possible: Ints, price: Floats, most: int) -> Ints:
 
 
 def _spare(
-    part: Part,
+    part: ClassflyComponent,
     groups: _Groups,
     near: Ints,
     wider: Ints,
@@ -254,7 +257,7 @@ def _spare(
     return spare
 
 
-def _enough(part: Part, groups: _Groups, totals: list[Longs], shown: Ints, size: int) -> bool:
+def _enough(part: ClassflyComponent, groups: _Groups, totals: list[Longs], shown: Ints, size: int) -> bool:
     """Tell whether so many records that show the same are enough for every k, with others that show it already."""
     for constraint, values, total in zip(part.constraints, groups.values, totals, strict=True):
         if size < constraint.k:

@@ -7,59 +7,47 @@ from typing import Literal
 
 import numpy as np
 
-from kveil.algorithms.full_domain.judge import Tuples, group_model
+from kveil.algorithms.component import Constraint, SearchComponent, everyone_as_one
+from kveil.algorithms.costs import weighted_losses
+from kveil.algorithms.stars import group_of_stars_is_lost, star_nodes
+from kveil.algorithms.tuples import Tuples
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.kernels.grouping.groups import add_up, group_rows
 from kveil.models.distributions import Close
-from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
+from kveil.models.groups import Groups, Pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
-from kveil.policy.components import Component, implied
-from kveil.table.table import Table
-from kveil.table.tree import Tree, star_rows
+from kveil.table.tree import Tree
 
 Filter = Literal["naive", "complete", "partial"]
 
 
-@dataclass(frozen=True)
-class Constraint:
-    """A model over some attributes of its component, given as rows of the component's nodes."""
-
-    over: list[int]
-    model: GroupModel
-    k: int
-
-
-class Part:
+class ClassflyComponent:
     """One component of a table: its columns, its constraints, and its distinct tuples with what they show."""
 
-    def __init__(self, table: Table, component: Component, state: Tuples, kind: Filter) -> None:
-        policy = table.policy
-        skip = implied(policy)
-        self.table = table
-        self.positions = table.positions(component.attributes)
-        self.trees = [tree for p in self.positions if isinstance(tree := table.trees[p], Tree)]
+    def __init__(self, component: SearchComponent, state: Tuples, kind: Filter) -> None:
+        self.component = component
+        self.table = component.table
+        self.positions = component.positions
+        self.trees = [tree for tree in component.trees if isinstance(tree, Tree)]
         mine = state.over(self.positions)
         self.member, first = group_rows(mine)
         self.leaf_nodes = mine.copy() if len(first) == len(self.member) else np.ascontiguousarray(mine[:, first])
         self.weights = add_up(self.member, state.weights, len(first))
         self.pairs = {name: pairs.moved(self.member) for name, pairs in state.pairs.items()}
-        self.constraints = [
-            Constraint(
-                [component.attributes.index(name) for name in policy.attributes_of(policy.privacy[i])],
-                _fixed_reference(group_model(policy.privacy[i], table), self.weights, self.pairs),
-                getattr(policy.privacy[i], "k", 1),
-            )
-            for i in component.models
-            if i not in skip
-        ]
+        self.constraints = [self._with_fixed_reference(constraint) for constraint in component.constraints]
         self.constraints.sort(key=lambda constraint: constraint.k)  # growing k; the sort is stable
-        self.largest_k = max(constraint.k for constraint in self.constraints)
-        self.more_is_safe = all(constraint.model.unique_subset for constraint in self.constraints)
-        self.counts_only = all(isinstance(constraint.model, AtLeastK) for constraint in self.constraints)
-        self.limit_depth = [_limit_depth(tree) for tree in self.trees]
+        self.largest_k = component.largest_k
+        self.more_is_safe = component.more_is_safe
+        self.counts_only = component.counts_only
+        self.limit_depth = [tree.depth[tree.limit_of_node] for tree in self.trees]
         self.kind = kind
-        # Rows of stars in the only component show nothing: they are not set aside.
-        self.hides = len(table.components) == 1 and not table.stars_take_part
+        self.hides = group_of_stars_is_lost(self.table)  # then such groups are not set aside
+
+    def _with_fixed_reference(self, constraint: Constraint) -> Constraint:
+        """Return a constraint whose t-closeness refers to the whole table: groups leave round by round, it stays."""
+        if not isinstance(constraint.model, Close):
+            return constraint
+        return replace(constraint, model=constraint.model.against(everyone_as_one(self.weights, self.pairs)))
 
     def satisfied(self, nodes: Ints, weights: Longs, pairs: dict[str, Pairs]) -> Bools:
         """Return the tuples that may be set aside: by the union constraint, or the maximal anonymous subset."""
@@ -90,30 +78,30 @@ class Part:
 
     def _largest(self, nodes: Ints, weights: Longs, pairs: dict[str, Pairs], alive: Bools) -> Bools:
         """Return the maximal anonymous subset; a constraint groups only what those before it have left."""
-        found = []
+        required = []
         for constraint in self.constraints:
             chosen = np.flatnonzero(alive)
             if not len(chosen):
                 return alive
             group = np.zeros(len(alive), dtype=np.int32)
             group[chosen], first = group_rows(np.array([nodes[a][chosen] for a in constraint.over]))
-            found.append(Requirement(constraint.model, group, len(first)))
+            required.append(Requirement(constraint.model, group, len(first)))
             alive &= constraint.model.good(Groups(group, len(first), np.where(alive, weights, 0), pairs))[group]
-        return maximal_anonymous_subset(found, weights, pairs, alive)
+        return maximal_anonymous_subset(required, weights, pairs, alive)
 
     def _requirements(self, nodes: Ints, constraints: list[Constraint]) -> list[Requirement]:
-        found = []
+        required = []
         for constraint in constraints:
             whole = len(constraint.over) == len(nodes)
             group, first = group_rows(nodes if whole else nodes[constraint.over])
-            found.append(Requirement(constraint.model, group, len(first)))
-        return found
+            required.append(Requirement(constraint.model, group, len(first)))
+        return required
 
     def stars(self, nodes: Ints) -> Bools:
         """Return the tuples that show nothing but `*`."""
-        return star_rows(self.trees, nodes)
+        return star_nodes(self.trees, nodes)
 
-    def holds(self, nodes: Ints, weights: Longs, pairs: dict[str, Pairs], but_last: bool = False) -> bool:
+    def holds(self, nodes: Ints, weights: Longs, pairs: dict[str, Pairs], *, but_last: bool = False) -> bool:
         """Tell whether every group of the weighted tuples satisfies every constraint, or all but the last tuple's."""
         for constraint in self.constraints:
             group, first = group_rows(nodes[constraint.over])
@@ -125,35 +113,13 @@ class Part:
 
     def cost(self, attribute: int) -> Floats:
         """Return the loss of showing each node of an attribute, by the policy's measure and weight."""
-        tree = self.trees[attribute]
-        name = self.table.names[self.positions[attribute]]
-        own = tree.il if self.table.policy.loss == "il" else tree.ncp
-        return own * float(self.table.policy.attributes[name].weight)
+        return weighted_losses(self.table, self.positions[attribute])
 
 
 def only(pairs: Pairs, renumber: Ints) -> Pairs:
     """Return the pairs of the tuples that have a new number, under it."""
     keep = renumber[pairs.tuples] >= 0
     return Pairs(renumber[pairs.tuples[keep]], pairs.codes[keep], pairs.counts[keep], pairs.known)
-
-
-def _limit_depth(tree: Tree) -> Ints:
-    """Return for every node of a tree the depth of the limit on its way up."""
-    limit: Ints = np.arange(len(tree.labels), dtype=np.int32)
-    while True:
-        free = ~tree.limit[limit]
-        if not free.any():
-            return tree.depth[limit]
-        limit[free] = tree.parent[limit[free]]
-
-
-def _fixed_reference(model: GroupModel, weights: Longs, pairs: dict[str, Pairs]) -> GroupModel:
-    """Return a model whose reference is the whole table: groups are set aside round by round, the whole stays."""
-    if not isinstance(model, Close):
-        return model
-    whole = Groups(np.zeros(len(weights), dtype=np.int32), 1, weights, pairs).histogram(model.sensitive)
-    share = np.bincount(whole.code, weights=whole.count, minlength=whole.known + 1)
-    return replace(model, reference=share / max(share.sum(), 1))
 
 
 @dataclass

@@ -1,14 +1,15 @@
 """Full-domain generalization: one map from values to shown nodes for all records.
 
-Datafly: Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression" (2002), in
-the form with many constraints that seed 001 compares against.
+Datafly: Sweeney 2002, in the form with many constraints that Yang et al. 2006 compare against.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from kveil.algorithms.full_domain.judge import Judge, Tuples
+from kveil.algorithms.judge import Judge
+from kveil.algorithms.suppression import WAYS_OUT
+from kveil.algorithms.tuples import Tuples
 from kveil.errors import Unmeetable
 from kveil.policy.components import most_suppressed
 from kveil.policy.fields import PolicyPart
@@ -40,7 +41,7 @@ def datafly(table: Table, options: DataflyOptions, rng: np.random.Generator) -> 
             if int(state.weights[standing.lost].sum()) <= allowed:
                 break
             violators = {c for c, out in enumerate(standing.outside) if out.any()}
-        violating = {a for c in violators for a in judge.components[c][0]}
+        violating = {a for c in violators for a in judge.components[c].positions}
         steps_of = {a: step for a, tree in enumerate(trees) if (step := tree.one_step(shown[a])) is not None}
         # Where what violates cannot move, what its dropping breaks elsewhere still may.
         moves = {a: step for a, step in steps_of.items() if a in violating} or steps_of
@@ -57,5 +58,5 @@ def _unmeetable(table: Table, allowed: int) -> Unmeetable:
     return Unmeetable(
         f"datafly cannot meet the policy: at every step, up to values as general as they may be, more of the "
         f"{count(table.records, table.noun)} would have to be suppressed than the {allowed:,} that the limit allows; "
-        "raise suppression.limit, ask for less, or move boundaries up."
+        f"{WAYS_OUT}"
     )

@@ -1,4 +1,4 @@
-"""Incognito: LeFevre, DeWitt, Ramakrishnan, "Incognito: efficient full-domain k-anonymity" (2005).
+"""Incognito: LeFevre, DeWitt, Ramakrishnan 2005.
 
 The lattice of full-domain levels is searched over growing sets of attributes: a node is looked at only if its
 projections to smaller sets hold (subset pruning), everything above a node that holds does too (generalization), and
@@ -17,7 +17,10 @@ from math import ceil, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from kveil.algorithms.full_domain.judge import Judge, Standing, Tuples
+from kveil.algorithms.judge import Judge, Standing
+from kveil.algorithms.stars import without_part
+from kveil.algorithms.suppression import WAYS_OUT
+from kveil.algorithms.tuples import Tuples
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.errors import Refused, Unmeetable
 from kveil.kernels.grouping.groups import group_rows
@@ -137,8 +140,12 @@ class Lattice:
         self.levels = [_levels(tree, present[a]) for a, tree in enumerate(self.trees)]
         self.sizes = [len(levels.maps) for levels in self.levels]
         self.needs = [
-            [(positions, weaker) for positions, model in models if (weaker := self._weaker(model)) is not None]
-            for _, models in self.judge.components
+            [
+                (own.positions, weaker)
+                for own in component.constraints
+                if (weaker := self._weaker(own.model)) is not None
+            ]
+            for component in self.judge.components
         ]
         used = {model.sensitive for needs in self.needs for _, model in needs if model.sensitive is not None}
         self.base.pairs = {name: pairs for name, pairs in state.pairs.items() if name in used}
@@ -162,11 +169,11 @@ class Lattice:
         alive = np.ones(len(counted.weights), dtype=bool)
         lost = np.zeros(len(counted.weights), dtype=bool)
         tests: list[list[tuple[GroupModel, Ints, int, Bools]]] = []
-        for (inside, _), needs in zip(self.judge.components, self.needs, strict=True):
-            own = [where[a] for a in inside if a in where]
+        for component, needs in zip(self.judge.components, self.needs, strict=True):
+            own = [where[a] for a in component.positions if a in where]
             free = np.zeros(len(alive), dtype=bool)
-            if own and not self.table.stars_take_part:
-                free = np.logical_and.reduce([star[i] for i in own])
+            if own:
+                free = without_part(self.table, np.logical_and.reduce([star[i] for i in own]))
             tests.append([])
             for positions, model in needs:
                 over = [where[a] for a in positions if a in where]
@@ -398,6 +405,5 @@ def _unmeetable(lattice: Lattice) -> Unmeetable:
     table = lattice.table
     return Unmeetable(
         f"incognito cannot meet the policy: at every level more of the {count(table.records, table.noun)} would have "
-        f"to be suppressed than the {lattice.allowed:,} that the limit allows; raise suppression.limit, ask for less, "
-        "or move boundaries up."
+        f"to be suppressed than the {lattice.allowed:,} that the limit allows; {WAYS_OUT}"
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import lcm
-from typing import NamedTuple
 
 import numpy as np
 
+from kveil.algorithms.costs import NodeCosts
 from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.least_loss.neighbours import (
     COST_AT,
@@ -69,15 +69,7 @@ def losses_of(table: Table, position: int) -> Floats:
     return np.asarray(np.where(rows > 0, np.clip(1 - tree.depth * mean, 0, 1), 0.0))
 
 
-class Costs(NamedTuple):
-    """Whole numbers for losses: a row's whole loss is ``scale``."""
-
-    scale: int
-    nodes: dict[int, Longs]
-    whole: dict[int, int]  # what a cell that shows nothing costs, by position
-
-
-def whole_numbers(table: Table) -> Costs:
+def whole_numbers(table: Table) -> NodeCosts:
     """Return the cost of every node of every tree; exact where a common denominator is not too large."""
     weights = weights_of(table)
     losses = {p: losses_of(table, p) for p, tree in enumerate(table.trees) if isinstance(tree, Tree)}
@@ -105,7 +97,7 @@ def whole_numbers(table: Table) -> Costs:
             assert len(unique) == len(whole)
         else:
             nodes[position] = np.rint(values * share).astype(np.int64)
-    return Costs(scale, nodes, {p: round(weight * scale) for p, weight in enumerate(weights)})
+    return NodeCosts(scale, nodes, {p: round(weight * scale) for p, weight in enumerate(weights)})
 
 
 def _deepest(tree: Tree) -> Ints:
@@ -149,7 +141,7 @@ def _bounds(scale: Scale) -> tuple[list[int], list[int], int, int]:
     return down, up, int(Fraction(scale.width) * unit), unit
 
 
-def lay_out(table: Table, positions: list[int], costs: Costs) -> Codes:
+def lay_out(table: Table, positions: list[int], costs: NodeCosts) -> Codes:
     """Return the codes of some attributes for the kernel."""
     about = np.full((len(positions), 11), -1, dtype=np.int64)
     ints: list[Ints] = []

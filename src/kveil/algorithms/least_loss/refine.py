@@ -13,18 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from kveil.algorithms.full_domain.judge import group_model
-from kveil.algorithms.least_loss.layout import Costs, TooLarge, base_codes, whole_numbers
+from kveil.algorithms.costs import NodeCosts
+from kveil.algorithms.declared import Rule
+from kveil.algorithms.least_loss.layout import TooLarge, base_codes, whole_numbers
 from kveil.algorithms.least_loss.search_groups import Grouped
 from kveil.algorithms.least_loss.search_overlaps import may_come_in, overlap_of, smallest
 from kveil.algorithms.least_loss.unsuppress import come_back
 from kveil.algorithms.rules.follow import followers_of
-from kveil.algorithms.rules.keep import Rule
 from kveil.arrays import Bools, Ints
 from kveil.kernels.grouping.groups import group_rows
 from kveil.measures import measure
 from kveil.models.fingerprints import as_shown
 from kveil.models.groups import AtLeastK, Groups, Pairs
+from kveil.models.of_policy import group_model
 from kveil.policy.components import implied
 from kveil.progress import Progress
 from kveil.stopping import Stop, current
@@ -159,7 +160,7 @@ def _refine(
     solution: Solution,
     tries_a_row: float,
     stop: Stop,
-    costs: Costs,
+    costs: NodeCosts,
     progress: Progress,
     rules: Sequence[Rule],
 ) -> Solution:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kveil.algorithms.least_loss.layout import Costs, children_of, lay_out
+from kveil.algorithms.costs import NodeCosts
+from kveil.algorithms.least_loss.layout import children_of, lay_out
 from kveil.algorithms.rules.follow import Follower, follow_costs, show_followers
 from kveil.arrays import Bools, Ints
 from kveil.kernels.grouping.groups import group_rows
@@ -25,7 +26,6 @@ from kveil.kernels.least_loss.neighbours import (
 )
 from kveil.kernels.splitting.mondrian import Values
 from kveil.kernels.threads import threads
-from kveil.models.distributions import Close
 from kveil.models.packed import needs_of, values_of
 from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Tree
@@ -55,7 +55,7 @@ class Grouped:
     """The search of one component whose models are all over all of its attributes."""
 
     def __init__(
-        self, part: Part, costs: Costs, watch: Watch, solution: Solution, followers: Sequence[Follower]
+        self, part: Part, costs: NodeCosts, watch: Watch, solution: Solution, followers: Sequence[Follower]
     ) -> None:
         self.part = part
         self.followers = followers
@@ -219,10 +219,8 @@ class Grouped:
         if self.part.plain:
             return None
         rows = self.found.rows
-        names = sorted({m.sensitive for m in self.part.models if m.sensitive is not None})
-        used = {str(m.sensitive) for m in self.part.models if isinstance(m, Close) and m.distance == "hierarchical"}
         alive = np.ones(len(rows), dtype=np.int64)
-        return values_of(self.part.table, self.part.pairs(rows), names, alive, used)
+        return values_of(self.part.table, self.part.pairs(rows), self.part.models, alive)
 
     def _models(self, values: Values | None, rows: Ints) -> Models | None:
         """Return the models for a block: the values of its rows, given by their places, and room to count in."""

@@ -40,7 +40,7 @@ from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Tree
 
 if TYPE_CHECKING:
-    from kveil.algorithms.least_loss.layout import Costs
+    from kveil.algorithms.costs import NodeCosts
     from kveil.algorithms.least_loss.refine import Part, Watch
 
 Proposal = tuple[float, tuple[int, ...], tuple[int, ...]]
@@ -62,7 +62,7 @@ def smallest(models: list[GroupModel]) -> int:
 class Overlap:
     """The search of one component whose constraints are over different attributes."""
 
-    def __init__(self, part: Part, costs: Costs, watch: Watch, solution: Solution, outside: Ints) -> None:
+    def __init__(self, part: Part, costs: NodeCosts, watch: Watch, solution: Solution, outside: Ints) -> None:
         self.part = part
         self.watch = watch
         self.rows = np.concatenate([part.rows, outside]).astype(np.int32)
@@ -77,7 +77,7 @@ class Overlap:
         self.state = new_state(base, limit, nodes, out, self.trees, self.rules, word)
         self.work = new_work(base.shape[1], self.rules)
 
-    def _lay_out(self, costs: Costs, solution: Solution) -> tuple[Ints, Ints, Ints]:
+    def _lay_out(self, costs: NodeCosts, solution: Solution) -> tuple[Ints, Ints, Ints]:
         """Lay the attributes' nodes end to end; return for every row the lowest, the highest and the shown ones."""
         table = self.part.table
         low, high = self.part.leaves(self.rows)
@@ -120,9 +120,8 @@ class Overlap:
         if not counted:
             return no_models(), sets
         names = sorted({m.sensitive for m in counted if m.sensitive is not None})
-        used = {str(m.sensitive) for m in counted if isinstance(m, Close) and m.distance == "hierarchical"}
         alive = np.ones(len(self.rows), dtype=np.int64)
-        values = values_of(part.table, part.pairs(self.rows), names, alive, used)
+        values = values_of(part.table, part.pairs(self.rows), counted, alive)
         number, most = values.whole.shape
         nodes = values.edge.shape[1] + 1
         return Models(
@@ -257,7 +256,7 @@ class Overlap:
         return np.asarray(self.rows[inside])
 
 
-def overlap_of(part: Part, costs: Costs, watch: Watch, solution: Solution, outside: Ints) -> Overlap | None:
+def overlap_of(part: Part, costs: NodeCosts, watch: Watch, solution: Solution, outside: Ints) -> Overlap | None:
     """Return the search of a component, None where the solution to begin with breaks a constraint."""
     try:
         overlap = Overlap(part, costs, watch, solution, outside)

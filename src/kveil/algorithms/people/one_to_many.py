@@ -1,9 +1,8 @@
 """One person, many records: 1:M-generalization, and Partition alone.
 
-Gong, Luo, Yang, Ni, Li, "Anonymizing 1:M microdata with high utility" (2017), seed 002: people instead of records, then
-Partition for the fingerprints, then Mondrian for the quasi-identifiers, in that order, since the other order breaks
-diversity. Partition leaves at least k people with every fingerprint; Mondrian splits while no fingerprint has more
-than 1/l of a part.
+Gong, Luo, Yang, Ni, Li 2017: people instead of records, then Partition for the fingerprints, then Mondrian for the
+quasi-identifiers, in that order, since the other order breaks diversity. Partition leaves at least k people with
+every fingerprint; Mondrian splits while no fingerprint has more than 1/l of a part.
 """
 
 from __future__ import annotations
@@ -14,20 +13,24 @@ from typing import Literal
 import numpy as np
 
 from kveil.algorithms.classfly.classfly import ClassflyOptions, classfly_complete
-from kveil.algorithms.full_domain.judge import counted_names, group_model
-from kveil.algorithms.people.item_sets import bucketings, canonical_fingerprints, canonical_people, generalize_items
+from kveil.algorithms.limits import limit_groups
+from kveil.algorithms.people.item_sets import bucketings, generalize_items
+from kveil.algorithms.people.order import canonical_fingerprints, canonical_people
 from kveil.algorithms.splitting.mondrian import split_kept
-from kveil.algorithms.splitting.parts import limit_groups
-from kveil.algorithms.unmet import beyond_limit
+from kveil.algorithms.stars import NOTHING_LEFT, nothing_left
+from kveil.algorithms.suppression import LeftOut, beyond_limit
 from kveil.arrays import Bools, Ints
 from kveil.errors import Unmeetable
 from kveil.kernels.grouping.groups import group_rows
 from kveil.measures import measure
-from kveil.models.fingerprints import as_shown, fingerprint_name, fingerprints, nothing_shown
+from kveil.models.distributions import exact
+from kveil.models.fingerprints import as_shown, fingerprint_name, fingerprints
 from kveil.models.groups import AtLeastK, Pairs
+from kveil.models.of_policy import counted_names, group_model
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.components import implied, largest_k, most_suppressed
 from kveil.policy.fields import PolicyPart
+from kveil.policy.privacy import KLDiversity
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -65,59 +68,45 @@ def _best(table: Table, options: PeopleOptions, name: str) -> Solution:
     over = {policy.attributes_of(model) for i, model in enumerate(policy.privacy) if i not in implied(policy)}
     if len(over) < 2 or not all(isinstance(tree, Tree) for tree in table.trees):
         return _solve(table, options, name)
-    failure: Unmeetable | None = None
-    first: Solution | None = None
+    other = _by_classfly(table, options) if table.records >= largest_k(policy) else None
     try:
         first = _solve(table, options, name)
-    except Unmeetable as error:
-        failure = error
-    other = _by_classfly(table, options) if table.records >= largest_k(policy) else None
-    found = [solution for solution in (first, other) if solution is not None]
-    if not found:
-        assert failure is not None
-        raise failure
-    return min(found, key=lambda solution: measure(table, solution).of(policy.loss))
+    except Unmeetable:
+        if other is None:
+            raise
+        return other
+    if other is None:
+        return first
+    return min((first, other), key=lambda solution: measure(table, solution).of(policy.loss))
 
 
 def _solve(table: Table, options: PeopleOptions, name: str) -> Solution:
-    allowed = most_suppressed(table.policy, table.records)
     by_items = canonical_fingerprints(table)
-    kept = np.ones(table.records, dtype=bool)
-    reasons: dict[str, Ints] = {}
-
-    def leave_out(who: Bools, reason: str) -> None:
-        nonlocal kept
-        kept = kept & ~who
-        lost = int((~kept).sum())
-        if lost > allowed:
-            raise beyond_limit(table, name, lost, allowed)
-        reasons[reason] = np.append(
-            reasons.get(reason, np.zeros(0, dtype=np.int32)), np.flatnonzero(who).astype(np.int32)
-        )
-
+    left_out = LeftOut(table, name)
     items: dict[str, Ints] = {}
     fewest = max((bucketing.k for bucketing in bucketings(table.policy)), default=0)
     while True:
+        kept = left_out.kept
         if not _shared(table, items, kept):
             if int(kept.sum()) < fewest:
-                raise beyond_limit(table, name, table.records, allowed)
-            items = generalize_items(table, by_items[kept[by_items]], options.take_out == "last")
+                raise beyond_limit(table, name, table.records, left_out.allowed)
+            items = generalize_items(table, by_items[kept[by_items]], patient=options.take_out == "last")
         view = as_shown(table, items)
-        found, _ = split_kept(view, kept, options.choose == "gain")
-        gone = found.suppressed_anywhere & kept
+        solution, _ = split_kept(view, kept, by_gain=options.choose == "gain")
+        gone = solution.suppressed_anywhere & kept
         if gone.any():
             few = _too_many_alike(view, kept, canonical_people(table))
             if 0 < int(few.sum()) < int(gone.sum()):
-                leave_out(few, "one of too many with the same fingerprint")
+                left_out.leave_out(few, "one of too many with the same fingerprint")
             else:
-                leave_out(gone, "too rare, or too much alike, within its boundaries")
+                left_out.leave_out(gone, "too rare, or too much alike, within its boundaries")
             continue
-        hidden = nothing_shown(table, found.shown, items) & kept
+        hidden = nothing_left(table, solution.shown, items) & kept
         if not hidden.any():
             break
-        leave_out(hidden, "nothing but * would be left to show")
-    details = {**found.details, **_fingerprints_in(view, kept)}
-    return Solution(found.shown, found.suppressed, reasons, details, items=items)
+        left_out.leave_out(hidden, NOTHING_LEFT)
+    details = {**solution.details, **_fingerprints_in(view, kept)}
+    return Solution(solution.shown, solution.suppressed, left_out.reasons, details, items=items)
 
 
 def _by_classfly(table: Table, options: PeopleOptions) -> Solution | None:
@@ -127,25 +116,25 @@ def _by_classfly(table: Table, options: PeopleOptions) -> Solution | None:
     Classfly takes each for itself. Whoever has lost others of their fingerprint or class by suppression goes too.
     """
     allowed = most_suppressed(table.policy, table.records)
-    items = generalize_items(table, canonical_fingerprints(table), options.take_out == "last")
+    items = generalize_items(table, canonical_fingerprints(table), patient=options.take_out == "last")
     view = as_shown(table, items)
     try:
-        found = classfly_complete(view, ClassflyOptions(), np.random.default_rng(table.policy.seed))
+        solution = classfly_complete(view, ClassflyOptions(), np.random.default_rng(table.policy.seed))
     except Unmeetable:
         return None
-    gone = found.suppressed_anywhere
-    kept = _all_hold(view, table, found, items, ~gone & ~nothing_shown(table, found.shown, items))
+    gone = solution.suppressed_anywhere
+    kept = _all_hold(view, table, solution, items, ~gone & ~nothing_left(table, solution.shown, items))
     if int((~kept).sum()) > allowed:
         return None
-    reasons = dict(found.reasons)
+    reasons = dict(solution.reasons)
     if (gone | kept).sum() < table.records:
         reasons["too rare once others were left out"] = np.flatnonzero(~kept & ~gone).astype(np.int32)
-    suppressed = np.repeat(~kept[None, :], len(found.suppressed), axis=0)
-    details = {**found.details, "quasi_identifiers": "classfly+complete", **_fingerprints_in(view, kept)}
-    return Solution(found.shown, suppressed, reasons, details, items=items)
+    suppressed = np.repeat(~kept[None, :], len(solution.suppressed), axis=0)
+    details = {**solution.details, "quasi_identifiers": "classfly+complete", **_fingerprints_in(view, kept)}
+    return Solution(solution.shown, suppressed, reasons, details, items=items)
 
 
-def _all_hold(view: Table, table: Table, found: Solution, items: dict[str, Ints], alive: Bools) -> Bools:
+def _all_hold(view: Table, table: Table, solution: Solution, items: dict[str, Ints], alive: Bools) -> Bools:
     """Return people, of those alive, among whom every model holds and every fingerprint is shared by enough."""
     pairs = {}
     for name in counted_names(view.policy):
@@ -154,7 +143,7 @@ def _all_hold(view: Table, table: Table, found: Solution, items: dict[str, Ints]
     required = []
     for model in view.policy.privacy:
         over = view.positions(view.policy.attributes_of(model))
-        group, first = group_rows(np.array([found.shown[p].codes for p in over], dtype=np.int32))
+        group, first = group_rows(np.array([solution.shown[p].codes for p in over], dtype=np.int32))
         required.append(Requirement(group_model(model, view), group, len(first)))
     for bucketing in bucketings(view.policy):
         code, first = fingerprints(table, bucketing.names, items)
@@ -163,7 +152,7 @@ def _all_hold(view: Table, table: Table, found: Solution, items: dict[str, Ints]
 
 
 def _fingerprints_in(view: Table, kept: Bools) -> dict[str, int]:
-    models = [model for model in view.policy.privacy if model.model == "kl-diversity"]
+    models = [model for model in view.policy.privacy if isinstance(model, KLDiversity)]
     different = [len(np.unique(view.sensitive[fingerprint_name(model)].code[kept])) for model in models]
     return {"fingerprints": max(different, default=0)}
 
@@ -187,16 +176,18 @@ def _too_many_alike(view: Table, kept: Bools, order: Ints) -> Bools:
     """
     out = np.zeros(view.records, dtype=bool)
     for component in view.components:
-        models = [view.policy.privacy[i] for i in component.models if view.policy.privacy[i].model == "kl-diversity"]
+        wanted = [view.policy.privacy[i] for i in component.models]
+        models = [model for model in wanted if isinstance(model, KLDiversity)]
         if not models:
             continue
-        group = limit_groups(view, view.positions(component.attributes))[0][view.distinct.member]
+        positions = view.positions(component.attributes)
+        group = limit_groups(view, positions, view.distinct.low[positions])[0][view.distinct.member]
         people = order[kept[order] & ~out[order]]
         by_group = people[np.argsort(group[people], kind="stable")]
         for members in np.split(by_group, np.flatnonzero(np.diff(group[by_group])) + 1):
             for model in models:
                 code = view.sensitive[fingerprint_name(model)].code
-                out[_trim(members[~out[members]], code, Fraction(str(model.l)))] = True  # type: ignore[union-attr]
+                out[_trim(members[~out[members]], code, exact(model.l))] = True
     return out
 
 

@@ -1,10 +1,9 @@
-"""RMERGER: Poulis, Loukides, Gkoulalas-Divanis, Skiadopoulos, "Anonymizing data with relational and transaction
-attributes" (2013), for (k,k^m)-anonymity; the baseline of seed 002.
+"""RMERGER: Poulis, Loukides, Gkoulalas-Divanis, Skiadopoulos 2013, for (k,kᵐ)-anonymity.
 
-Clusters of at least k people by their quasi-identifiers, by greedy clustering; merging of the clusters that are
-nearest in them while QID-NCP stays below δ; then inside each cluster items are generalized until every combination of
-at most m that occurs is shared by k (Terrovitis, Mamoulis, Kalnis, "Privacy-preserving anonymization of set-valued
-data", 2008). Where the papers are silent, see docs/decisions.
+It is the baseline of Gong et al. 2017. Clusters of at least k people by their quasi-identifiers, by greedy
+clustering; merging of the clusters that are nearest in them while QID-NCP stays below δ; then inside each cluster
+items are generalized until every combination of at most m that occurs is shared by k (Terrovitis, Mamoulis, Kalnis
+2008). Where the papers are silent, see docs/decisions.
 """
 
 from __future__ import annotations
@@ -15,15 +14,18 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from kveil.algorithms.clustering.k_member import Found, Space, clusters_of, dissolve_stars
-from kveil.algorithms.people.item_sets import grow, joined_sets
-from kveil.algorithms.unmet import beyond_limit
+from kveil.algorithms.clustering.k_member import dissolve_stars
+from kveil.algorithms.clustering.space import Clusters, Space, clusters_of
+from kveil.algorithms.people.item_sets import joined_sets, lay_items
+from kveil.algorithms.stars import NOTHING_LEFT, nothing_left
+from kveil.algorithms.suppression import LeftOut
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.items.combinations import ClusterItems, climb, merge_nearest
 from kveil.kernels.items.partition import Forest, group_sets
-from kveil.models.fingerprints import nothing_shown, run_starts
-from kveil.policy.components import largest_k, most_suppressed
+from kveil.models.fingerprints import run_starts
+from kveil.policy.components import largest_k
 from kveil.policy.fields import Count, PolicyPart, Share
+from kveil.policy.privacy import KKmAnonymity
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 
@@ -47,89 +49,87 @@ def rmerger(table: Table, options: RmergerOptions, rng: np.random.Generator) -> 
     Cost: greedy clustering; quadratic in the number of clusters; then O(combinations) a round of generalization, with
     few more rounds than the item trees have levels times m.
     """
-    allowed = most_suppressed(table.policy, table.records)
     k = largest_k(table.policy)
-    m = max([options.m or 1, *(model.m for model in table.policy.privacy if model.model == "k-km-anonymity")])
+    m = max([options.m or 1, *(model.m for model in table.policy.privacy if isinstance(model, KKmAnonymity))])
     # Clustering looks at quasi-identifiers alone: rows, by NCP, whoever they are.
     rows = table.changed(policy=table.policy.model_copy(update={"loss": "ncp"}), persons=None)
     space = Space(rows, list(range(len(table.names)))) if table.names else None
-    kept = np.ones(table.records, dtype=bool)
-    reasons: dict[str, Ints] = {}
+    left_out = LeftOut(table, "rmerger")
     while True:
-        found, small = _one_cluster(kept, k) if space is None else _clusters(space, kept, k, options.delta)
+        kept = left_out.kept
+        clusters, small = _one_cluster(kept, k) if space is None else _clusters(space, kept, k, options.delta)
         if small.any():
-            kept = _leave_out(table, kept, small, "too rare within its boundaries", reasons, allowed)
+            left_out.leave_out(small, "too rare within its boundaries")
             continue
-        items, rounds = _generalize(table, found.label, k, m)
-        shown = () if space is None else tuple(space.shown(found))
-        hidden = nothing_shown(table, shown, items) & kept
+        items, rounds = _generalize(table, clusters.label, k, m)
+        shown = () if space is None else tuple(space.shown(clusters))
+        hidden = nothing_left(table, shown, items) & kept
         if not hidden.any():
             break
-        kept = _leave_out(table, kept, hidden, "nothing but * would be left to show", reasons, allowed)
+        left_out.leave_out(hidden, NOTHING_LEFT)
     suppressed = np.repeat(~kept[None, :], len(table.components), axis=0)
-    details = {"clusters": len(np.unique(found.label[kept])), "rounds": rounds}
-    return Solution(shown, suppressed, reasons, details, items=items)
+    details = {"clusters": len(np.unique(clusters.label[kept])), "rounds": rounds}
+    return Solution(shown, suppressed, left_out.reasons, details, items=items)
 
 
-def _leave_out(table: Table, kept: Bools, who: Bools, reason: str, reasons: dict[str, Ints], allowed: int) -> Bools:
-    kept = kept & ~who
-    lost = int((~kept).sum())
-    if lost > allowed:
-        raise beyond_limit(table, "rmerger", lost, allowed)
-    reasons[reason] = np.append(reasons.get(reason, np.zeros(0, dtype=np.int32)), np.flatnonzero(who)).astype(np.int32)
-    return kept
-
-
-def _clusters(space: Space, kept: Bools, k: int, delta: Decimal) -> tuple[Found, Bools]:
+def _clusters(space: Space, kept: Bools, k: int, delta: Decimal) -> tuple[Clusters, Bools]:
     """Return merged clusters of the kept people, or those whose group of equal limits is below k."""
     table = space.table
-    group = space.mam(k, kept).group
+    group = space.mam_groups(k, kept).group
     of_row = group[table.distinct.member]
     few = np.bincount(of_row[kept], minlength=int(group.max(initial=0)) + 1) < k
     small = few[of_row] & kept
     if small.any():
         none = np.zeros(0, dtype=np.int32)
-        return Found(none, none, none, none.astype(np.int64), none), small
-    found = _in_order(_showing_something(space, clusters_of(space, group, kept, k, None)[0], k), table)
+        return Clusters(none, none, none, none.astype(np.int64), none), small
+    clusters = _in_order(_showing_something(space, clusters_of(space, group, kept, k)[0], k), table)
     weights = sum(table.policy.attributes[name].weight for name in table.names)
     most = int(delta * weights * space.whole.scale * int(kept.sum()))
-    low, high = np.ascontiguousarray(found.low.T), np.ascontiguousarray(found.high.T)
-    into = merge_nearest(*space.costs, low, high, found.size, found.group, most)
+    low, high = np.ascontiguousarray(clusters.low.T), np.ascontiguousarray(clusters.high.T)
+    into = merge_nearest(*space.costs, low, high, clusters.size, clusters.group, most)
     used, number = np.unique(into, return_inverse=True)
     number = number.reshape(-1).astype(np.int32)
-    label = np.append(number, -1)[found.label].astype(np.int32)
-    size = np.bincount(number, weights=found.size, minlength=len(used)).astype(np.int64)
+    label = np.append(number, -1)[clusters.label].astype(np.int32)
+    size = np.bincount(number, weights=clusters.size, minlength=len(used)).astype(np.int64)
     low, high = np.ascontiguousarray(low[used].T), np.ascontiguousarray(high[used].T)
-    return Found(label, low, high, size, found.group[used]), small
+    return Clusters(label, low, high, size, clusters.group[used]), small
 
 
-def _in_order(found: Found, table: Table) -> Found:
+def _in_order(clusters: Clusters, table: Table) -> Clusters:
     """Return clusters numbered by their first members in canonical order: merging breaks ties by their numbers."""
-    members = table.canonical[found.label[table.canonical] >= 0]
-    clusters, first = np.unique(found.label[members], return_index=True)
-    order = clusters[np.argsort(first)]
-    number = np.full(len(found.size) + 1, -1, dtype=np.int32)
+    members = table.canonical[clusters.label[table.canonical] >= 0]
+    used, first = np.unique(clusters.label[members], return_index=True)
+    order = used[np.argsort(first)]
+    number = np.full(len(clusters.size) + 1, -1, dtype=np.int32)
     number[order] = np.arange(len(order))
-    return Found(number[found.label], found.low[:, order], found.high[:, order], found.size[order], found.group[order])
+    return Clusters(
+        number[clusters.label],
+        clusters.low[:, order],
+        clusters.high[:, order],
+        clusters.size[order],
+        clusters.group[order],
+    )
 
 
-def _one_cluster(kept: Bools, k: int) -> tuple[Found, Bools]:
+def _one_cluster(kept: Bools, k: int) -> tuple[Clusters, Bools]:
     """Return everyone who is kept as one cluster: by plain sets of items nobody is nearer than another."""
     flat, everyone = np.zeros((0, 1), dtype=np.int32), np.array([int(kept.sum())], dtype=np.int64)
-    found = Found(np.where(kept, 0, -1).astype(np.int32), flat, flat, everyone, np.zeros(1, dtype=np.int32))
-    return found, kept & (int(kept.sum()) < k)
+    clusters = Clusters(np.where(kept, 0, -1).astype(np.int32), flat, flat, everyone, np.zeros(1, dtype=np.int32))
+    return clusters, kept & (int(kept.sum()) < k)
 
 
-def _showing_something(space: Space, found: Found, k: int) -> Found:
+def _showing_something(space: Space, clusters: Clusters, k: int) -> Clusters:
     """Return clusters without those that show nothing but `*`, if other clusters can take in all their people."""
-    open_to = Found(found.label.copy(), found.low.copy(), found.high.copy(), found.size.copy(), found.group.copy())
+    open_to = Clusters(
+        clusters.label.copy(), clusters.low.copy(), clusters.high.copy(), clusters.size.copy(), clusters.group.copy()
+    )
     if dissolve_stars(space, open_to, k).any():
-        return found
+        return clusters
     used = np.flatnonzero(open_to.size > 0)
     number = np.full(len(open_to.size) + 1, -1, dtype=np.int32)
     number[used] = np.arange(len(used))
     low, high = open_to.low[:, used], open_to.high[:, used]
-    return Found(number[open_to.label], low, high, open_to.size[used], open_to.group[used])
+    return Clusters(number[open_to.label], low, high, open_to.size[used], open_to.group[used])
 
 
 # ---------------------------------------------------------------------------------------------- items
@@ -142,7 +142,7 @@ def _generalize(table: Table, label: Ints, k: int, m: int) -> tuple[dict[str, In
         return {}, 0
     trees = [tree for name in names if (tree := table.sensitive[name].tree) is not None]
     row, leaf = joined_sets(table, names)
-    forest = grow(trees, len(row))
+    forest = lay_items(trees, len(row))
     inside = label[row] >= 0
     width = len(forest.way_start)
     different, place = np.unique(label[row[inside]].astype(np.int64) * width + leaf[inside], return_inverse=True)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kveil.algorithms.least_loss.layout import Costs
-from kveil.algorithms.rules.keep import Rule
+from kveil.algorithms.costs import NodeCosts
+from kveil.algorithms.declared import Rule
 from kveil.arrays import Ints, Longs
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -88,7 +88,7 @@ def _follows(table: Table, left: int, right: int) -> Ints | None:
     return None if (~empty & may_show & (other.depth[follows] < deepest)).any() else follows
 
 
-def follow_costs(costs: Costs, followers: Sequence[Follower]) -> Costs:
+def follow_costs(costs: NodeCosts, followers: Sequence[Follower]) -> NodeCosts:
     """Return costs under which left sides pay for those that follow them, and these pay nothing."""
     nodes = dict(costs.nodes)
     for follower in reversed(followers):

@@ -43,10 +43,6 @@ class Nodes:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.star = 0 if tree.is_star[0] else len(tree.labels)
-        limit: Ints = np.arange(len(tree.labels), dtype=np.int32)
-        while not tree.limit[limit].all():
-            limit = np.where(tree.limit[limit], limit, tree.parent[limit])
-        self.limit = limit
 
     def is_star(self, codes: Ints) -> Bools:
         return np.asarray(codes == self.star)
@@ -65,7 +61,7 @@ class Nodes:
         return found
 
     def together(self, codes: Ints, group: Ints, groups: int, weights: Longs) -> Bools:
-        return heaviest(self.limit[codes], group, groups, weights)
+        return heaviest(self.tree.limit_of_node[codes], group, groups, weights)
 
     def shown(self, codes: Ints) -> Shown:
         return Shown.nodes(self.tree, np.where(codes < len(self.tree.labels), codes, 0).astype(np.int32))

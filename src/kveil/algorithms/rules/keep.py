@@ -1,96 +1,78 @@
 """Association generalization after any algorithm: right sides climb until every declared rule holds.
 
-Huang, Song, Gao, Cai, "Semantic integrity and k-anonymity" (2014), seed 003, definition 8: a group of equal left
-sides shows the lowest value that covers its right sides. The paper does so inside its own algorithm and for one
-constraint. Here it follows any algorithm: rules meet, form chains and cycles, name columns that are released as
-they are, and stand beside boundaries and several constraints. A climb may split the group of a constraint that
-holds the right side without the left; such a group is made to climb as a whole, and only what no climb can save is
-suppressed.
+Huang, Song, Gao, Cai 2014, definition 8: a group of equal left sides shows the lowest value that covers its right
+sides. The paper does so inside its own algorithm and for one constraint. Here it follows any algorithm: rules meet,
+form chains and cycles, name columns that are released as they are, and stand beside boundaries and several
+constraints. A climb may split the group of a constraint that holds the right side without the left; such a group is
+made to climb as a whole, and only what no climb can save is suppressed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from dataclasses import replace
 
 import numpy as np
 
-from kveil.algorithms.full_domain.judge import counted_names, group_model
-from kveil.algorithms.rules.joinable import Nodes, Spans, heaviest
-from kveil.arrays import Bools, Ints
-from kveil.errors import Unmeetable
-from kveil.kernels.grouping.groups import group_rows
+from kveil.algorithms.component import named_k
+from kveil.algorithms.declared import Rule, rules_of
+from kveil.algorithms.rules.climb import beyond_rules, climbed
+from kveil.algorithms.rules.tighten import tightened
+from kveil.algorithms.stars import NOTHING_LEFT, nothing_left
+from kveil.errors import Refused, Unmeetable
 from kveil.measures import measure
-from kveil.models.fingerprints import as_shown, fingerprint_name, nothing_shown
-from kveil.models.groups import AtLeastK, Pairs
-from kveil.models.subset import Requirement, maximal_anonymous_subset
-from kveil.policy.attributes import MaxWidth
+from kveil.models.fingerprints import as_shown
 from kveil.policy.components import most_suppressed
+from kveil.policy.model import Policy
+from kveil.policy.privacy import KKmAnonymity
 from kveil.table.solution import Solution
 from kveil.table.table import Table
-from kveil.table.tree import Tree
 from kveil.words import count
 
 Solve = Callable[[Table], Solution]
 
 
-@dataclass(frozen=True)
-class Rule:
-    """A rule with one attribute on its right; numbers are quasi-identifiers, from ``len(names)`` on other columns.
-
-    A rule that is not ``strict`` (a multivalued one, treated like a functional one) is kept where climbing does it,
-    and costs no record.
-    """
-
-    left: tuple[int, ...]
-    right: int
-    text: str
-    strict: bool = True
-
-
-def rules_of(table: Table, multivalued: bool) -> list[Rule]:
-    """Return a policy's rules one right side at a time; multivalued ones only where they are asked for."""
-    number = {name: i for i, name in enumerate((*table.names, *table.others))}
-    found = []
-    for rule in table.policy.dependencies:
-        if rule.multivalued and not multivalued:
-            continue
-        left = tuple(sorted(number[name] for name in rule.left))
-        for name in rule.right:
-            if name in rule.left or (rule.multivalued and number[name] >= len(table.names)):
-                continue
-            found.append(Rule(left, number[name], rule.rule, not rule.multivalued))
-    return found
+def check_rules(policy: Policy) -> None:
+    """Raise Refused for rules that the release's shape has no place for."""
+    for rule in policy.dependencies:
+        inside = [name for name in rule.left + rule.right if name in policy.generalized]
+        if inside:
+            raise Refused(
+                f"the dependency {rule.rule} names {inside[0]}, whose items a model asks to generalize as sets; no "
+                "rule over single items can be kept then: take it out."
+            )
+    if policy.individual_column is None or policy.release.shape != "long":
+        return
+    for rule in policy.dependencies:
+        inside = [name for name in rule.left + rule.right if policy.attributes[name].role == "sensitive"]
+        if inside and not rule.multivalued:
+            raise Refused(
+                f"the dependency {rule.rule} names {inside[0]}, whose items a release in long shape lays out one under "
+                "another, so that a row is no record any more; use release: {shape: sets}, or take the rule out."
+            )
 
 
-def solve_keeping_rules(table: Table, solve: Solve, multivalued: bool = False) -> Solution:
+def solve_keeping_rules(table: Table, solve: Solve, *, multivalued: bool = False) -> Solution:
     """Return an algorithm's solution in which every declared functional rule holds.
 
     Where a right side cannot climb freely (a boundary, a column released as is), the algorithm also runs with
     boundaries on the left that never merge what the right side keeps apart; the smaller loss is taken.
     """
-    rules = rules_of(table, multivalued)
+    rules = rules_of(table, multivalued=multivalued)
     if not rules:
         return solve(table)
     _check_possible(table, rules)
     tight = tightened(table, rules)
-    best: Solution | None = None
-    least = 0.0
-    failure: Unmeetable | None = None
+    solutions: list[Solution] = []
+    failures: list[Unmeetable] = []
     for under in [table] if tight is None else [tight, table]:
         try:
-            found = keep_rules(table, solve(under), rules)
+            solutions.append(keep_rules(table, solve(under), rules))
         except Unmeetable as error:
-            failure = failure or error
-            continue
-        loss = measure(table, found).of(table.policy.loss)
-        if best is None or loss < least:
-            best, least = found, loss
-    if best is None:
-        assert failure is not None
-        raise failure
-    return best
+            failures.append(error)
+    if not solutions:
+        raise failures[0]
+    return min(solutions, key=lambda solution: measure(table, solution).of(table.policy.loss))
 
 
 def _check_possible(table: Table, rules: list[Rule]) -> None:
@@ -106,7 +88,7 @@ def _check_possible(table: Table, rules: list[Rule]) -> None:
             continue
         names = {table.names[left] for left in rule.left}
         models = [model for model in table.policy.privacy if names <= set(table.policy.attributes_of(model))]
-        k = max((int(getattr(model, "k", 1)) for model in models), default=1)
+        k = max((named_k(model) for model in models), default=1)
         tally = np.bincount(list(table.others.values())[rule.right - quasi])
         lost = int(tally[tally < k].sum())
         if lost > allowed:
@@ -120,63 +102,6 @@ def _check_possible(table: Table, rules: list[Rule]) -> None:
             )
 
 
-# ---------------------------------------------------------------------------------------------- boundaries on the left
-
-
-def tightened(table: Table, rules: list[Rule]) -> Table | None:
-    """Return the table with limits on left sides above which right sides that cannot meet would be merged.
-
-    For rules with one attribute on the left. None where there is nothing to tighten.
-    """
-    trees = list(table.trees)
-    others = list(table.others.values())
-    same = table.low is table.high
-    changed = True
-    any_change = False
-    while changed:
-        changed = False
-        for rule in rules:
-            if not rule.strict or len(rule.left) != 1 or rule.left[0] >= len(trees):
-                continue
-            left = rule.left[0]
-            tree = trees[left]
-            if not isinstance(tree, Tree) or not (same or np.array_equal(table.low[left], table.high[left])):
-                continue
-            if rule.right >= len(trees):
-                kind = others[rule.right - len(trees)]
-            else:
-                right = trees[rule.right]
-                if not isinstance(right, Tree) or not right.limit_of.any():
-                    continue
-                kind = right.limit_of[table.low[rule.right]]
-            limit = _uniform(tree, table.low[left], kind)
-            if (limit & ~tree.limit).any():
-                trees[left] = replace(tree, limit=tree.limit | limit)
-                changed = any_change = True
-    return table.changed(trees=tuple(trees)) if any_change else None
-
-
-def _uniform(tree: Tree, leaves: Ints, kind: Ints) -> Bools:
-    """Return the highest nodes below which all rows are of one kind."""
-    nodes = len(tree.labels)
-    least = np.full(nodes, np.iinfo(np.int32).max, dtype=np.int32)
-    most = np.full(nodes, -1, dtype=np.int32)
-    at = tree.leaf_nodes[leaves]
-    np.minimum.at(least, at, kind)
-    np.maximum.at(most, at, kind)
-    for node in range(nodes - 1, 0, -1):
-        up = tree.parent[node]
-        least[up], most[up] = min(least[up], least[node]), max(most[up], most[node])
-    uniform = least >= most
-    return np.asarray(uniform & ~uniform[tree.parent] & (np.arange(nodes) > 0))
-
-
-# ---------------------------------------------------------------------------------------------- values that climb
-
-
-# ---------------------------------------------------------------------------------------------- the pass
-
-
 def keep_rules(table: Table, solution: Solution, rules: list[Rule]) -> Solution:
     """Return a solution in which all rules hold, and the whole policy still does.
 
@@ -185,260 +110,23 @@ def keep_rules(table: Table, solution: Solution, rules: list[Rule]) -> Solution:
     rows · rules) a round. Raises Unmeetable beyond the suppression limit.
     """
     if not solution.items:
-        return _climbed(table, solution, rules)
+        return climbed(table, solution, rules)
     view = as_shown(table, dict(solution.items))
-    found = _climbed(view, solution, rules)
-    while (hidden := nothing_shown(table, found.shown, dict(found.items)) & ~found.suppressed_anywhere).any():
+    found = climbed(view, solution, rules)
+    while (hidden := nothing_left(table, found.shown, found.items) & ~found.suppressed_anywhere).any():
         # Who shows nothing any more counts as suppressed, and what they shared with others is missing there.
-        before = found.reasons.get(STARS, np.zeros(0, dtype=np.int32))
-        reasons = {**found.reasons, STARS: np.append(before, np.flatnonzero(hidden)).astype(np.int32)}
+        before = found.reasons.get(NOTHING_LEFT, np.zeros(0, dtype=np.int32))
+        reasons = {**found.reasons, NOTHING_LEFT: np.append(before, np.flatnonzero(hidden)).astype(np.int32)}
         found = replace(found, suppressed=found.suppressed | hidden, reasons=reasons, alike=None)
-        found = _climbed(view, found, rules)
+        found = climbed(view, found, rules)
     lost, allowed = int(found.suppressed_anywhere.sum()), most_suppressed(table.policy, table.records)
     if lost > allowed:
-        raise _beyond(table, lost, allowed)
+        raise beyond_rules(table, lost, allowed)
     if lost > int(solution.suppressed_anywhere.sum()) and any(
-        m.model == "k-km-anonymity" for m in table.policy.privacy
+        isinstance(model, KKmAnonymity) for model in table.policy.privacy
     ):
         raise Unmeetable(
             "the dependencies cannot be kept without suppressing individuals, whose items others of their group would "
             "then miss for k-km-anonymity; take a rule out, or ask for kl-diversity."
         )
     return found
-
-
-def _climbed(table: Table, solution: Solution, rules: list[Rule]) -> Solution:
-    work = _Pass(table, solution, rules)
-    while True:
-        work.climb()
-        lost = work.lost()
-        if not lost.any():
-            return work.solution(solution)
-        if not work.unite(lost):
-            work.give_up(lost.any(axis=0), MODELS)
-
-
-def _beyond(table: Table, total: int, allowed: int, why: str = "") -> Unmeetable:
-    return Unmeetable(
-        f"the declared dependencies cannot be kept: {count(total, table.noun)} of {table.records:,} would have to be "
-        f"suppressed and the limit allows {allowed:,}{why}; raise suppression.limit, move boundaries up, or take rules "
-        "out."
-    )
-
-
-RULES = "a dependency could not be kept with it"
-MODELS = "too rare once a dependency was kept"
-STARS = "nothing but * would be left to show"
-
-
-class _Pass:
-    """Distinct released rows while right sides climb."""
-
-    def __init__(self, table: Table, solution: Solution, rules: list[Rule]) -> None:
-        self.table = table
-        self.rules = rules
-        self.quasi = len(table.names)
-        self.values = [
-            Nodes(tree) if isinstance(tree, Tree) else Spans(tree, solution.shown[a], self._widest(table.names[a]))
-            for a, tree in enumerate(table.trees)
-        ]
-        of_component = {name: c for c, part in enumerate(table.components) for name in part.attributes}
-        self.component = [of_component[name] for name in table.names]
-        gone = solution.suppressed
-        if table.whole_rows:
-            gone = np.repeat(gone.any(axis=0)[None, :], len(gone), axis=0)
-        cells = [
-            np.where(gone[self.component[a]], self.values[a].star, shown.codes)
-            for a, shown in enumerate(solution.shown)
-        ]
-        # Fingerprints are shared across classes, so they stand beside what a row shows; each has its own k.
-        prints: dict[str, int] = {}
-        for m in table.policy.privacy:
-            if m.model == "kl-diversity":
-                prints[fingerprint_name(m)] = max(m.k, prints.get(fingerprint_name(m), 0))
-        codes = [table.sensitive[name].code for name in prints]
-        whole = np.array([*cells, *table.others.values(), *gone, *codes], dtype=np.int32)
-        self.member, first = group_rows(whole)
-        distinct = np.ascontiguousarray(whole[: len(whole) - len(codes), first])
-        self.prints = [
-            (code[first], len(table.sensitive[name].values), k)
-            for code, (name, k) in zip(codes, prints.items(), strict=True)
-        ]
-        self.cells = distinct[: self.quasi + len(table.others)]
-        self.gone = distinct[self.quasi + len(table.others) :].astype(bool)
-        self.weights = np.bincount(self.member, minlength=len(first)).astype(np.int64)
-        self.dead = self.gone.all(axis=0)
-        self.before = self.cells.copy()
-        self.reasons: dict[str, Bools] = {}
-        used = counted_names(table.policy)
-        self.pairs = {
-            name: Pairs(*table.pairs(name, self.member, len(first)), table.sensitive[name].known)
-            for name in sorted(used)
-        }
-        self.models = [
-            (c, table.positions(table.policy.attributes_of(table.policy.privacy[i])), table.policy.privacy[i])
-            for c, part in enumerate(table.components)
-            for i in part.models
-        ]
-        rights = {rule.right for rule in rules if rule.right < self.quasi}
-        self.climbing = [sorted(rights.intersection(over)) for _, over, _ in self.models]
-        self.classes = [
-            group_rows(self.before[over])[0] if climbing else np.zeros(0, dtype=np.int32)
-            for (_, over, _), climbing in zip(self.models, self.climbing, strict=True)
-        ]
-        self.united = [np.zeros(len(first) if climbing else 0, dtype=bool) for climbing in self.climbing]
-
-    def _widest(self, name: str) -> Decimal | None:
-        boundary = self.table.policy.attributes[name].boundary
-        return boundary.max_width if isinstance(boundary, MaxWidth) else None
-
-    def stars(self, attributes: list[int]) -> Bools:
-        """Return the rows that show `*` in all the attributes."""
-        return np.asarray(np.logical_and.reduce([self.values[a].is_star(self.cells[a]) for a in attributes]))
-
-    def climb(self) -> None:
-        """Let right sides climb until all rules hold on the rows that take part."""
-        changed = True
-        while changed:
-            changed = False
-            for rule in self.rules:
-                changed |= self._keep(rule)
-            for m, (component, _, _) in enumerate(self.models):
-                if self.united[m].any():
-                    for right in self.climbing[m]:
-                        inside = self.united[m][self.classes[m]] & ~self.gone[component]
-                        changed |= self._cover(np.flatnonzero(inside & self._taking_part()), self.classes[m], right)
-
-    def _taking_part(self) -> Bools:
-        return np.asarray(~self.dead & ~self.stars(list(range(self.quasi))))
-
-    def _keep(self, rule: Rule) -> bool:
-        rows = np.flatnonzero(self._taking_part())
-        if not len(rows):
-            return False
-        group = np.zeros(len(self.dead), dtype=np.int32)
-        group[rows] = group_rows(self.cells[list(rule.left)][:, rows])[0]
-        return self._cover(rows, group, rule.right, rule.strict)
-
-    def _cover(self, rows: Ints, group: Ints, right: int, strict: bool = True) -> bool:
-        """Give every group of rows one right side; return whether anything changed."""
-        cells = self.cells[right]
-        key, first = group_rows(np.array([group[rows], cells[rows]]))
-        of_pair = group[rows[first]]
-        several = np.bincount(of_pair, minlength=1)[of_pair] > 1
-        if not several.any():
-            return False
-        if right < self.quasi:
-            # A cell that suppression starred cannot be told from others: its row goes altogether.
-            starred = several[key] & self.gone[self.component[right]][rows]
-            if starred.any():
-                if strict:
-                    self.give_up_rows(rows[starred], RULES)
-                    return True
-                several &= ~np.isin(of_pair, of_pair[key[starred]])
-        chosen = np.flatnonzero(several)
-        numbers, of_chosen = np.unique(of_pair[chosen], return_inverse=True)
-        of_chosen = of_chosen.reshape(-1).astype(np.int32)
-        code = cells[rows[first[chosen]]]
-        weight = np.bincount(key, weights=self.weights[rows], minlength=len(first)).astype(np.int64)[chosen]
-        if right >= self.quasi:
-            fits = heaviest(code, of_chosen, len(numbers), weight)
-        else:
-            fits = self.values[right].together(code, of_chosen, len(numbers), weight)
-        place = np.full(len(first), -1, dtype=np.int64)
-        place[chosen] = np.arange(len(chosen))
-        if not fits.all():
-            if strict:
-                self.give_up_rows(rows[(place[key] >= 0) & ~fits[place[key]]], RULES)
-                return True
-            whole = np.bincount(of_chosen, weights=~fits, minlength=len(numbers)) == 0
-            if not whole.any():
-                return False
-            place[chosen[~whole[of_chosen]]] = -1
-        joined = self.values[right].join(code, of_chosen, len(numbers))
-        moving = place[key] >= 0
-        cells[rows[moving]] = joined[of_chosen[place[key[moving]]]]
-        return True
-
-    def lost(self) -> Bools:
-        """Return who lies outside every component's maximal anonymous subset, of those who are in (component × row)."""
-        table = self.table
-        alive = ~self.dead & ~self.gone
-        outside = np.zeros_like(self.gone)
-        requirements: list[list[Requirement]] = [[] for _ in table.components]
-        for component, over, model in self.models:
-            group, first = group_rows(self.cells[over])
-            counted = alive[component]
-            if not table.stars_take_part:
-                counted = counted & ~self.stars(table.positions(table.components[component].attributes))
-            requirements[component].append(Requirement(group_model(model, table), group, len(first), counted))
-        if table.whole_rows:
-            together = [requirement for own in requirements for requirement in own]
-            together += [Requirement(AtLeastK(k), code, number) for code, number, k in self.prints]
-            everyone = ~self.dead
-            kept = maximal_anonymous_subset(together, self.weights, self.pairs, everyone)
-            outside[:] = everyone & ~kept
-            return outside
-        for c, own in enumerate(requirements):
-            outside[c] = alive[c] & ~maximal_anonymous_subset(own, self.weights, self.pairs, alive[c])
-        return outside
-
-    def unite(self, lost: Bools) -> bool:
-        """Let the groups that lost rows had before climb as one; return whether there is any that does not yet."""
-        found = False
-        for m, (component, _, _) in enumerate(self.models):
-            if self.climbing[m]:
-                mine = np.unique(self.classes[m][lost[component]])
-                new = mine[~self.united[m][mine]]
-                self.united[m][new] = True
-                found |= len(new) > 0
-        return found
-
-    def give_up(self, rows: Bools, reason: str) -> None:
-        """Suppress rows in every component."""
-        self.give_up_rows(np.flatnonzero(rows), reason)
-
-    def give_up_rows(self, rows: Ints, reason: str) -> None:
-        """Suppress rows, given by number, in every component."""
-        told = self.reasons.setdefault(reason, np.zeros(len(self.dead), dtype=bool))
-        told[rows[~self.gone[:, rows].any(axis=0)]] = True
-        self.dead[rows] = True
-
-    def solution(self, solution: Solution) -> Solution:
-        """Return what the rows show now; beyond the limit, raise Unmeetable."""
-        table = self.table
-        hidden = np.zeros(len(self.dead), dtype=bool)
-        if not table.stars_take_part:
-            hidden = ~self.dead & self.stars(list(range(self.quasi)))
-        changed = self.cells[: self.quasi] != self.before[: self.quasi]
-        if not changed.any() and not self.reasons and not (hidden & ~self.gone.any(axis=0)).any():
-            return solution
-        suppressed = self.gone | self.dead | hidden
-        allowed = most_suppressed(table.policy, table.records)
-        total = int(self.weights[suppressed.any(axis=0)].sum())
-        if total > allowed:
-            raise self._unmeetable(total, allowed)
-        reasons = dict(solution.reasons)
-        new = hidden & ~self.gone.any(axis=0)
-        for reason, rows in {**self.reasons, STARS: new}.items():
-            if rows.any():
-                own = np.flatnonzero(rows[self.member]).astype(np.int32)
-                reasons[reason] = np.union1d(reasons[reason], own).astype(np.int32) if reason in reasons else own
-        climbed = int(self.weights[changed.any(axis=0) & ~suppressed.any(axis=0)].sum())
-        return replace(
-            solution,
-            shown=tuple(values.shown(self.cells[a][self.member]) for a, values in enumerate(self.values)),
-            suppressed=suppressed[:, self.member],
-            reasons=reasons,
-            details={**solution.details, "association": {"records": climbed}},
-            alike=self.member,
-        )
-
-    def _unmeetable(self, total: int, allowed: int) -> Unmeetable:
-        fixed = [rule.text for rule in self.rules if rule.right >= self.quasi]
-        why = (
-            f"; the right side of {fixed[0]} is released as is and cannot be generalized"
-            if fixed and RULES in self.reasons
-            else ""
-        )
-        return _beyond(self.table, total, allowed, why)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.algorithms.full_domain.judge import Judge, Tuples
-from kveil.algorithms.rules.keep import rules_of
-from kveil.algorithms.unmet import beyond_limit
+from kveil.algorithms.declared import rules_of
+from kveil.algorithms.judge import Judge
+from kveil.algorithms.suppression import beyond_limit
+from kveil.algorithms.tuples import Tuples
 from kveil.arrays import Ints, Longs
 from kveil.kernels.grouping.groups import group_rows
 from kveil.kernels.sequential.k_msd import Nodes, repair
@@ -98,7 +99,7 @@ class _Build:
         self.state = Tuples.at_leaves(table)
         self.nodes = self.state.nodes
         self.weights = self.state.weights.copy()
-        limits = [_limits(tree)[self.nodes[a]] for a, tree in enumerate(self.trees) if tree.limit[1:].any()]
+        limits = [tree.limit_of_node[self.nodes[a]] for a, tree in enumerate(self.trees) if tree.limit[1:].any()]
         self.group = np.zeros(self.nodes.shape[1], dtype=np.int32)
         self.out = np.zeros(self.nodes.shape[1], dtype=bool)
         if limits:
@@ -173,7 +174,7 @@ class _Build:
         tree = self.trees[right]
         rows = self.inside
         keys = [self.nodes[a][rows] for a in left]
-        group, first = group_rows(np.array([*keys, _limits(tree)[self.nodes[right][rows]]]))
+        group, first = group_rows(np.array([*keys, tree.limit_of_node[self.nodes[right][rows]]]))
         node = self.nodes[right][rows]
         low = np.full(len(first), tree.leaves, dtype=np.int32)
         high = np.zeros(len(first), dtype=np.int32)
@@ -201,14 +202,6 @@ class _Build:
             "order": [table.names[a] for a in self.done],
         }
         return self.judge.solution(self.state, standing, details)
-
-
-def _limits(tree: Tree) -> Ints:
-    """Return every node's limit: the first marked node on its way up, itself included."""
-    limit: Ints = np.arange(len(tree.labels), dtype=np.int32)
-    while not tree.limit[limit].all():
-        limit = np.where(tree.limit[limit], limit, tree.parent[limit])
-    return limit
 
 
 def _numbered(tree: Tree) -> Nodes:

@@ -1,7 +1,7 @@
-"""Mondrian: LeFevre, DeWitt, Ramakrishnan, "Mondrian multidimensional k-anonymity" (2006), strict.
+"""Mondrian: LeFevre, DeWitt, Ramakrishnan 2006, strict.
 
-As seed 002 uses it, with any model as the condition of a split. Departures, each in docs/decisions: children that
-do not hold alone stay together as one rest part instead of forbidding the split; missing numbers are a child of
+As Gong et al. 2017 use it, with any model as the condition of a split. Departures, each in docs/decisions: children
+that do not hold alone stay together as one rest part instead of forbidding the split; missing numbers are a child of
 their own; a component's parts satisfy all of its models by themselves.
 """
 
@@ -11,16 +11,18 @@ from typing import Literal
 
 import numpy as np
 
-from kveil.algorithms.full_domain.judge import group_model, sensitive_pairs
+from kveil.algorithms.component import components_of
 from kveil.algorithms.limits import is_bounded
-from kveil.algorithms.splitting.parts import Divided, Parts
-from kveil.algorithms.unmet import beyond_limit
+from kveil.algorithms.splitting.parts import Parts, Splitter
+from kveil.algorithms.stars import NOTHING_LEFT, group_of_stars_is_lost, nothing_left
+from kveil.algorithms.suppression import beyond_limit
 from kveil.arrays import Bools, Ints, Longs
 from kveil.models.distributions import AlphaShare, Close, DistinctValues
 from kveil.models.groups import AtLeastK, Groups, Pairs
+from kveil.models.of_policy import group_model, sensitive_pairs
 from kveil.policy.components import most_suppressed
 from kveil.policy.fields import PolicyPart
-from kveil.table.solution import Shown, Solution, all_stars
+from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
 
 
@@ -38,12 +40,12 @@ def mondrian(table: Table, options: MondrianOptions, rng: np.random.Generator) -
     """Split top-down while every part satisfies every model; a part shows the LCA of its values.
 
     Records that no release can keep (their group of equal limits fails) are suppressed, from the most frequent
-    value where leaving out a few is enough. Cost: O(tuples · attributes) a level of the recursion.
+    value where leaving out a few is enough. Cost: O(tuples · attributes) per level of the recursion.
     """
-    return solve_divided(table, Divided, options.choose == "gain", "mondrian")
+    return solve_by_parts(table, "mondrian", by_gain=options.choose == "gain")
 
 
-def solve_divided(table: Table, kind: type[Divided], by_gain: bool, name: str) -> Solution:
+def solve_by_parts(table: Table, name: str, *, by_gain: bool = False, splitter: type[Splitter] = Splitter) -> Solution:
     """Return a solution by one way of dividing components into parts, or raise where too much would be lost."""
     allowed = most_suppressed(table.policy, table.records)
     kept = np.ones(table.records, dtype=bool)
@@ -52,8 +54,8 @@ def solve_divided(table: Table, kind: type[Divided], by_gain: bool, name: str) -
     reasons = {"one of too many with the same sensitive value": trimmed} if len(trimmed) else {}
     starred = np.zeros(table.records, dtype=bool)
     while True:
-        found, hidden = split_kept(table, kept, by_gain, kind)
-        lost = int((found.suppressed_anywhere | hidden).sum())
+        solution, hidden = split_kept(table, kept, by_gain=by_gain, splitter=splitter)
+        lost = int((solution.suppressed_anywhere | hidden).sum())
         if lost > allowed:
             raise beyond_limit(table, name, lost, allowed)
         starred |= hidden
@@ -61,86 +63,86 @@ def solve_divided(table: Table, kind: type[Divided], by_gain: bool, name: str) -
             break
         kept &= ~hidden  # dropping rows shrinks the groups of other components: split again without them
     if starred.any():
-        reasons["nothing but * would be left to show"] = np.flatnonzero(starred).astype(np.int32)
-    suppressed = found.suppressed | hidden
-    alike = None if suppressed.any() else found.alike
-    return Solution(found.shown, suppressed, {**found.reasons, **reasons}, found.details, alike=alike)
+        reasons[NOTHING_LEFT] = np.flatnonzero(starred).astype(np.int32)
+    suppressed = solution.suppressed | hidden
+    alike = None if suppressed.any() else solution.alike
+    return Solution(solution.shown, suppressed, {**solution.reasons, **reasons}, solution.details, alike=alike)
 
 
-def split_kept(table: Table, kept: Bools, by_gain: bool, kind: type[Divided] | None = None) -> tuple[Solution, Bools]:
+def split_kept(
+    table: Table, kept: Bools, *, by_gain: bool, splitter: type[Splitter] = Splitter
+) -> tuple[Solution, Bools]:
     """Return a solution over the kept rows, and the rows that would show nothing but stars."""
     distinct = table.distinct
     member = distinct.member
     everyone = bool(kept.all())
     weights = distinct.weights if everyone else np.bincount(member[kept], minlength=len(distinct.weights))
     pairs = sensitive_pairs(table, None if everyone else kept)
-    parts_of = [(kind or Divided)(table, part, pairs, weights) for part in table.components]
-    found = _split_all(parts_of, weights > 0, by_gain)
-    suppressed = np.zeros((len(parts_of), table.records), dtype=bool)
+    splitters = [splitter(component, pairs, weights) for component in components_of(table)]
+    divided = _split_all(splitters, weights > 0, by_gain=by_gain)
+    suppressed = np.zeros((len(splitters), table.records), dtype=bool)
     shown: list[Shown | None] = [None] * len(table.names)
     reasons = {}
     number = 0
-    for c, (part, parts) in enumerate(zip(parts_of, found, strict=True)):
-        for position, column in zip(part.positions, part.shown(parts, member), strict=True):
+    for c, (own, parts) in enumerate(zip(splitters, divided, strict=True)):
+        for position, column in zip(own.positions, own.shown(parts, member), strict=True):
             shown[position] = column
         suppressed[c] = (parts.part < 0)[member] | ~kept
         number += parts.low.shape[1]
         gone = np.flatnonzero(suppressed[c] & kept).astype(np.int32)
         if len(gone):
-            reasons[part.why] = gone
+            reasons[own.why] = gone
     columns = tuple(column for column in shown if column is not None)
-    alike = found[0].part[member] if len(found) == 1 and not suppressed.any() else None
+    alike = divided[0].part[member] if len(divided) == 1 and not suppressed.any() else None
     solution = Solution(columns, suppressed, reasons, {"parts": number}, alike=alike)
-    if table.stars_take_part:
-        return solution, np.zeros(table.records, dtype=bool)
-    return solution, all_stars(table, columns) & ~solution.suppressed_anywhere
+    return solution, nothing_left(table, columns, {}) & ~solution.suppressed_anywhere
 
 
-def _split_all(components: list[Divided], alive: Bools, by_gain: bool) -> list[Parts]:
+def _split_all(splitters: list[Splitter], alive: Bools, *, by_gain: bool) -> list[Parts]:
     """Return the parts of every component; rows that no part can hold are in none.
 
     Rows of stars that other parts fail without are set apart, and everything is split again without them.
     """
-    parked = [np.zeros(len(alive), dtype=bool) for _ in components]
+    parked = [np.zeros(len(alive), dtype=bool) for _ in splitters]
     while True:
-        found = _split_without(components, alive, parked, by_gain)
+        divided = _split_without(splitters, alive, parked, by_gain=by_gain)
         star = [
-            part.in_the_way(parts) & ~parked[c] for c, (part, parts) in enumerate(zip(components, found, strict=True))
+            own.in_the_way(parts) & ~parked[c] for c, (own, parts) in enumerate(zip(splitters, divided, strict=True))
         ]
         if not any(rows.any() for rows in star):
-            return found
+            return divided
         parked = [before | rows for before, rows in zip(parked, star, strict=True)]
 
 
-def _split_without(components: list[Divided], everyone: Bools, parked: list[Bools], by_gain: bool) -> list[Parts]:
+def _split_without(splitters: list[Splitter], everyone: Bools, parked: list[Bools], *, by_gain: bool) -> list[Parts]:
     """Split every component's tuples but those set apart; the latter become a part that shows stars."""
-    table = components[0].table
-    alive = [everyone for _ in components]
-    may_split = [True for _ in components]
+    table = splitters[0].table
+    alive = [everyone for _ in splitters]
+    may_split = [True for _ in splitters]
     changed = True
     while changed:
         changed = False
-        for c, part in enumerate(components):
-            out, may_split[c] = part.outside(alive[c] & ~parked[c])
+        for c, own in enumerate(splitters):
+            out, may_split[c] = own.outside(alive[c] & ~parked[c])
             if out.any():
-                changed = table.whole_rows and len(components) > 1
-                for other in range(len(components)) if table.whole_rows else [c]:
+                changed = table.whole_rows and len(splitters) > 1
+                for other in range(len(splitters)) if table.whole_rows else [c]:
                     alive[other] = alive[other] & ~out
-    found = []
-    for c, part in enumerate(components):
+    divided = []
+    for c, own in enumerate(splitters):
         inside = alive[c] & ~parked[c]
-        parts = part.partition(inside, by_gain) if may_split[c] else part.unsplit(inside)
-        if len(components) == 1 and not table.stars_take_part:
-            part.dissolve(parts)
-        found.append(part.park(parts, alive[c] & parked[c]))
-    return found
+        parts = own.partition(inside, by_gain=by_gain) if may_split[c] else own.unsplit(inside)
+        if group_of_stars_is_lost(table):
+            own.dissolve(parts)
+        divided.append(own.park(parts, alive[c] & parked[c]))
+    return divided
 
 
 def _trim(table: Table, allowed: int) -> Ints:
     """Return rows to suppress so that the whole table satisfies models that forbid too frequent values.
 
     Of the most frequent value of the failing model, the last in canonical order first; empty where the table holds
-    or where leaving out so many is not allowed. Only for a table without boundaries, of one value a row.
+    or where leaving out so many is not allowed. Only for a table without boundaries, where a row has one value.
     """
     nothing = np.zeros(0, dtype=np.int32)
     bounded = any(is_bounded(table, position) for position in range(len(table.trees)))

@@ -1,129 +1,24 @@
-"""A component of a table divided into parts, each of which holds every model: what Mondrian and others split."""
+"""A component of a table divided into parts, each of which satisfies every model: what Mondrian and others split."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from kveil.algorithms.full_domain.judge import group_model
-from kveil.algorithms.limits import least_size, mam
+from kveil.algorithms.component import SearchComponent, everyone_as_one
+from kveil.algorithms.costs import weighted_losses
+from kveil.algorithms.limits import mam_groups
+from kveil.algorithms.splitting.trees import lay_trees
+from kveil.algorithms.stars import give_away, star_spans, without_part
 from kveil.arrays import Bools, Floats, Ints, Longs
-from kveil.kernels.grouping.groups import group_rows
-from kveil.kernels.splitting.mondrian import Trees, split
+from kveil.kernels.splitting.mondrian import split
 from kveil.models.distributions import Close
-from kveil.models.groups import Groups, Pairs
+from kveil.models.groups import GroupModel, Groups, Pairs, one_group
 from kveil.models.packed import needs_of, values_of
-from kveil.models.subset import Requirement, maximal_anonymous_subset
-from kveil.policy.attributes import Dates
-from kveil.policy.components import Component, implied
-from kveil.policy.numbers import parse_number
-from kveil.table.scale import Scale
+from kveil.models.subset import maximal_anonymous_subset
 from kveil.table.solution import Shown
-from kveil.table.table import Table
 from kveil.table.tree import Tree
-
-
-def _numbers(table: Table, position: int) -> Floats | None:
-    """Return every leaf's number where an attribute is cut like a line, None where it is split like a tree."""
-    tree = table.trees[position]
-    spec = table.policy.attributes[table.names[position]].hierarchy
-    if isinstance(tree, Scale):
-        numbers = np.array([float(number) for number in tree.numbers])
-    elif spec is not None and spec.form in {"intervals", "dates"}:
-        texts = [tree.labels[node] for node in tree.leaf_nodes.tolist()]
-        if tree.missing is not None:
-            texts.pop(tree.missing)
-        if isinstance(spec, Dates):
-            days = np.array([text[:10] for text in texts], dtype="datetime64[D]")
-            numbers = days.astype(np.int64).astype(np.float64)
-        else:
-            numbers = np.array([float(parse_number(text) or 0) for text in texts])
-    else:
-        return None
-    return np.append(numbers, np.nan) if tree.missing is not None else numbers
-
-
-def _extent(table: Table, position: int, numbers: Floats) -> float:
-    tree = table.trees[position]
-    spec = table.policy.attributes[table.names[position]].hierarchy
-    if isinstance(tree, Scale):
-        extent = float(tree.width)
-    elif spec is not None and spec.form == "intervals":
-        extent = float(spec.to - spec.from_)
-    else:
-        extent = float(np.nanmax(numbers) - np.nanmin(numbers)) if np.isfinite(numbers).any() else 0.0
-    return extent or 1.0
-
-
-def _children(tree: Tree) -> tuple[Ints, Ints]:
-    """Return the nodes sorted by parent, and how many children every node has."""
-    child = np.argsort(tree.parent[1:], kind="stable").astype(np.int32) + 1
-    return child.astype(np.int32), np.bincount(tree.parent[1:], minlength=len(tree.labels)).astype(np.int32)
-
-
-def _trees(table: Table, positions: list[int]) -> Trees:
-    """Lay the trees of some attributes end to end, for the kernel."""
-    parts: dict[str, list[Any]] = {name: [] for name in ("parent", "first", "last", "leaf_node", "child", "cost")}
-    numeric, extents, importance, missing, numbers, fans = [], [], [], [], [], []
-    node_offset, leaf_offset = [0], [0]
-    for position in positions:
-        tree = table.trees[position]
-        found = _numbers(table, position)
-        numeric.append(found is not None)
-        leaves = tree.leaves
-        numbers.append(np.zeros(leaves) if found is None else found)
-        extents.append(1.0 if found is None else _extent(table, position, found))
-        importance.append(float(table.policy.attributes[table.names[position]].weight))
-        missing.append(-1 if tree.missing is None or found is None else tree.missing)
-        if isinstance(tree, Tree):
-            child, fan = _children(tree)
-            cost = tree.il if table.policy.loss == "il" else tree.ncp
-            for name, array in (
-                ("parent", tree.parent), ("first", tree.first), ("last", tree.last),
-                ("leaf_node", tree.leaf_nodes), ("child", child), ("cost", cost),
-            ):  # fmt: skip
-                parts[name].append(array)
-            fans.append(fan)
-            node_offset.append(node_offset[-1] + len(tree.labels))
-        else:
-            parts["leaf_node"].append(np.zeros(leaves, dtype=np.int32))
-            node_offset.append(node_offset[-1])
-        leaf_offset.append(leaf_offset[-1] + leaves)
-
-    def laid(arrays: list[Any], dtype: type) -> Any:
-        return np.concatenate(arrays).astype(dtype) if arrays else np.zeros(0, dtype=dtype)
-
-    return Trees(
-        numeric=np.array(numeric),
-        node_offset=np.array(node_offset, dtype=np.int64),
-        leaf_offset=np.array(leaf_offset, dtype=np.int64),
-        parent=laid(parts["parent"], np.int32),
-        first=laid(parts["first"], np.int32),
-        last=laid(parts["last"], np.int32),
-        leaf_node=laid(parts["leaf_node"], np.int32),
-        child_start=np.concatenate([[0], np.cumsum(laid(fans, np.int64))]).astype(np.int64),
-        child=laid(parts["child"], np.int32),
-        cost=laid(parts["cost"], np.float64),
-        number=laid(numbers, np.float64),
-        extent=np.array(extents, dtype=np.float64),
-        importance=np.array(importance, dtype=np.float64),
-        missing=np.array(missing, dtype=np.int32),
-    )
-
-
-def limit_groups(table: Table, positions: list[int]) -> tuple[Ints, int]:
-    """Group the distinct tuples that share all their maximum allowed values in some attributes (MAM groups)."""
-    limits = [
-        tree.limit_of[table.distinct.low[p]]
-        for p in positions
-        if isinstance(tree := table.trees[p], Tree) and tree.limit_of.any()
-    ]
-    if not limits:
-        return np.zeros(len(table.distinct.weights), dtype=np.int32), 1
-    group, first = group_rows(np.array(limits, dtype=np.int32))
-    return group, len(first)
 
 
 @dataclass
@@ -136,48 +31,39 @@ class Parts:
     split: bool = True  # each part holds alone; where not, parts hold together with others of equal values
 
 
-class Divided:
-    """One component of a table, to be divided into parts on its own columns."""
+class Splitter:
+    """Divides one component of a table into parts, on its own columns."""
 
-    def __init__(self, table: Table, component: Component, pairs: dict[str, Pairs], weights: Longs) -> None:
-        policy = table.policy
-        skip = implied(policy)
-        self.table = table
-        self.positions = table.positions(component.attributes)
-        self.models = [group_model(policy.privacy[i], table) for i in component.models if i not in skip]
-        self.over = [
-            [component.attributes.index(name) for name in policy.attributes_of(policy.privacy[i])]
-            for i in component.models
-            if i not in skip
-        ]
-        self.sensitive = sorted({model.sensitive for model in self.models if model.sensitive is not None})
-        self.pairs = {name: pairs[name] for name in self.sensitive}
-        self.low = np.ascontiguousarray(table.distinct.low[self.positions])
-        same = table.distinct.low is table.distinct.high
-        self.high = self.low if same else np.ascontiguousarray(table.distinct.high[self.positions])
+    def __init__(self, component: SearchComponent, pairs: dict[str, Pairs], weights: Longs) -> None:
+        self.component = component
+        self.table = component.table
+        self.positions = component.positions
+        self.models = component.models
+        self.sensitive = component.sensitive
+        self.pairs = component.pairs_of(pairs)
+        self.low, self.high = component.spans()
         self.weights = weights
-        self.mam = mam(table, self.positions, self.low, self.high, weights, least_size(table, component))
+        self.mam = mam_groups(self.table, self.positions, self.low, self.high, weights, component.least_members)
 
     @property
     def why(self) -> str:
         """Why rows are suppressed that no part can hold."""
-        return f"too rare over {', '.join(self.table.names[p] for p in self.positions)} within its boundaries"
+        return f"too rare over {', '.join(self.component.names)} within its boundaries"
 
     def dissolve(self, parts: Parts) -> None:
         """Give the tuples of parts that would show nothing but stars to others."""
-        _dissolve(self, parts)
+        neighbours = _Neighbours(self, parts)
+        if neighbours.moving is not None:
+            give_away(neighbours.moving, neighbours.join, lambda left: set())
 
     def good(self, group: Ints, groups: int, weights: Longs) -> Bools:
         """Tell which groups of tuples satisfy every model by themselves."""
-        counted = Groups(group, groups, weights, self.pairs)
-        found = np.ones(groups, dtype=bool)
-        for model in self.models:
-            found &= model.good(counted)
-        return found
+        return self.component.good(Groups(group, groups, weights, self.pairs))
 
-    def start(self) -> tuple[Ints, int]:
-        """Group the tuples that share all their maximum allowed values (MAM groups)."""
-        return self.mam.group, self.mam.number
+    def judges(self, inside: Bools) -> list[GroupModel]:
+        """Return the models, t-closeness with the distribution of the tuples that are in as its reference."""
+        everyone = everyone_as_one(np.where(inside, self.weights, 0), self.pairs)
+        return [model.against(everyone) if isinstance(model, Close) else model for model in self.models]
 
     def outside(self, alive: Bools) -> tuple[Bools, bool]:
         """Return the tuples whose MAM group can never hold, and whether the others may be split.
@@ -186,21 +72,18 @@ class Divided:
         attributes than the component, groups that fail alone may hold together; then exactly those outside the
         maximal anonymous subset are out, and what is left stays at its limits, where it holds.
         """
-        group, groups = self.start()
+        group, groups = self.mam.group, self.mam.number
         kept = alive.copy()
         while True:
             bad = ~self.good(group, groups, np.where(kept, self.weights, 0))[group] & kept & (self.weights > 0)
             if not bad.any():
                 return alive & ~kept, True
-            if any(len(over) < len(self.positions) for over in self.over):
+            if not self.component.over_everything:
                 parts = self.unsplit(alive)
                 star = self.stars(parts)[np.maximum(parts.part, 0)]
-                requirements = []
-                for model, over in zip(self.models, self.over, strict=True):
-                    shown = [self._limits(a) for a in over]
-                    of_tuple, first = group_rows(np.array(shown, dtype=np.int32))
-                    requirements.append(Requirement(model, of_tuple, len(first), ~star if star.any() else None))
-                inside = maximal_anonymous_subset(requirements, np.where(alive, self.weights, 0), self.pairs, alive)
+                at_limits = np.array([self._limits(a) for a in range(len(self.positions))], dtype=np.int32)
+                required = self.component.requirements(at_limits, ~star if star.any() else None)
+                inside = maximal_anonymous_subset(required, np.where(alive, self.weights, 0), self.pairs, alive)
                 return alive & ~inside, False
             kept &= ~bad
 
@@ -215,9 +98,9 @@ class Divided:
         part = np.where(alive, self.mam.group, -1).astype(np.int32)
         return Parts(part, self.mam.low.copy(), self.mam.high.copy(), split=False)
 
-    def partition(self, alive: Bools, by_gain: bool) -> Parts:
+    def partition(self, alive: Bools, *, by_gain: bool) -> Parts:
         """Split the tuples that are in, MAM group by MAM group."""
-        group, groups = self.start()
+        group, groups = self.mam.group, self.mam.number
         chosen = np.flatnonzero(alive)
         part = np.full(len(alive), -1, dtype=np.int32)
         if not len(chosen):
@@ -226,33 +109,24 @@ class Divided:
         order = chosen[np.argsort(group[chosen], kind="stable")].astype(np.int32)
         sizes = np.bincount(group[chosen], minlength=groups)
         starts = np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.int64)
-        alive_weights = np.where(alive, self.weights, 0)
-        trees_used = {str(m.sensitive) for m in self.models if isinstance(m, Close) and m.distance == "hierarchical"}
-        found = split(
+        made = split(
             self.low,
             self.high,
             self.weights,
-            _trees(self.table, self.positions),
+            lay_trees(self.table, self.positions),
             needs_of(self.models, self.sensitive),
-            values_of(self.table, self.pairs, self.sensitive, alive_weights, trees_used),
+            values_of(self.table, self.pairs, self.models, np.where(alive, self.weights, 0)),
             order,
             starts,
             by_gain,
         )
-        parts = len(found.ends) - 1
-        part[found.order] = np.repeat(np.arange(parts, dtype=np.int32), np.diff(found.ends))
-        return Parts(part, found.low, found.high)
+        parts = len(made.ends) - 1
+        part[made.order] = np.repeat(np.arange(parts, dtype=np.int32), np.diff(made.ends))
+        return Parts(part, made.low, made.high)
 
     def stars(self, parts: Parts) -> Bools:
-        """Return the parts that show nothing but stars and so take no part in any model."""
-        found = np.full(parts.low.shape[1], not self.table.stars_take_part)
-        for a, position in enumerate(self.positions):
-            tree = self.table.trees[position]
-            if isinstance(tree, Tree):
-                found &= tree.is_star[tree.lca(parts.low[a], parts.high[a])]
-            else:
-                found &= (parts.high[a] == tree.missing) & (parts.low[a] != parts.high[a])
-        return found
+        """Return the parts of stars that the component's models do not count."""
+        return without_part(self.table, star_spans(self.component.trees, parts.low, parts.high))
 
     def in_the_way(self, parts: Parts) -> Bools:
         """Return the tuples of stars without which other parts fail.
@@ -276,7 +150,7 @@ class Divided:
         if not parked.any():
             return parts
         part = np.where(parked, parts.low.shape[1], parts.part).astype(np.int32)
-        leaves = [self.table.trees[position].leaves for position in self.positions]
+        leaves = [tree.leaves for tree in self.component.trees]
         low = np.column_stack([parts.low, np.zeros(len(leaves), dtype=np.int32)])
         high = np.column_stack([parts.high, np.array(leaves, dtype=np.int32) - 1])
         return Parts(part, low, high, parts.split)
@@ -284,53 +158,70 @@ class Divided:
     def shown(self, parts: Parts, member: Ints) -> list[Shown]:
         """Return what every row shows in the component's attributes; suppressed rows show anything."""
         part = parts.part[member]
-        trees = (self.table.trees[position] for position in self.positions)
+        trees = self.component.trees
         return [Shown.covering(tree, parts.low[a], parts.high[a], part) for a, tree in enumerate(trees)]
 
 
-def _dissolve(component: Divided, parts: Parts) -> None:
-    """Give the tuples of parts that would show nothing but stars to the parts where that costs least.
+class _Neighbours:
+    """Parts that may take in the tuples of parts that would show nothing but stars.
 
     A row of stars counts as suppressed, so a wider neighbour is better than a part of its own. A part takes a tuple
-    only if they share all maximum allowed values and it goes on satisfying every model and shows something still.
-    Tuples in canonical order; ties to the first part.
+    only if they share all maximum allowed values and it goes on satisfying every model and shows something still; of
+    those the one whose loss grows least, of equals the first. ``moving`` are the tuples in canonical order, None where
+    nothing can be done.
     """
-    trees = [component.table.trees[p] for p in component.positions]
-    if not all(isinstance(tree, Tree) and tree.labels[0] == "*" for tree in trees) or parts.low.shape[1] < 2:
-        return
-    nodes = _nodes(trees, parts.low, parts.high)
-    lost = (nodes == 0).all(axis=0)
-    if not lost.any() or lost.all():
-        return
-    moving = np.flatnonzero(lost[np.maximum(parts.part, 0)] & (parts.part >= 0))
-    moving = moving[np.lexsort(tuple(reversed(list(component.low[:, moving]))))]
-    weight = np.bincount(parts.part[parts.part >= 0], component.weights[parts.part >= 0], parts.low.shape[1])
-    group, _ = component.start()
-    group_of = np.full(parts.low.shape[1], -1, dtype=np.int32)
-    group_of[parts.part[parts.part >= 0]] = group[parts.part >= 0]
-    table = component.table
-    importance = [float(table.policy.attributes[table.names[p]].weight) for p in component.positions]
-    for at in moving.tolist():
-        low = np.minimum(parts.low, component.low[:, at : at + 1])
-        high = np.maximum(parts.high, component.high[:, at : at + 1])
-        wider = _nodes(trees, low, high)
+
+    def __init__(self, splitter: Splitter, parts: Parts) -> None:
+        self.splitter = splitter
+        self.parts = parts
+        self.moving: list[int] | None = None
+        trees = [tree for tree in splitter.component.trees if isinstance(tree, Tree) and tree.is_star[0]]
+        if len(trees) < len(splitter.positions) or parts.low.shape[1] < 2:
+            return
+        self.trees = trees
+        self.nodes = self._nodes(parts.low, parts.high)
+        self.lost = (self.nodes == 0).all(axis=0)
+        if not self.lost.any() or self.lost.all():
+            return
+        moving = np.flatnonzero(self.lost[np.maximum(parts.part, 0)] & (parts.part >= 0))
+        self.moving = moving[np.lexsort(tuple(reversed(list(splitter.low[:, moving]))))].tolist()
+        inside = parts.part >= 0
+        number = parts.low.shape[1]
+        self.weight: Floats = np.bincount(parts.part[inside], splitter.weights[inside], number).astype(np.float64)
+        self.group_of = np.full(number, -1, dtype=np.int32)
+        self.group_of[parts.part[inside]] = splitter.mam.group[inside]
+        self.losses = [weighted_losses(splitter.table, position) for position in splitter.positions]
+        self.judges = splitter.judges(inside)
+        self.members: dict[int, list[int]] = {}
+        for at, part in zip(np.flatnonzero(inside).tolist(), parts.part[inside].tolist(), strict=True):
+            self.members.setdefault(part, []).append(at)
+
+    def _nodes(self, low: Ints, high: Ints) -> Ints:
+        return np.array([tree.lca(low[a], high[a]) for a, tree in enumerate(self.trees)])
+
+    def join(self, at: int) -> bool:
+        """Let a tuple join a part, if one can take it."""
+        parts, splitter = self.parts, self.splitter
+        low = np.minimum(parts.low, splitter.low[:, at : at + 1])
+        high = np.maximum(parts.high, splitter.high[:, at : at + 1])
+        wider = self._nodes(low, high)
+        own = splitter.weights[at]
         more = np.zeros(parts.low.shape[1])
-        for a, tree in enumerate(trees):
-            assert isinstance(tree, Tree)
-            own = tree.il if table.policy.loss == "il" else tree.ncp
-            more += importance[a] * (own[wider[a]] * (weight + component.weights[at]) - own[nodes[a]] * weight)
-        more[lost | (wider == 0).all(axis=0) | (weight == 0) | (group_of != group[at])] = np.inf
+        for a, loss in enumerate(self.losses):
+            more += loss[wider[a]] * (self.weight + own) - loss[self.nodes[a]] * self.weight
+        closed = self.lost | (wider == 0).all(axis=0) | (self.weight == 0)
+        more[closed | (self.group_of != splitter.mam.group[at])] = np.inf
         for target in np.argsort(more, kind="stable").tolist():
             if not np.isfinite(more[target]):
-                break
-            joined = (parts.part == target) | (np.arange(len(parts.part)) == at)
-            if component.good(joined.astype(np.int32), 2, np.where(parts.part >= 0, component.weights, 0))[1]:
+                return False
+            joined = np.array([*self.members[target], at])
+            group = one_group(joined, splitter.weights, splitter.pairs)
+            if all(model.good(group)[0] for model in self.judges):
+                self.members[int(parts.part[at])].remove(at)
+                self.members[target].append(at)
                 parts.part[at] = target
                 parts.low[:, target], parts.high[:, target] = low[:, target], high[:, target]
-                nodes[:, target] = wider[:, target]
-                weight[target] += component.weights[at]
-                break
-
-
-def _nodes(trees: list[Tree | Scale], low: Ints, high: Ints) -> Ints:
-    return np.array([tree.lca(low[a], high[a]) for a, tree in enumerate(trees) if isinstance(tree, Tree)])
+                self.nodes[:, target] = wider[:, target]
+                self.weight[target] += own
+                return True
+        return False

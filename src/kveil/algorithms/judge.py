@@ -1,0 +1,152 @@
+"""How a whole table stands under its policy, given what every tuple shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kveil.algorithms.component import SearchComponent, components_of
+from kveil.algorithms.stars import NOTHING_LEFT, count_as_suppressed, star_nodes, without_part
+from kveil.algorithms.tuples import Tuples
+from kveil.arrays import Bools, Ints
+from kveil.kernels.grouping.groups import group_rows, sample_of_groups
+from kveil.models.groups import Groups
+from kveil.models.subset import Requirement, maximal_anonymous_subset
+from kveil.table.solution import Shown, Solution
+from kveil.table.table import Table
+from kveil.table.tree import Tree
+
+SMALL = 50_000  # tuples below which a look at a sample of the groups saves nothing
+SAMPLE_BITS = 6  # the sample: one group in 64, or more where the limit asks for more proof
+SAMPLED_TUPLES = 4096  # by which attributes are compared
+ENOUGH_GROUPS = 2000  # combinations of values that make a fair sample
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Tuples outside each component's maximal anonymous subset, and those that count as suppressed."""
+
+    outside: Bools  # component × tuple
+    lost: Bools
+
+
+def _most_telling(nodes: Ints, positions: list[int]) -> list[int]:
+    """Return few attributes that tell tuples apart well: a sample of their values is one of whole groups.
+
+    Whichever attributes are taken, members of a group agree on them, so a sample never cuts a group in two.
+    """
+    seen = {a: len(np.unique(nodes[a, :SAMPLED_TUPLES])) for a in positions}
+    chosen: list[int] = []
+    combinations = 1
+    for a in sorted(positions, key=lambda a: -seen[a]):
+        chosen.append(a)
+        combinations *= seen[a]
+        if combinations >= ENOUGH_GROUPS:
+            break
+    return chosen
+
+
+class Judge:
+    """Judges shown tuples by a table's whole policy, as texts will be judged.
+
+    A row of stars takes no part in its component's models, unless it is a person whose items are shown.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.trees = [tree for tree in table.trees if isinstance(tree, Tree)]
+        self.components = components_of(table)
+
+    def without_part(self, nodes: Ints, component: SearchComponent) -> Bools:
+        """Return the tuples of stars that a component's models do not count."""
+        positions = component.positions
+        return without_part(self.table, star_nodes([self.trees[a] for a in positions], nodes[positions]))
+
+    def nothing_left(self, nodes: Ints) -> Bools:
+        """Return the tuples that show nothing but `*` anywhere and count as suppressed."""
+        return count_as_suppressed(self.table, star_nodes(self.trees, nodes))
+
+    def hopeless(self, state: Tuples, allowed: int) -> set[int] | None:
+        """Return the violating components where a sample of the groups already proves that too much is lost.
+
+        The sample is all of some groups and nothing of others, so what fails in it fails in the whole. None where
+        it proves nothing. Costs a fraction of :meth:`standing` on large tables.
+        """
+        if state.nodes.shape[1] < SMALL:
+            return None
+        enough = self.table.records // max(4 * allowed, 1)
+        bits = min(SAMPLE_BITS, max(enough.bit_length() - 1, 0))
+        lost = [self._lost_in_sample(state, component, bits) for component in self.components]
+        if max(lost) <= allowed:
+            return None
+        return {
+            c
+            for c, component in enumerate(self.components)
+            if lost[c] or self._outside(state, component, None)[0].any()
+        }
+
+    def _lost_in_sample(self, state: Tuples, component: SearchComponent, bits: int) -> int:
+        most = 0
+        for constraint in component.constraints:
+            if constraint.model.sensitive is not None:
+                continue
+            rows = sample_of_groups(state.nodes[_most_telling(state.nodes, constraint.positions)], bits)
+            nodes, weights = state.nodes[:, rows], state.weights[rows]
+            group, first = group_rows(nodes[constraint.positions])
+            counted = np.where(self.without_part(nodes, component), 0, weights)
+            good = constraint.model.good(Groups(group, len(first), counted, {}))
+            most = max(most, int(counted[~good[group]].sum()))
+        return most
+
+    def _outside(
+        self, state: Tuples, component: SearchComponent, dead: Bools | None
+    ) -> tuple[Bools, list[Requirement]]:
+        starred = self.without_part(state.nodes, component)
+        requirements = component.requirements(state.over(component.positions), ~starred if starred.any() else None)
+        everyone = np.ones(state.nodes.shape[1], dtype=bool) if dead is None else ~dead
+        return ~maximal_anonymous_subset(requirements, state.weights, state.pairs, everyone), requirements
+
+    def standing(self, state: Tuples, dead: Bools | None = None) -> Standing:
+        """Find who lies outside; ``dead`` (component × tuple) are those an algorithm has given up already.
+
+        Where a row outside one component is gone from all, the subset is taken under all constraints together.
+        """
+        outside = np.zeros((len(self.components), state.nodes.shape[1]), dtype=bool)
+        together: list[Requirement] = []
+        for c, component in enumerate(self.components):
+            outside[c], requirements = self._outside(state, component, None if dead is None else dead[c])
+            together += requirements
+        lost = outside.any(axis=0) | self.nothing_left(state.nodes)
+        if self.table.whole_rows and lost.any():
+            lost = ~maximal_anonymous_subset(together, state.weights, state.pairs, ~lost)
+        return Standing(outside, lost)
+
+    def solution(self, state: Tuples, standing: Standing, details: dict[str, Any]) -> Solution:
+        """Return what a state shows as a solution, with the reason of everyone who is suppressed."""
+        table = self.table
+        member = state.member[table.distinct.member]
+        nothing_left = self.nothing_left(state.nodes)
+        suppressed = standing.outside | nothing_left
+        if table.whole_rows:
+            suppressed |= standing.lost
+        reasons = {
+            f"too rare over {', '.join(component.names)}": out
+            for component, out in zip(self.components, standing.outside, strict=True)
+        }
+        reasons[NOTHING_LEFT] = nothing_left
+        reasons["too rare once other records were dropped"] = (
+            standing.lost & ~standing.outside.any(axis=0) & ~nothing_left
+        )
+        return Solution(
+            shown=tuple(Shown.nodes(tree, state.nodes[a][member]) for a, tree in enumerate(self.trees)),
+            suppressed=suppressed[:, member],
+            reasons={
+                reason: np.flatnonzero(tuples[member]).astype(np.int32)
+                for reason, tuples in reasons.items()
+                if tuples.any()
+            },
+            details=details,
+            alike=member,
+        )

@@ -1,0 +1,178 @@
+"""Pages that describe the tree agree with it: rooms, decisions, papers, and the synopses of commands."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from places import ROOT
+
+with warnings.catch_warnings():  # Typer's own import asks click for names that click has deprecated
+    warnings.simplefilter("ignore", DeprecationWarning)
+    import typer
+
+    from kveil.cli import app
+
+DOCS = ROOT / "docs"
+SOURCE = ROOT / "src" / "kveil"
+
+
+# ---------------------------------------------------------------------------------------------- rooms
+
+
+def rooms_of_the_page() -> list[str]:
+    """The names in the tree that docs/flow.md draws: those of folders end in a slash."""
+    text = (DOCS / "flow.md").read_text(encoding="utf-8")
+    block = re.search(r"```text\nsrc/kveil/\n(.*?)```", text, flags=re.DOTALL)
+    assert block is not None
+    found: list[str] = []
+    above: list[str] = []
+    for line in block[1].splitlines():
+        depth = (len(line) - len(line.lstrip())) // 2
+        name = line.split()[0]
+        above = [*above[: depth - 1], name]
+        found.append("".join(above))
+    return found
+
+
+def rooms_of_the_tree() -> list[str]:
+    """Every module at the top, every room, and the families of algorithms and kernels."""
+    found = [path.name for path in SOURCE.glob("*.py")]
+    for folder in SOURCE.iterdir():
+        if folder.is_dir() and (any(folder.glob("*.py")) or folder.name == "data"):
+            found.append(f"{folder.name}/")
+            if folder.name in ("algorithms", "kernels"):
+                found += [f"{folder.name}/{below.parent.name}/" for below in folder.glob("*/__init__.py")]
+    return found
+
+
+def test_the_rooms_of_the_page_are_those_of_the_source() -> None:
+    page = rooms_of_the_page()
+    assert len(set(page)) == len(page)
+    files_in_rooms = [name for name in page if "/" in name.rstrip("/") and not name.endswith("/")]
+    assert all((SOURCE / name).is_file() for name in files_in_rooms)
+    assert sorted(set(page) - set(files_in_rooms)) == sorted(rooms_of_the_tree())
+
+
+# ---------------------------------------------------------------------------------------------- decisions
+
+
+NOTES = sorted((DOCS / "decisions").glob("[0-9]*.md"))
+
+
+@pytest.mark.parametrize("note", NOTES, ids=lambda note: note.stem)
+def test_a_decision_has_a_number_a_status_and_its_parts(note: Path) -> None:
+    text = note.read_text(encoding="utf-8")
+    assert text.startswith(f"# {note.name[:3]} ")
+    assert len(text.splitlines()) <= 42
+    status = re.search(r"^\*\*Status\.\*\* (.*?)\n\n", text, flags=re.MULTILINE | re.DOTALL)
+    assert status is not None
+    assert status[1].startswith(("In force", "Replaced by ["))
+    for part in ("**Context.**", "**Decision.**", "**Why.**"):
+        assert part in text
+
+
+def test_the_index_lists_every_decision_once_by_room() -> None:
+    index = (DOCS / "decisions" / "README.md").read_text(encoding="utf-8")
+    _, *rooms = index.split("\n## ")
+    listed: list[str] = []
+    for room in rooms:
+        name = room.split("\n")[0].split(":")[0]
+        assert name == "The whole" or (SOURCE / name).exists(), name
+        entries = re.findall(r"^- \[(.*)\]\((.*)\)$", room, flags=re.MULTILINE)
+        assert entries == sorted(entries, key=lambda entry: entry[1])
+        for title, file in entries:
+            assert (DOCS / "decisions" / file).read_text(encoding="utf-8").startswith(f"# {title}\n")
+        listed += [file for _, file in entries]
+    assert sorted(listed) == [note.name for note in NOTES]
+
+
+# ---------------------------------------------------------------------------------------------- papers
+
+
+CITED = re.compile(
+    r"([A-Z][\w-]+)(?: et al\.|(?:, [A-Z][\w-]+)*,? and [A-Z][\w-]+|(?:, [A-Z][\w-]+)+),? \(?((?:19|20)\d\d)\b"
+)
+
+
+def texts() -> Iterator[tuple[Path, str]]:
+    for folder in ("src", "docs", "tests", "benchmarks", "scripts"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in (".py", ".md") and path != Path(__file__):
+                yield path, path.read_text(encoding="utf-8")
+
+
+def test_every_paper_that_is_cited_is_in_the_list() -> None:
+    page = (DOCS / "papers.md").read_text(encoding="utf-8")
+    keys = re.findall(r"^\| (\w[^|]*?) ((?:19|20)\d\d) \|", page, flags=re.MULTILINE)
+    known = {(re.split(r" et al\.| and ", authors)[0], year) for authors, year in keys}
+    assert len(known) == len(keys) > 15
+    cited = {
+        (found[1], found[2], path.relative_to(ROOT).as_posix())
+        for path, text in texts()
+        for found in CITED.finditer(" ".join(text.split()))
+    }
+    assert len(cited) > 20
+    assert [entry for entry in sorted(cited) if entry[:2] not in known] == []
+
+
+# ---------------------------------------------------------------------------------------------- commands
+
+
+def commands() -> dict[str, Any]:
+    """Every command by the words that call it."""
+    found: dict[str, Any] = {}
+
+    def walk(command: Any, words: tuple[str, ...]) -> None:
+        for name, below in command.commands.items():
+            if hasattr(below, "commands"):
+                walk(below, (*words, name))
+            elif not below.hidden:
+                found[" ".join((*words, name))] = below
+
+    walk(typer.main.get_command(app), ())
+    return found
+
+
+def synopses() -> dict[str, str]:
+    """What docs/commands.md gives as the call of each command."""
+    page = (DOCS / "commands.md").read_text(encoding="utf-8")
+    spans = re.findall(r"^`kveil ([^`]+)`", page, flags=re.MULTILINE)
+    found: dict[str, str] = {}
+    for span in spans:
+        words = span.split()
+        if words[0].startswith("-"):
+            continue
+        name = " ".join(words[: 2 if words[0] == "hierarchy" else 1])
+        assert name not in found, f"{name} has two synopses"
+        found[name] = span
+    return found
+
+
+def test_every_command_has_a_synopsis() -> None:
+    assert sorted(synopses()) == sorted(commands())
+
+
+@pytest.mark.parametrize("name", sorted(commands()))
+def test_a_synopsis_names_what_the_command_takes(name: str) -> None:
+    words = set(re.findall(r"(?<![\w-])--?[\w-]+", synopses()[name]))
+    taken: set[str] = set()
+    for parameter in commands()[name].params:
+        if parameter.param_type_name != "option" or parameter.name == "help":
+            continue
+        named = words & set(parameter.opts)
+        assert named, f"`{name}` takes {parameter.opts[0]}, which its synopsis leaves out"
+        taken |= named
+    assert words == taken, f"the synopsis of `{name}` names {words - taken}, which it does not take"
+
+
+@pytest.mark.parametrize("name", sorted(commands()))
+def test_a_synopsis_has_the_arguments_of_the_command(name: str) -> None:
+    arguments = [p for p in commands()[name].params if p.param_type_name == "argument"]
+    bare = re.sub(r"\[.*?\]", "", synopses()[name]).split()[len(name.split()) :]
+    assert len([word for word in bare if word.isupper() or "|" in word][: len(arguments)]) == len(arguments)
