@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,11 +70,19 @@ def publish(policy_path: Path, release: Path, output: Path, *, force: bool = Fal
 def _check(published: Published, release: Source, verdict: Verdict, folder: Path) -> None:
     """Make sure that others come to the same verdict with what they get."""
     again = verify_release(release, Policy.parse(published.text, "the published policy", folder, published.files))
-    if again.findings or again.guarantees != verdict.guarantees or again.dependencies != verdict.dependencies:
+    same = all(_alike(one, other) for one, other in zip(again.guarantees, verdict.guarantees, strict=True))
+    if again.findings or not same or again.dependencies != verdict.dependencies:
         raise NotVerified(
             "kveil made a policy for others under which the release is judged otherwise; nothing was written. This is "
             "a defect of kveil: please report the policy."
         )
+
+
+def _alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Tell whether two guarantees are the same but for the rounding of sums."""
+    was, now = one.get("worst"), other.get("worst")
+    near = was == now or (was is not None and now is not None and math.isclose(was, now, rel_tol=1e-9))
+    return near and {**one, "worst": None} == {**other, "worst": None}
 
 
 def published_policy(policy: Policy, content: dict[str, Any], release: Source, stem: str) -> Published:
@@ -97,7 +106,7 @@ def published_policy(policy: Policy, content: dict[str, Any], release: Source, s
         data["separator"] = policy.data.separator
     lines = comment(
         "What others need to verify the release that this policy was published with: kveil verify, this file and the "
-        "release. Hierarchies list only what the release shows; identifiers, losses and algorithms are left out."
+        "release. Hierarchies list only what the release shows; identifiers and what only a run needs are left out."
     )
     lines += ["", "kveil: 1", f"data: {flow_text(data)}", "attributes:"]
     lines += [f"  {flow_text(name)}: {flow_text(entry)}" for name, entry in attributes.items()]
@@ -200,7 +209,8 @@ def _with_heights(fixed: Lines, lines: tuple[Line, ...]) -> tuple[Line, ...]:
     """
     whole = _heights(fixed.lines)
     made = list(lines)
-    for label in dict.fromkeys(label for line in lines for label in reversed(line[1:])):  # from the root downwards
+    inner = dict.fromkeys(label for line in lines for label in line[1:])
+    for label in sorted(inner, key=whole.__getitem__):  # those below first: what they need serves those above, too
         if _heights(made)[label] < whole[label]:
             deepest = next(line for line in fixed.lines if label in line and line.index(label) == whole[label])
             hidden = tuple(f"(not shown {len(made)}.{i})" for i in range(whole[label]))

@@ -13,6 +13,7 @@ from kveil.policy.attributes import STAR
 from kveil.policy.components import Component, components, largest_k
 from kveil.policy.model import Policy
 from kveil.verifier.guarantees import can_check, check_dependency, check_model
+from kveil.verifier.labels import telling_labels
 from kveil.verifier.narrowing import refined_groups, refinement_warnings
 from kveil.verifier.rows import INDIVIDUAL, Rows, release_rows, rule_texts
 from kveil.verifier.truth import Comparison, compare, impossible_stars, unknown_items, unknown_labels
@@ -80,7 +81,7 @@ def verify_release(
     if original is not None:
         assert places is not None
         comparison = compare(release, rows, original, places, policy, parts, starred)
-        findings += comparison.findings
+        findings += comparison.findings + telling_labels(rows, original, policy)
     else:
         findings += unknown_labels(rows.texts, policy, parts, starred)
 
