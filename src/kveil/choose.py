@@ -11,9 +11,9 @@ from pydantic import Field
 
 from kveil.algorithms.least_loss.options import NORMAL
 from kveil.algorithms.registry import Algorithm, check_honours, find, honouring, lacking
-from kveil.engines.local import Solved, solve
+from kveil.engines.local import Solved, finished, solve
 from kveil.errors import KveilError, PolicyError, Refused, Unmeetable
-from kveil.measures import Losses, measure
+from kveil.measures import Losses
 from kveil.policy.checks import check_rules
 from kveil.policy.fields import Number, PolicyPart
 from kveil.policy.keys import ALGORITHM_NAMES
@@ -260,8 +260,8 @@ def _refined(table: Table, chosen: Attempt, progress: Progress) -> Attempt:
     """Return the choice of `auto` refined, where none that refines by itself has won."""
     from kveil.algorithms.least_loss.refine import refine
 
-    solution = refine(table, chosen.solution, NORMAL, None, progress)
-    losses = measure(table, solution)
-    if losses.of(table.policy.loss) >= chosen.losses.of(table.policy.loss):
+    refined = finished(table, refine(table, chosen.solution, NORMAL, None, progress))
+    if refined.losses.of(table.policy.loss) >= chosen.losses.of(table.policy.loss):
         return chosen
-    return Attempt(chosen.algorithm, {**chosen.options, "refine": "normal"}, solution, losses, chosen.tried)
+    options = {**chosen.options, "refine": "normal"}
+    return Attempt(chosen.algorithm, options, refined.solution, refined.losses, chosen.tried)

@@ -13,8 +13,7 @@ from kveil.words import count, listing
 
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 UNIQUE = 0.9  # different values per record from which on a column may name people
-_BLANKS = " \t\r\n\v\f\u00a0\ufeff"
-_FORMULA = rf"^[{_BLANKS}]*[=+\-@\uff1d\uff0b\uff0d\uff20]"
+_FORMULA = r"^[\t\r\n]*[=+\-@\uff1d\uff0b\uff0d\uff20]"
 _NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
 
 
@@ -55,7 +54,7 @@ def _unique_columns(frame: pl.DataFrame, policy: Policy) -> list[str]:
 
 
 def _formulas(frame: pl.DataFrame, labels: Mapping[str, list[str]]) -> list[str]:
-    """Warn of cells, names of columns included, that start like a formula, also after blanks and inside sets."""
+    """Warn of cells, names of columns included, that start like a formula, also after tabs and inside sets."""
     cells = _starting(pl.Series(frame.columns, dtype=pl.String))
     for column in frame.get_columns():
         if column.dtype == pl.List:

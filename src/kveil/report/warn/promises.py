@@ -72,16 +72,20 @@ def _records_of_few(evidence: Evidence, names: tuple[str, ...], whose: pl.Series
 
 
 def uniform_groups(evidence: Evidence) -> list[str]:
-    """Warn of sensitive columns that no model names where everybody of some group has one and the same value."""
+    """Warn of sensitive columns that no model names where everybody of some group has one and the same value.
+
+    Groups are those of the models: what they are over is taken to be known.
+    """
     policy, warnings = evidence.policy, []
     named = {name for model in policy.privacy for name in sensitive_of(model)}
     for name in policy.with_role("sensitive"):
-        if name in named or not policy.quasi_identifiers:
+        if name in named:
             continue
         items = evidence.items(name)
         if items["value"].n_unique() < 2:
             continue
-        groups, rows = _shared_by_all(evidence, tuple(policy.quasi_identifiers), items)
+        sets = dict.fromkeys(policy.attributes_of(model) for model in policy.privacy)
+        groups, rows = max((_shared_by_all(evidence, names, items) for names in sets if names), default=(0, 0))
         if groups:
             noun = "person" if evidence.rows.persons else "record"
             warnings.append(
