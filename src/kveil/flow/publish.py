@@ -27,6 +27,7 @@ from kveil.policy.privacy import sensitive_of
 from kveil.suggest.write import comment, flow_text, hierarchy_file_name
 from kveil.verifier import Verdict, verify_release
 from kveil.verifier.rows import ITEM, release_rows
+from kveil.verifier.verdict import Guarantee
 
 KEPT = ("privacy", "dependencies", "suppression", "release")  # of a policy's keys: what `verify` asks for
 
@@ -78,9 +79,9 @@ def _check(published: Published, release: Source, verdict: Verdict, folder: Path
         )
 
 
-def _alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
+def _alike(one: Guarantee, other: Guarantee) -> bool:
     """Tell whether two guarantees are the same but for the rounding of sums."""
-    was, now = one.get("worst"), other.get("worst")
+    was, now = one["worst"], other["worst"]
     near = was == now or (was is not None and now is not None and math.isclose(was, now, rel_tol=1e-9))
     return near and {**one, "worst": None} == {**other, "worst": None}
 

@@ -10,10 +10,12 @@ import re
 
 import polars as pl
 
+from kveil.arrays import Longs
 from kveil.files import Source
+from kveil.policy.attributes import Ranges
 from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
-from kveil.policy.numbers import parse_number
+from kveil.policy.numbers import parse_number, parse_span
 from kveil.verifier.rows import ITEM, Rows, original_rows
 from kveil.words import count
 
@@ -30,7 +32,7 @@ def telling_labels(rows: Rows, original: Source, policy: Policy) -> list[str]:
     value's own beginning. A number counts in runs of values alone (`3 … 7`): elsewhere it is a bound, which somebody
     chose.
     """
-    was, _ = original_rows(original, policy)
+    was = original_rows(original, policy)
     least = max(largest_k(policy), 2)
     findings = []
     for name in (*policy.quasi_identifiers, *policy.generalized):
@@ -48,6 +50,28 @@ def telling_labels(rows: Rows, original: Source, policy: Policy) -> list[str]:
             findings.append(
                 f"{name} shows {what} a value which fewer than {least} have and which is released nowhere; rename such "
                 "labels in its hierarchy, by number for example."
+            )
+    return findings
+
+
+def bounds_of_somebody(rows: Rows, original: Source, places: Longs, policy: Policy) -> list[str]:
+    """Return a finding for every attribute whose bounds are to be nobody's value, and some are a released record's.
+
+    The ends of the domain are the policy's own, whoever has them.
+    """
+    findings = []
+    for name in policy.quasi_identifiers:
+        spec = policy.attributes[name].hierarchy
+        if not isinstance(spec, Ranges) or spec.bounds != "midpoints":
+            continue
+        was = original_rows(original, policy).texts[name].gather(places)
+        values = {parse_number(text) for text in was.unique().to_list()} - {None, *spec.within}
+        spans = [span for text in rows.texts[name].unique().to_list() if (span := parse_span(text)) is not None]
+        exact = [span for span in spans if span[0] != span[1] and not values.isdisjoint(span)]
+        if exact:
+            findings.append(
+                f"{name} shows {count(len(exact), 'span')} with a bound that is somebody's value, though the policy "
+                "asks for midpoints."
             )
     return findings
 

@@ -1,5 +1,6 @@
 """What a steward should look at, though nothing is broken."""
 
+from kveil.report.warn.bounds import exact_bounds
 from kveil.report.warn.cells import release_warnings
 from kveil.report.warn.evidence import Evidence, evidence_of
 from kveil.report.warn.followers import following_columns
@@ -19,4 +20,5 @@ def owners_warnings(evidence: Evidence) -> list[str]:
         *uniform_groups(evidence),
         *values_of_everybody(evidence),
         *following_columns(evidence),
+        *exact_bounds(evidence),
     ]

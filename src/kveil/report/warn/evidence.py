@@ -68,7 +68,7 @@ class Evidence:
 def evidence_of(policy: Policy, original: Source, released: Source, places: Longs) -> Evidence:
     """Return a release beside its original; ``places`` gives every released row's row in the original."""
     rows = release_rows(released, policy)
-    was, _ = original_rows(original, policy)
+    was = original_rows(original, policy)
     stars = rows.starred.to_numpy()
     if not rows.persons and policy.quasi_identifiers:
         stars = rows.texts.select(pl.all_horizontal(pl.all() == STAR).alias("star"))["star"].to_numpy()
