@@ -241,6 +241,119 @@ def test_5_people_and_their_items_can_be_verified_by_others(tmp_path: Path) -> N
     assert run("verify", others / "public.yaml", "--release", others / "r.csv", "--quiet").code == 0
 
 
+# ------------------------------------------------------------------ 7: spans show exact extremes
+
+
+def spread(bounds: str | None, *models: dict[str, object], **others: object) -> dict[str, object]:
+    inside: dict[str, object] = {"within": [0, 200]}
+    roles = {"weight": {"role": Q, "hierarchy": {"ranges": inside | ({"bounds": bounds} if bounds else {})}}, "d": S}
+    return about(roles, *(models or (K,)), **others)
+
+
+def weights(number: int = 60, seed: int = 1) -> list[dict[str, str]]:
+    draw = np.random.default_rng(seed)
+    return [{"weight": str(50 + int(w)), "d": f"d{i % 4}"} for i, w in enumerate(draw.integers(0, 90, number))]
+
+
+def test_7_the_account_and_check_tell_how_many_cells_are_a_bound(tmp_path: Path) -> None:
+    rows = weights()
+    policy = kveil.Policy(**spread(None, release={"order": "keep"}))  # type: ignore[arg-type]
+    result = kveil.anonymize(pl.DataFrame(rows), policy, algorithm="mondrian")
+    spans = [
+        (row["weight"], shown.split("-"))
+        for row, shown in zip(rows, result.data["weight"], strict=True)
+        if "-" in shown
+    ]
+    share = sum(was in bounds for was, bounds in spans) / len(spans)
+    (note,) = [note for note in result.account["warnings"] if "exact extremes" in note]
+    assert f"{share:.0%} of the cells" in note
+    assert note not in result.receipt["warnings"]
+    pl.DataFrame(rows).write_csv(tmp_path / "t.csv")
+    (tmp_path / "p.yaml").write_text(
+        json.dumps({"kveil": 1, "data": {"path": "t.csv"}, **spread(None)}), encoding="utf-8"
+    )
+    (note,) = [note for note in run("check", tmp_path / "p.yaml", "--json").json["warnings"] if "exact" in note]
+    ordered = sorted(int(row["weight"]) for row in rows)
+    runs = [ordered[i : i + 5] for i in range(0, 60, 5)]
+    wide = [(w, part) for part in runs if part[0] < part[-1] for w in part]
+    assert f"{sum(w in (part[0], part[-1]) for w, part in wide) / len(wide):.0%} of the cells" in note
+    for answer in ({"round": 5}, {"bounds": "midpoints"}):
+        quiet = spread(None)
+        quiet["attributes"]["weight"]["hierarchy"]["ranges"].update(answer)  # type: ignore[index]
+        told = kveil.anonymize(pl.DataFrame(rows), kveil.Policy(**quiet), algorithm="mondrian").account["warnings"]  # type: ignore[arg-type]
+        assert not any("exact extremes" in note for note in told)
+
+
+@pytest.mark.parametrize("algorithm", ["mondrian", "k-member", "greedy-cka", "pk-clustering", "least-loss", "auto"])
+def test_7_midpoints_are_nobodys_value_and_the_release_holds(algorithm: str) -> None:
+    rows = weights(80, 4)
+    plain, moved = (
+        kveil.anonymize(
+            pl.DataFrame(rows),
+            kveil.Policy(**spread(bounds, release={"order": "keep"})),
+            algorithm=algorithm,  # type: ignore[arg-type]
+        )
+        for bounds in (None, "midpoints")
+    )
+    values = {float(row["weight"]) for row in rows}
+    for row, before, after in zip(rows, plain.data["weight"], moved.data["weight"], strict=True):
+        low, high = map(float, after.split("-") if "-" in after else (after, after))
+        assert low <= float(row["weight"]) <= high
+        assert not values & {low, high} or low == high
+        if algorithm == "auto" or low == high:  # auto may choose another one by the loss that is shown
+            continue
+        below, above = map(float, before.split("-"))
+        assert low == (below + max((v for v in values if v < below), default=0)) / 2
+        assert high == (above + min((v for v in values if v > above), default=200)) / 2
+    assert moved.account["loss"]["ncp"] > plain.account["loss"]["ncp"]
+    policy = kveil.Policy(**spread("midpoints", release={"order": "keep"}))  # type: ignore[arg-type]
+    assert kveil.verify(moved.data, policy, pl.DataFrame(rows))
+    verdict = kveil.verify(plain.data, policy, pl.DataFrame(rows))
+    assert any("a bound that is somebody's value" in finding for finding in verdict.findings)
+
+
+def test_7_midpoints_keep_rules_missing_values_and_several_models() -> None:
+    rows = [row | {"class": str(int(row["weight"]) // 30), "d": f"d{i % 7}"} for i, row in enumerate(weights(120, 9))]
+    for row in rows[::11]:
+        row["weight"] = row["class"] = ""
+    policy = spread(
+        "midpoints", {**K, "k": 4}, {"model": "l-diversity", "sensitive": "d", "l": 2}, dependencies=["weight -> class"]
+    )
+    policy["attributes"]["class"] = {"role": Q}  # type: ignore[index]
+    result = kveil.anonymize(pl.DataFrame(rows), kveil.Policy(**policy), algorithm="mondrian")  # type: ignore[arg-type]
+    assert result.account["dependencies"][0]["holds"]
+
+
+def test_7_midpoints_do_not_depend_on_who_is_left_out() -> None:
+    """The one record far from all others is suppressed; where it stands moves nobody's bounds."""
+    shown = []
+    for far in ("150", "190"):
+        rows = [{"weight": str(60 + i), "sex": "f", "d": f"d{i % 3}"} for i in range(20)]
+        rows.append({"weight": far, "sex": "m", "d": "d0"})
+        policy = spread("midpoints", suppression={"limit": 0.1})
+        policy["attributes"]["sex"] = {"role": Q, "boundary": {"level": 0}}  # type: ignore[index]
+        result = kveil.anonymize(pl.DataFrame(rows), kveil.Policy(**policy), algorithm="mondrian")  # type: ignore[arg-type]
+        assert result.account["records"]["suppressed"] == 1
+        shown.append(result.data["weight"].to_list())
+    assert shown[0] == shown[1]
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "more", "told"),
+    [
+        ({"within": [0, 9], "round": 5, "bounds": "midpoints"}, {}, "both `round` and `bounds: midpoints`"),
+        ({"within": [0, 9], "bounds": "midpoints"}, {"boundary": {"max_width": 5}}, "may pass a largest width"),
+        ({"within": [0, 9], "bounds": "middle"}, {}, "midpoints"),
+    ],
+)
+def test_7_what_midpoints_do_not_go_with_is_refused(
+    hierarchy: dict[str, object], more: dict[str, object], told: str
+) -> None:
+    roles = {"weight": {"role": Q, "hierarchy": {"ranges": hierarchy}, **more}}
+    with pytest.raises(kveil.PolicyError, match=told):
+        kveil.Policy(**about(roles, K))  # type: ignore[arg-type]
+
+
 # ------------------------------------------------------------------ 9: less is promised than the owner may think
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from kveil.arrays import Bools
+from kveil.arrays import Bools, Longs
 from kveil.policy.attributes import Ranges
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
@@ -25,9 +25,25 @@ def exact_ranges(policy: Policy) -> list[str]:
 def told(name: str, share: float, when: str) -> str:
     """Return the warning about an attribute with the share of cells that are one of their span's bounds."""
     return (
-        f"{name} shows exact extremes: {when}, {share:.0%} of the cells that show a span are one of its two bounds. Give "
-        "`ranges` a `round`, or `bounds: midpoints`."
+        f"{name} shows exact extremes: {when}, {share:.0%} of the cells that show a span are one of its two bounds. "
+        "Give `ranges` a `round`, or `bounds: midpoints`."
     )
+
+
+def expected_bounds(values: Longs, k: int) -> float | None:
+    """Return the share of cells that would be a bound if runs of k, in the order of the values, were the groups.
+
+    ``values`` are ranks of numbers. A release groups by other attributes too, so that its groups are wider; with k
+    members each, they have no fewer bounds. None where no run would show a span.
+    """
+    ordered = np.sort(values)
+    starts = np.arange(0, max(len(ordered) - k + 1, 1), k)
+    if not len(ordered):
+        return None
+    run = np.minimum(np.arange(len(ordered)) // k, len(starts) - 1)
+    low, high = np.minimum.reduceat(ordered, starts)[run], np.maximum.reduceat(ordered, starts)[run]
+    wide = low < high
+    return float(((ordered == low) | (ordered == high))[wide].mean()) if wide.any() else None
 
 
 def exact_bounds(evidence: Evidence) -> list[str]:
