@@ -2,9 +2,9 @@
 
 In a page, a line that holds nothing but a file's name in backticks and a colon names the block under it, which is
 then written as that file. In a `console` block, lines after `$ ` are commands and the others what they print, up to
-white space and with `...` for anything. A number in a comment behind a Python expression is its value, rounded. A command's exit code is 0 unless `$ echo $?` says otherwise. Each page
-starts in a fresh copy of the hospital that ships with kveil; commands other than `kveil`, `cat` and `head` are for
-people, and are not run.
+white space and with `...` for anything. A command's exit code is 0 unless `$ echo $?` says otherwise. A number in a
+comment behind a Python expression is its value, rounded. Each page starts in a fresh copy of the hospital that ships
+with kveil; commands other than `kveil`, `cat` and `head` are for people, and are not run.
 """
 
 import contextlib

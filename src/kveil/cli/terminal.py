@@ -16,7 +16,7 @@ from kveil.attack.words import percent, subject
 from kveil.measures import LossFigures, Shares
 from kveil.report.account import Account, BoundFigures
 from kveil.verifier import Verdict
-from kveil.words import count, visible
+from kveil.words import count, model_in_words, visible
 
 
 def safe(text: str) -> str:
@@ -33,10 +33,7 @@ def _table(*columns: str) -> Table:
 
 def describe(guarantee: Mapping[str, Any]) -> str:
     """Return a guarantee in words: ``k-anonymity (k 5) over zip, birth``."""
-    skip = {"model", "attributes", "holds", "worst", "groups", "smallest", "fingerprints", "shared"}
-    shown = {key: ", ".join(value) if isinstance(value, list) else value for key, value in guarantee.items()}
-    settings = ", ".join(f"{key} {value}" for key, value in shown.items() if key not in skip)
-    return f"{guarantee['model']} ({settings}) over {', '.join(guarantee['attributes']) or 'everyone'}"
+    return f"{model_in_words(guarantee)} over {', '.join(guarantee['attributes']) or 'everyone'}"
 
 
 def show_guarantees(out: Console, guarantees: Sequence[Mapping[str, Any]]) -> None:

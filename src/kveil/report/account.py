@@ -11,7 +11,7 @@ from kveil.measures import LossFigures, Shares
 from kveil.policy.components import components, implied
 from kveil.policy.model import Policy
 from kveil.report.run import Run
-from kveil.verifier.verdict import Guarantee
+from kveil.verifier.verdict import Guarantee, Violations
 from kveil.version import __version__
 
 
@@ -57,7 +57,7 @@ class Account(TypedDict):
     individuals: Counts | None
     guarantees: list[Guarantee]
     dependencies: list[Rule]
-    boundaries: dict[str, int]
+    boundaries: Violations
     loss: LossFigures
     loss_by_attribute: dict[str, Shares]
     bound: BoundFigures | None
