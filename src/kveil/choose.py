@@ -9,8 +9,9 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from pydantic import Field
 
+from kveil.algorithms.algorithm import Algorithm
 from kveil.algorithms.least_loss.options import NORMAL
-from kveil.algorithms.registry import Algorithm, check_honours, find, honouring, lacking
+from kveil.algorithms.registry import check_honours, find, honouring, lacking
 from kveil.engines.local import Solved, finished, solve
 from kveil.errors import KveilError, PolicyError, Refused, Unmeetable
 from kveil.measures import Losses

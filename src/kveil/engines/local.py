@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from kveil.algorithms.algorithm import MULTIVALUED, Algorithm
 from kveil.algorithms.least_loss.options import RefineOptions
-from kveil.algorithms.registry import MULTIVALUED, Algorithm
 from kveil.errors import PolicyError, Unmeetable
 from kveil.measures import Losses, measure
 from kveil.policy.fields import PolicyPart

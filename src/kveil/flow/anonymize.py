@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kveil.algorithms.registry import Algorithm
+from kveil.algorithms.algorithm import Algorithm
 from kveil.choose import attempt, candidates
 from kveil.errors import NotVerified, PolicyError
 from kveil.files import Outputs, Source, as_json, kind_of, write_table
