@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from kveil.algorithms.algorithm import Algorithm
 from kveil.errors import Unmeetable
 from kveil.measures import measure
 from kveil.policy.components import implied
 from kveil.policy.fields import PolicyPart
+from kveil.stopping import OutOfTime
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -21,21 +24,18 @@ class LeastLossOptions(PolicyPart):
     """Least loss has the options of refine alone."""
 
 
-def least_loss(table: Table, options: LeastLossOptions, rng: np.random.Generator) -> Solution:
-    """Return a valid solution to refine: the one that loses least, of all that honour the policy and find one.
+def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorithm]) -> Solution:
+    """Return a valid solution to refine: the one that loses least, of the algorithms that may give a start.
 
-    So what is refined never loses more than any of them. Fingerprints are generalized by
-    Partition, as 1m-generalization does; refining then keeps them.
+    So what is refined never loses more than any of them, unless the time is over before all were tried: the best so far
+    is taken then. Fingerprints are generalized by Partition, as 1m-generalization does; refining then keeps them.
     """
-    from kveil.algorithms.registry import find, starts_of  # which lists this algorithm too
-
     policy = table.policy
     skip = implied(policy)
     several = len({policy.attributes_of(m) for i, m in enumerate(policy.privacy) if i not in skip}) > 1
-    starts = starts_of(find("least-loss"), policy)
     best: Solution | None = None
     least = 0.0
-    failure: Unmeetable | None = None
+    failures: list[Unmeetable] = []
     # Refining splits top-down by itself where sizes are enough; elsewhere either way of choosing may be far better.
     sizes = all(m.model == "k-anonymity" for m in policy.privacy) and all(isinstance(t, Tree) for t in table.trees)
     for algorithm in starts:
@@ -44,12 +44,15 @@ def least_loss(table: Table, options: LeastLossOptions, rng: np.random.Generator
             try:
                 found = algorithm.solve(table, algorithm.options.model_validate(chosen), rng)
             except Unmeetable as error:
-                failure = failure or Unmeetable(str(error).replace(algorithm.name, "least-loss", 1), error.lost)
+                failures.append(error)
                 continue
+            except OutOfTime:
+                if best is None:
+                    raise
+                return best
             loss = measure(table, found).of(policy.loss)
             if best is None or loss < least:
                 best, least = replace(found, details={"start": algorithm.name, **chosen}), loss
     if best is None:
-        assert failure is not None
-        raise failure
+        raise Unmeetable(f"least-loss has nothing to start from: {failures[0]}", failures[0].lost)
     return best
