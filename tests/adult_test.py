@@ -12,7 +12,8 @@ from pycanon.anonymity import k_anonymity
 
 import kveil
 from adult_data import QUASI, attributes_of, complete_rows, needs_adult, raw_rows
-from kveil.algorithms.registry import ALGORITHMS, Algorithm, able
+from kveil.algorithms.algorithm import Algorithm
+from kveil.algorithms.registry import ALGORITHMS, able
 from kveil.flow.result import Result
 from kveil.flow.verify import verify
 from naive import release as naive

@@ -23,7 +23,7 @@ class Counts(TypedDict):
     suppressed: int
 
 
-class Rule(TypedDict):
+class KeptRule(TypedDict):
     """A declared dependency, and whether the release keeps it."""
 
     rule: str
@@ -56,7 +56,7 @@ class Account(TypedDict):
     records: Counts
     individuals: Counts | None
     guarantees: list[Guarantee]
-    dependencies: list[Rule]
+    dependencies: list[KeptRule]
     boundaries: Violations
     loss: LossFigures
     loss_by_attribute: dict[str, Shares]
@@ -99,7 +99,7 @@ def make_account(run: Run, *, seconds: Mapping[str, float], release_sha256: str 
         "implied": [{"constraint": i, "by": j} for i, j in implied(policy).items()],
         "tried": [tried.as_json() for tried in attempt.tried],
         "details": dict(attempt.solution.details),
-        "warnings": run.verdict.warnings + run.warnings + attempt.warnings,
+        "warnings": run.verdict.warnings + run.warnings + run.private_warnings + attempt.warnings,
         "seconds": dict(seconds),
         "sha256": {"policy": policy.sha256, "release": release_sha256},
     }

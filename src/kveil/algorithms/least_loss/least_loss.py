@@ -1,17 +1,18 @@
-"""Least loss: any valid solution to start from, then a neighbourhood search; see docs/least-loss-research.md."""
+"""Least loss: any valid solution to start from, then neighbourhood search (`refine`). Our own; see docs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from kveil.algorithms.algorithm import Algorithm
 from kveil.errors import Unmeetable
 from kveil.measures import measure
 from kveil.policy.components import implied
 from kveil.policy.fields import PolicyPart
+from kveil.stopping import OutOfTime
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -23,46 +24,35 @@ class LeastLossOptions(PolicyPart):
     """Least loss has the options of refine alone."""
 
 
-@dataclass(frozen=True)
-class Start:
-    """An algorithm whose solution may be refined: its name, the class of its options, and its search."""
+def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorithm]) -> Solution:
+    """Return a valid solution to refine: the one that loses least, of the algorithms that may give a start.
 
-    name: str
-    options: type[PolicyPart]
-    solve: Callable[[Table, Any, np.random.Generator], Solution]
-
-
-def least_loss(table: Table, starts: Sequence[Start], rng: np.random.Generator) -> Solution:
-    """Return a valid solution to refine: the one that loses least, of the starts that find one.
-
-    So what is refined never loses more than any of them. Fingerprints are generalized by
-    Partition, as 1m-generalization does; refining then keeps them.
-    """
-    best: Solution | None = None
-    least = 0.0
-    failure: Unmeetable | None = None
-    for start in starts:
-        for chosen in _ways(table) if start.name in SPLITTING else [{}]:
-            try:
-                solution = start.solve(table, start.options.model_validate(chosen), rng)
-            except Unmeetable as error:  # the first one's reason is told, as least-loss's own
-                failure = failure or Unmeetable(str(error).replace(start.name, "least-loss", 1), error.lost)
-                continue
-            loss = measure(table, solution).of(table.policy.loss)
-            if best is None or loss < least:
-                best, least = replace(solution, details={"start": start.name, **chosen}), loss
-    if best is None:
-        raise failure or Unmeetable("least-loss has no algorithm to start from; name another algorithm.")
-    return best
-
-
-def _ways(table: Table) -> list[dict[str, str]]:
-    """Return how a splitting start may choose: refining splits by gain itself, where sizes and trees are all there is.
-
-    Elsewhere either way of choosing may be far better.
+    So what is refined never loses more than any of them, unless the time is over before all were tried: the best so far
+    is taken then. Fingerprints are generalized by Partition, as 1m-generalization does; refining then keeps them.
     """
     policy = table.policy
     skip = implied(policy)
     several = len({policy.attributes_of(m) for i, m in enumerate(policy.privacy) if i not in skip}) > 1
+    best: Solution | None = None
+    least = 0.0
+    failures: list[Unmeetable] = []
+    # Refining splits top-down by itself where sizes are enough; elsewhere either way of choosing may be far better.
     sizes = all(m.model == "k-anonymity" for m in policy.privacy) and all(isinstance(t, Tree) for t in table.trees)
-    return [{"choose": way} for way in (["gain"] if sizes and not several else ["gain", "widest"])]
+    for algorithm in starts:
+        ways = ["gain"] if sizes and not several else ["gain", "widest"]
+        for chosen in [{"choose": way} for way in ways] if algorithm.name in SPLITTING else [{}]:
+            try:
+                found = algorithm.solve(table, algorithm.options.model_validate(chosen), rng)
+            except Unmeetable as error:
+                failures.append(error)
+                continue
+            except OutOfTime:
+                if best is None:
+                    raise
+                return best
+            loss = measure(table, found).of(policy.loss)
+            if best is None or loss < least:
+                best, least = replace(found, details={"start": algorithm.name, **chosen}), loss
+    if best is None:
+        raise Unmeetable(f"least-loss has nothing to start from: {failures[0]}", failures[0].lost)
+    return best

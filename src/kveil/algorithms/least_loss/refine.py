@@ -15,7 +15,7 @@ import numpy as np
 
 from kveil.algorithms.component import components_of
 from kveil.algorithms.costs import NodeCosts
-from kveil.algorithms.declared import Rule
+from kveil.algorithms.declared import DeclaredRule
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
 from kveil.algorithms.least_loss.search_groups import group_search_of
 from kveil.algorithms.least_loss.search_overlaps import overlap_search_of
@@ -39,7 +39,7 @@ def refine(
     tries_per_row: float,
     seconds: float | None,
     progress: Progress,
-    rules: Sequence[Rule] = (),
+    rules: Sequence[DeclaredRule] = (),
 ) -> Solution:
     """Return a solution of the same policy with a loss no higher, and what was done for it in its details.
 
@@ -70,7 +70,7 @@ class _Refinement:
     given: Solution
     costs: NodeCosts
     watch: Watch
-    rules: Sequence[Rule]
+    rules: Sequence[DeclaredRule]
     order: Ints  # rows in canonical order
 
     def run(self, tries_per_row: float) -> Solution:
