@@ -11,7 +11,7 @@ from pydantic import Field
 
 from kveil.algorithms.least_loss.options import NORMAL
 from kveil.algorithms.registry import Algorithm, check_honours, find, honouring, lacking
-from kveil.engines.local import Solved, solve
+from kveil.engines.local import Solved, settled_or_before, solve
 from kveil.errors import KveilError, PolicyError, Refused, Unmeetable
 from kveil.measures import Losses, measure
 from kveil.policy.checks import check_rules
@@ -260,7 +260,8 @@ def _refined(table: Table, chosen: Attempt, progress: Progress) -> Attempt:
     """Return the choice of `auto` refined, where none that refines by itself has won."""
     from kveil.algorithms.least_loss.refine import refine
 
-    solution = refine(table, chosen.solution, NORMAL, None, progress)
+    refined = refine(table, chosen.solution, NORMAL, None, progress)
+    solution = settled_or_before(table, refined, chosen.solution)
     losses = measure(table, solution)
     if losses.of(table.policy.loss) >= chosen.losses.of(table.policy.loss):
         return chosen

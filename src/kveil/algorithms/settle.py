@@ -1,0 +1,113 @@
+"""Settle a solution: who counts as suppressed where, exactly as the released texts will be read.
+
+Algorithms work on one component after another. What their solutions come to together is settled here, after each of
+them: rows that show nothing anywhere are suppressed; so are, in their component, rows of stars that are no group by
+themselves; whoever is suppressed in one component is suppressed in those that go with it; and whoever is left behind
+in a group that has become too small goes, too. Nothing here looks at a single row's sensitive value: rows that show
+the same share their fate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from kveil.algorithms.component import SearchComponent, components_of
+from kveil.algorithms.stars import NOTHING_LEFT, nothing_left, star_cells
+from kveil.algorithms.suppression import beyond_limit
+from kveil.arrays import Bools, Ints
+from kveil.models.groups import Groups, Pairs
+from kveil.models.of_policy import counted_names
+from kveil.models.subset import Requirement, maximal_anonymous_subset
+from kveil.policy.components import most_suppressed, suppressed_together
+from kveil.table.solution import Solution
+from kveil.table.table import Table
+
+STARS_ARE_NO_GROUP = "shown as * with too few, or too much alike, others"
+LEFT_BEHIND = "too rare, or too much alike, once other records were left out"
+
+
+def settle(table: Table, solution: Solution, name: str) -> Solution:
+    """Return a solution in which every row that counts as suppressed is marked as such, and everything holds.
+
+    Raises Unmeetable where that are more than the policy allows; ``name`` is the algorithm's. With one component there
+    is nothing to settle. O(records · attributes) per round, and every round suppresses more.
+    """
+    if len(table.components) == 1 or table.stars_take_part:
+        return solution
+    settling = _Settling(table, solution)
+    settling.run()
+    if np.array_equal(settling.out, solution.suppressed):
+        return solution
+    lost, allowed = int(settling.out.any(axis=0).sum()), most_suppressed(table.policy, table.records)
+    if lost > allowed:
+        raise beyond_limit(table, name, lost, allowed)
+    reasons = dict(solution.reasons)
+    for reason, rows in settling.reasons.items():
+        new = np.flatnonzero(rows & ~solution.suppressed_anywhere).astype(np.int32)
+        if len(new):
+            before = reasons.get(reason, np.zeros(0, dtype=np.int32))
+            reasons[reason] = np.union1d(before, new).astype(np.int32)
+    return replace(solution, suppressed=settling.out, reasons=reasons)
+
+
+class _Settling:
+    """The state of settling: who is out of which component, and why."""
+
+    def __init__(self, table: Table, solution: Solution) -> None:
+        self.solution = solution
+        self.components = components_of(table)
+        self.together = suppressed_together(table.policy)
+        self.out = solution.suppressed.copy()
+        self.ones = np.ones(table.records, dtype=np.int64)
+        self.pairs = {}
+        for counted in sorted(counted_names(table.policy)):
+            own = table.sensitive[counted]
+            self.pairs[counted] = Pairs(own.row, own.code, np.ones(len(own.row), dtype=np.int64), own.known)
+        self.stars = [
+            star_cells([solution.shown[position] for position in component.positions], table.records)
+            for component in self.components
+        ]
+        self.required = [self._requirements(component) for component in self.components]
+        self.reasons: dict[str, Bools] = {}
+        hidden = nothing_left(table, solution.shown, {})
+        if hidden.any():
+            self.out |= hidden
+            self.reasons[NOTHING_LEFT] = hidden
+
+    def _requirements(self, component: SearchComponent) -> list[Requirement]:
+        shown = np.array([self.solution.shown[position].codes for position in component.positions], dtype=np.int32)
+        return component.requirements(shown)
+
+    def run(self) -> None:
+        """Suppress until everything holds."""
+        before = -1
+        while (number := int(self.out.sum())) != before:
+            before = number
+            self._spread()
+            for c in range(len(self.components)):
+                self._leave_out(c, self._stars_that_fail(c), STARS_ARE_NO_GROUP)
+                alive = ~self.out[c]
+                kept = maximal_anonymous_subset(self.required[c], self.ones, self.pairs, alive)
+                self._leave_out(c, alive & ~kept, LEFT_BEHIND)
+
+    def _spread(self) -> None:
+        """Suppress whoever is suppressed in one component in all that go with it."""
+        self.out = np.array([self.out[sorted(together)].any(axis=0) for together in self.together])
+
+    def _stars_that_fail(self, c: int) -> Bools:
+        """Return the rows of stars of a component if they, as one group, break one of its models."""
+        rows: Bools = self.stars[c] & ~self.out[c]
+        if not rows.any():
+            return rows
+        # Everybody else is one more group, so that t-closeness is to all who take part.
+        group: Ints = np.where(rows, 0, 1).astype(np.int32)
+        groups = Groups(group, 2, np.where(self.out[c], 0, self.ones), self.pairs)
+        holds = all(bool(model.good(groups)[0]) for model in self.components[c].models)
+        return np.zeros_like(rows) if holds else rows
+
+    def _leave_out(self, c: int, rows: Bools, reason: str) -> None:
+        if rows.any():
+            self.out[c] |= rows
+            self.reasons[reason] = self.reasons.get(reason, np.zeros_like(rows)) | rows
