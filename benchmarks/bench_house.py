@@ -32,7 +32,7 @@ def files(folder: Path) -> Iterator[Row]:
     yield Row("verify of its release", check / base, "× floor", "≤ 2", check <= 2 * base)
     many, _ = best_command("anonymize", policies["datafly", large], "--output", out, times=2)
     ratio = many / 4 / seconds
-    yield Row("datafly, time a row at 4M rows against 1M", ratio, "×", "≤ 1.3", ratio <= 1.3)
+    yield Row("datafly, time per row at 4M rows against 1M", ratio, "×", "≤ 1.3", ratio <= 1.3)
     seconds, memory = best_command("anonymize", policies["mondrian", small], "--output", out)
     yield Row("mondrian, k 10, 1M rows, end to end", seconds / base, "× floor", "≤ 8", seconds <= 8 * base)
     yield Row("mondrian, memory at 1M rows", memory, "GB", "≤ 2", memory <= 2)

@@ -21,7 +21,7 @@ def least_loss(folder: Path) -> Iterator[Row]:
             yield Row(
                 f"least-loss {effort}, Adult, k = {k}", 100 * loss, "% NCP", told, not target or 100 * loss <= target
             )
-            yield Row(f"least-loss {effort}, Adult, k = {k}, tries a second", tries, "", "reported", True)
+            yield Row(f"least-loss {effort}, Adult, k = {k}, tries per second", tries, "", "reported", True)
         least = 100 * bound_of(table)
         told = f"≥ {proved}" if proved else "reported"
         yield Row(f"bound, Adult, k = {k}", least, "% NCP", told, least >= proved)
@@ -38,7 +38,7 @@ def least_loss_speed(folder: Path) -> Iterator[Row]:
         for k in (2, 10, 50) if rows == 100_000 else (10,):
             seconds, tries = timed(2, rows, k, "0.3" if rows < 1_000_000 else "0.1")
             yield Row(
-                f"least-loss, {rows:,} made-up rows, k = {k}, tries a second", tries / seconds, "", "reported", True
+                f"least-loss, {rows:,} made-up rows, k = {k}, tries per second", tries / seconds, "", "reported", True
             )
     ratio = threads_ratio()
     yield Row("least-loss, two threads against one", ratio, "×", "≥ 1.6", ratio >= 1.6)

@@ -200,7 +200,7 @@ def tables(runs: list[Run]) -> dict[str, list[str]]:
 
 
 def comparison(ks: Sequence[int]) -> list[str]:
-    """Compare algorithms at equal guarantees on Adult with ARX's trees: NCP and IL a cell."""
+    """Compare algorithms at equal guarantees on Adult with ARX's trees: NCP and IL per cell."""
     from adult import ARX, adult_policy, adult_rows
 
     frame, home = adult_rows()
@@ -212,7 +212,7 @@ def comparison(ks: Sequence[int]) -> list[str]:
             losses = measure(table, run(find(name), table, {}))
             line += [f"{losses.ncp * 100:.2f} %", f"{losses.il_per_cell * 100:.2f} %"]
         lines.append(line)
-    head = ["algorithm", *(f"{what}, k = {k}" for k in ks for what in ("NCP", "IL a cell"))]
+    head = ["algorithm", *(f"{what}, k = {k}" for k in ks for what in ("NCP", "IL per cell"))]
     return table_of(head, lines)
 
 

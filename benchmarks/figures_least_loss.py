@@ -64,7 +64,7 @@ def adult_table(k: int, file: str = "adult_arx.csv", rows: int | None = None) ->
 
 
 def losses_of(table: Table, effort: str) -> tuple[float, float]:
-    """Return the NCP of an effort, and its tries a second."""
+    """Return the NCP of an effort, and its tries per second."""
     started = time.perf_counter()
     solution = run(find("least-loss"), table, {"refine": effort})
     return measure(table, solution).ncp, solution.details["refine"]["tries"] / (time.perf_counter() - started)

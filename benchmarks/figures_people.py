@@ -367,7 +367,7 @@ def _usual(found: list[Run], data: str) -> float:
 def main() -> None:
     """Run the experiments, draw the pictures and write the tables."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--people", type=int, help="at most so many people a table, for a quick look")
+    parser.add_argument("--people", type=int, help="at most so many people per table, for a quick look")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--print", action="store_true", help="print the tables, write nothing")
     chosen = parser.parse_args()

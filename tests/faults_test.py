@@ -1,5 +1,6 @@
 """Faults: kills, full disks, folders that are none. Either the whole release is there, or nothing is."""
 
+import contextlib
 import errno
 import json
 import os
@@ -7,11 +8,11 @@ import random
 import resource
 import shutil
 import signal
+import stat
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +152,7 @@ def test_a_termination_leaves_nothing(small: Path) -> None:
 # ---------------------------------------------------------------------------------------------- space
 
 
-@contextmanager
+@contextlib.contextmanager
 def files_up_to(size: int) -> Iterator[None]:
     """Let no file grow beyond a size; Python is told instead of killed."""
     hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
@@ -408,6 +409,78 @@ def test_temporary_files_are_hidden_and_go(tmp_path: Path) -> None:
 def test_a_device_may_be_an_output(small: Path) -> None:
     assert run("anonymize", small / "policy.yaml", "--output", small / "r.csv", "--receipt", "/dev/null").code == 0
     assert names_in(small) == INPUTS | {"r.csv"}
+
+
+@pytest.mark.parametrize("which", ["--owner", "--account", "--report"])
+@pytest.mark.parametrize("place", ["/dev/null", "pipe"])
+def test_what_is_private_is_never_written_to_a_pipe_or_a_device(small: Path, which: str, place: str) -> None:
+    os.mkfifo(small / "pipe")
+    # A pipe that somebody reads: opening it for writing would not wait, and would hand everything over.
+    reader = os.open(small / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        arguments = ["--output", small / "r.csv", which, small / place]
+        refused(run("anonymize", small / "policy.yaml", *arguments), "pipe or a device", "name a regular file")
+        with contextlib.suppress(BlockingIOError):
+            assert os.read(reader, 1) == b""
+    finally:
+        os.close(reader)
+    assert names_in(small) == INPUTS | {"pipe"}
+
+
+@pytest.mark.parametrize("nameless", [True, False])
+def test_what_was_replaced_comes_back_where_a_later_file_cannot_get_its_name(
+    small: Path, nameless: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not nameless:
+        monkeypatch.delattr(os, "O_TMPFILE")
+    before = {}
+    for name in ("receipt.json", "r.csv"):
+        (small / name).write_text(f"an older {name}")
+        before[name] = (small / name).stat().st_ino
+    replace = os.replace
+
+    def fail_at_the_release(source: str, target: Path) -> None:
+        if Path(target).name == "r.csv" and Path(source).read_bytes() != b"an older r.csv":
+            raise OSError(errno.EIO, "Input/output error")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", fail_at_the_release)
+    refused(run("anonymize", small / "policy.yaml", *outputs_of(small)), "Input/output error")
+    assert names_in(small) == INPUTS | {"receipt.json", "r.csv"}
+    for name, node in before.items():
+        assert (small / name).read_text() == f"an older {name}"
+        assert (small / name).stat().st_ino == node
+
+
+def test_an_interrupt_between_two_names_takes_the_first_one_back(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (small / "receipt.json").write_text("an older receipt")
+    link = os.link
+
+    def interrupted(source: object, target: str, **options: object) -> None:
+        if Path(target).name == "r.csv":
+            raise KeyboardInterrupt
+        link(source, target, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "link", interrupted)
+    with Outputs() as outputs:
+        for name in ("receipt.json", "r.csv"):
+            outputs.write(outputs.open(small / name), b"new")
+        with pytest.raises(KeyboardInterrupt):
+            outputs.commit()
+    assert names_in(small) == INPUTS | {"receipt.json"}
+    assert (small / "receipt.json").read_text() == "an older receipt"
+
+
+def test_writing_leaves_the_umask_of_the_process_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def touched(mask: int) -> int:
+        raise AssertionError("the umask belongs to the whole process")
+
+    monkeypatch.setattr(os, "umask", touched)
+    with Outputs() as outputs:
+        outputs.write(outputs.open(tmp_path / "a"), b"a")
+        outputs.write(outputs.open(tmp_path / "b", private=True), b"b")
+        outputs.commit()
+    assert stat.S_IMODE((tmp_path / "b").stat().st_mode) == 0o600
 
 
 def test_a_folder_is_no_output() -> None:

@@ -59,6 +59,17 @@ def test_the_rooms_of_the_page_are_those_of_the_source() -> None:
     assert sorted(set(page) - set(files_in_rooms)) == sorted(rooms_of_the_tree())
 
 
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+IN_THE_TREE = re.compile(r"`((?:src|tests|benchmarks|scripts|docs)/[\w/.-]+|[a-z_]+/[a-z_/]+\.py|[a-z_]+\.py)`")
+PLACEHOLDERS = {"docs/algorithms/NAME.md"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_files_that_a_page_names_are_there(page: Path) -> None:
+    named = set(IN_THE_TREE.findall(page.read_text(encoding="utf-8"))) - PLACEHOLDERS
+    assert [name for name in sorted(named) if not any((above / name).exists() for above in (ROOT, SOURCE))] == []
+
+
 # ---------------------------------------------------------------------------------------------- decisions
 
 

@@ -80,7 +80,7 @@ def account_html(account: Mapping[str, Any]) -> str:
         f"<p><b>{counts['released']:,} of {counts['input']:,} {noun} released</b>, {counts['suppressed']:,} suppressed "
         f"by {escape(account['algorithm'])}, verified</p>"
         + _guarantees(account["guarantees"])
-        + _table("Loss", ("", "precision", "IL a cell", "NCP"), rows)
+        + _table("Loss", ("", "precision", "IL per cell", "NCP"), rows)
         + _list("Warnings", account["warnings"])
     )
 

@@ -17,7 +17,10 @@ import yaml
 
 import kveil
 import places
+from kveil import words
+from kveil.cli import _where
 from kveil.files import read_table
+from kveil.words import visible
 from support import (
     HEADER,
     QUASI,
@@ -281,6 +284,56 @@ def test_a_defect_is_told_without_quoting_data(tmp_path: Path, monkeypatch: pyte
     assert "defect of kveil (KeyError in anonymize.py" in outcome.err
     assert "planted" not in outcome.err
     assert names_in(tmp_path) == {"t.csv", "policy.yaml"}
+
+
+def test_the_place_of_a_defect_is_found_in_the_package_whatever_folders_are_called(tmp_path: Path) -> None:
+    # git clone gives a clone the name kveil: its tests, and whatever else lies in it, are no part of the package.
+    planted = tmp_path / "kveil" / "planted.py"
+    planted.parent.mkdir()
+    planted.write_text("def fail():\n    raise KeyError('a planted value')\n")
+    namespace: dict[str, Any] = {}
+    exec(compile(planted.read_text(), str(planted), "exec"), namespace)
+    with pytest.raises(KeyError) as caught:
+        words.listing([namespace["fail"]()])
+    assert _where(caught.value) == "kveil"
+    with pytest.raises(TypeError) as caught_inside:
+        words.count(None, None)  # type: ignore[arg-type]
+    assert _where(caught_inside.value).startswith("words.py, line ")
+
+
+EVIL = "a\x1b]0;owned\x07\x9b31m\u202eb"
+
+
+def test_names_reach_the_terminal_without_control_characters(tmp_path: Path) -> None:
+    roles = {EVIL: {"role": "quasi-identifier"}, "s": {"role": "sensitive"}}
+    frame = pl.DataFrame({EVIL: ["x", "x", "y", "y"], "s": list("abcd")})
+    frame.write_csv(tmp_path / "t.csv")
+    policy = write_policy(tmp_path, roles, data={"path": "t.csv"})
+    release, owner = tmp_path / "r.csv", tmp_path / "o.json"
+    files = ["--release", release, "--original", tmp_path / "t.csv", "--owner", owner]
+    for arguments in (
+        ["anonymize", policy, "-o", release, "--owner", owner],
+        ["anonymize", policy, "-o", release, "--owner", owner, "--json"],
+        ["verify", policy, *files],
+        ["measure", policy, *files],
+        ["attack", policy, *files],
+        ["check", policy],
+        ["compare", policy, "--algorithms", "datafly"],
+        ["dependencies", policy],
+        ["init", tmp_path / "t.csv", "-o", tmp_path / "p.yaml"],
+        ["hierarchy", "show", policy, "--attribute", "nothing"],
+        ["anonymize", policy, "--algorithm", EVIL],
+        ["verify", policy, "--release", tmp_path / f"{EVIL}.csv"],
+    ):
+        done = run(*arguments)
+        assert not set("\x1b\x07\x9b\u202e") & set(done.out + done.err), arguments
+
+
+def test_control_characters_are_written_out() -> None:
+    assert visible("plain é 漢") == "plain é 漢"
+    assert visible("two\nlines\tand a tab") == "two\nlines\tand a tab"
+    assert visible("\x1b[31m") == "\\x1b[31m"
+    assert visible("\u202e") == "\\u202e"
 
 
 # ---------------------------------------------------------------------------------------------- verify and measure

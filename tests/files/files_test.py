@@ -512,7 +512,7 @@ def test_missing_cells_are_a_value_and_written_as_the_first_text(tmp_path: Path,
 def test_an_output_has_the_mode_its_umask_gives_and_the_owner_file_600(tmp_path: Path) -> None:
     with Outputs() as outputs:
         outputs.open(tmp_path / "a.csv").write(b"a")
-        outputs.open(tmp_path / "b", mode=0o600).write(b"b")
+        outputs.open(tmp_path / "b", private=True).write(b"b")
         assert names_in(tmp_path) == set()
         outputs.commit()
     plain = tmp_path / "plain"

@@ -1,9 +1,15 @@
 """Comparing algorithms, and auto through it: order, time, refusals."""
 
+import csv
 import dataclasses
+import gc
 import signal
+import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -11,8 +17,12 @@ import pytest
 import kveil
 from kveil import choose, stopping
 from kveil.algorithms import registry
+from kveil.engines import local
+from kveil.engines.local import Solved
+from kveil.flow import compare
 from kveil.frames import from_frame
 from kveil.table.encode import encode
+from kveil.verifier import Verdict
 from support import QUASI, ROLES, columns_of, make_policy, names_in, refused, run, write_policy, write_rows
 
 FAST = ["datafly", "mondrian", "classfly+complete"]
@@ -140,3 +150,88 @@ def test_the_table_for_people(tmp_path: Path) -> None:
     assert done.code == 0
     assert "of these." in done.out
     assert "suppressed" in done.out
+
+
+def wide(columns: int = 12, rows: int = 40) -> tuple[pl.DataFrame, kveil.Policy]:
+    """Return a table of many columns, each with a tree of four levels: a lattice of more nodes than incognito takes."""
+    tree = {"*": {"l": {"la": {"laa": ["0"]}, "lb": {"lba": ["1"]}}, "r": {"ra": {"raa": ["2"]}, "rb": {"rba": ["3"]}}}}
+    attributes = {f"c{a}": {"role": "quasi-identifier", "hierarchy": {"tree": tree}} for a in range(columns)}
+    values = {name: [str((row * (a + 1) + row // 7) % 4) for row in range(rows)] for a, name in enumerate(attributes)}
+    return pl.DataFrame(values), make_policy(attributes)
+
+
+def test_an_algorithm_that_declines_does_not_end_the_comparison() -> None:
+    table, policy = wide()
+    found = kveil.compare(table, policy, ["datafly", "incognito", "mondrian"])
+    assert [entry["algorithm"] for entry in found.algorithms if entry["solved"]] == ["datafly", "mondrian"]
+    (declined,) = [entry for entry in found.algorithms if entry["algorithm"] == "incognito"]
+    assert "nodes" in (declined["reason"] or "")
+    with pytest.raises(kveil.Refused, match="nodes"):
+        kveil.anonymize(table, policy, "incognito")
+    chosen = kveil.anonymize(table, policy, "auto").account
+    assert "incognito" in {tried["algorithm"] for tried in chosen["tried"] if not tried["solved"]}
+
+
+def test_a_release_that_the_verifier_refused_is_never_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    verify = compare.verify_release
+
+    def refuse_the_first(*arguments: Any) -> Verdict:
+        verdict = verify(*arguments)
+        refused = [] if seen else ["a planted finding"]
+        seen.append(True)
+        return dataclasses.replace(verdict, findings=refused)
+
+    seen: list[bool] = []
+    monkeypatch.setattr(compare, "verify_release", refuse_the_first)
+    found = kveil.compare(frame(), make_policy(), ["datafly", "mondrian"])
+    assert [entry["holds"] for entry in found.algorithms] == [False, True]
+    assert [entry["algorithm"] for entry in found.algorithms] == ["datafly", "mondrian"]
+    assert found.best == "mondrian"
+
+
+def test_auto_knows_no_clock_unless_the_policy_gives_it_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    stops: list[float | None] = []
+
+    def solve(*arguments: Any) -> Solved:
+        stops.append(stopping.current().deadline)
+        return local.solve(*arguments)
+
+    monkeypatch.setattr(choose, "solve", solve)
+    kveil.anonymize(frame(), make_policy(algorithm="auto"))
+    assert len(stops) > 5
+    assert set(stops) == {None}
+    stops.clear()
+    kveil.anonymize(frame(), make_policy(algorithm={"name": "auto", "seconds": 600}))
+    assert stops[0] is None  # nothing is stopped before there is a release
+    assert all(stop is not None for stop in stops[1:])
+
+
+def test_auto_takes_seconds_and_nothing_else() -> None:
+    for options in ({"seconds": 0}, {"seconds": "soon"}, {"refine": "best"}):
+        with pytest.raises(kveil.PolicyError, match=r"auto|seconds"):
+            kveil.anonymize(frame(), make_policy(algorithm={"name": "auto", **options}))
+
+
+def test_where_nothing_ran_to_its_end_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = registry.find("incognito")
+    search = registry.Search(slow, first.options, lambda table: float("inf"))
+    both = tuple(dataclasses.replace(first, name=name, search=lambda: search) for name in ("incognito", "k-member"))
+    monkeypatch.setattr(registry, "ALGORITHMS", both)
+    with pytest.raises(kveil.Unmeetable, match="incognito and k-member did not run to the end; name one"):
+        kveil.anonymize(frame(), make_policy(algorithm="auto"))
+
+
+def test_a_library_call_works_in_any_thread_and_leaves_the_host_alone() -> None:
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM)}
+    threads = set(threading.enumerate())
+    limits = gc.get_threshold(), csv.field_size_limit()
+    with ThreadPoolExecutor(1) as pool:
+        inside = pool.submit(kveil.anonymize, frame(), make_policy(algorithm="auto")).result()
+        compared = pool.submit(lambda: kveil.compare(frame(), make_policy(), FAST, seconds=60)).result()
+    outside = kveil.anonymize(frame(), make_policy(algorithm="auto"))
+    assert inside.data.equals(outside.data)
+    assert compared.best
+    assert {number: signal.getsignal(number) for number in handlers} == handlers
+    assert not [thread for thread in set(threading.enumerate()) - threads if thread.daemon]
+    assert (gc.get_threshold(), csv.field_size_limit()) == limits
+    assert sys.modules.get("scipy", True) is not None

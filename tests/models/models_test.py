@@ -104,7 +104,7 @@ def policy_of(models: Sequence[Spec], spec: Any, persons: bool, **others: Any) -
 
 
 def original_of(members: Members, persons: bool) -> pl.DataFrame:
-    """One row a record: a person has as many as items, with missing ones among them."""
+    """One row per record: a person has as many as items, with missing ones among them."""
     rows = []
     for g, group in enumerate(members):
         for i, items in enumerate(group):
@@ -115,7 +115,7 @@ def original_of(members: Members, persons: bool) -> pl.DataFrame:
 
 
 def release_of(members: Members) -> pl.DataFrame:
-    """One row a record or a person, items in sets."""
+    """One row per record or person, items in sets."""
     rows = [(f"g{g}", "|".join(sorted(items))) for g, group in enumerate(members) for items in group]
     return pl.DataFrame(rows, schema={"g": pl.String, "s": pl.String}, orient="row")
 

@@ -72,7 +72,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     result.report(folder / "public.html", public=True)
     compared = compare(patients, policy, ["datafly", "mondrian"])
     (folder / "comparison.html").write_text(comparison_page(policy, compared.as_json()))
-    # Several records a person, boundaries and dependencies at once.
+    # Several records per person, boundaries and dependencies at once.
     kveil.anonymize(visits, kveil.Policy.load(hospital() / "everything.yaml")).report(folder / "everything.html")
     (folder / "rules.yaml").write_text(RULES.format(home=hospital()))
     kveil.anonymize(patients, kveil.Policy.load(folder / "rules.yaml")).report(folder / "rules.html")

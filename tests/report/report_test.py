@@ -144,6 +144,14 @@ def test_names_and_values_are_escaped(tmp_path: Path) -> None:
     checked((tmp_path / "out.html").read_text(encoding="utf-8"))
 
 
+@pytest.mark.parametrize("name", ["a\\b", "a\\1", "\\g<0>", "a\\"])
+def test_a_backslash_in_a_name_ends_no_report(name: str, tmp_path: Path) -> None:
+    frame = pl.DataFrame({name: ["x", "x", "y", "y"], "s": list("abcd")})
+    result = kveil.anonymize(frame, make_policy({name: {"role": "quasi-identifier"}, "s": "sensitive"}))
+    result.report(tmp_path / "out.html")
+    checked((tmp_path / "out.html").read_text(encoding="utf-8"))
+
+
 @pytest.mark.parametrize("table", ["patients", "visits"])
 def test_the_hospital_has_a_report(table: str, tmp_path: Path) -> None:
     shutil.copytree(hospital(), tmp_path, dirs_exist_ok=True)

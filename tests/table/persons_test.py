@@ -86,7 +86,7 @@ def test_a_row_is_an_individual(algorithm: str) -> None:
     assert account["records"] == {"input": 7, "released": 7, "suppressed": 0}
     assert account["individuals"] == {"input": 4, "released": 4, "suppressed": 0}
     assert [(g["worst"], g["groups"]) for g in account["guarantees"]] == [(2, 2)]
-    # A row of the measures is an individual: four of them, two a group.
+    # A row of the measures is an individual: four of them, two in each group.
     assert account["loss"]["discernibility"] == 8
     assert account["loss"]["average_group"] == 1.0
     assert account["loss_by_attribute"]["job"] == {"precision": 0.5, "il_per_cell": 0.5, "ncp": 0.5}

@@ -114,7 +114,7 @@ def _same_people(world: World, original: Source, attacker: Source, rows: Longs) 
     shared = [name for name in naming if name in attacker.frame.columns and name in original.frame.columns]
     if not shared:
         return None
-    _, of_record = original_rows(original, policy)
+    of_record = original_rows(original, policy).row_of
     ours = original.frame.select(original.texts(name).alias(name) for name in shared)
     ours = ours.with_columns(pl.Series("\0target", of_record)).unique()
     theirs = pl.DataFrame({name: attacker.texts(name).gather(rows) for name in shared}).with_row_index("\0row")

@@ -49,7 +49,7 @@ def raw_risk(source: Source, policy: Policy) -> dict[str, Any]:
     ``unique`` are rows nobody shares; ``below_k`` rows in groups smaller than a model's k. A row is a record, or a
     person where the policy names individuals.
     """
-    rows, _ = original_rows(source, policy)
+    rows = original_rows(source, policy)
     groups = _Groups(rows.texts)
     names = tuple(policy.quasi_identifiers)
     return {

@@ -92,7 +92,7 @@ class World:
 def _texts(source: Source, policy: Policy, first: Longs, stars: bool, skip: set[str]) -> pl.DataFrame:
     return pl.DataFrame(
         {
-            name: released_texts(source, policy, name, stars).gather(first)
+            name: released_texts(source, policy, name, stars=stars).gather(first)
             for name in policy.released
             if name not in skip
         }
@@ -101,7 +101,7 @@ def _texts(source: Source, policy: Policy, first: Longs, stars: bool, skip: set[
 
 def world_of(policy: Policy, original: Source, release: Source, places: Longs) -> World:
     """Return both tables as an attacker, and whoever judges the attacker, sees them."""
-    was, _ = original_rows(original, policy)
+    was = original_rows(original, policy)
     shown = release_rows(release, policy)
     skip = set(policy.with_role("sensitive")) if was.persons else set()  # sets are compared as items
     before = _texts(original, policy, was.source, False, skip)

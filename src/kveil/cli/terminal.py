@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def describe(guarantee: dict[str, Any]) -> str:
+def describe(guarantee: Mapping[str, Any]) -> str:
     """Return a guarantee in words: ``k-anonymity (k 5) over zip, birth``."""
     skip = {"model", "attributes", "holds", "worst", "groups", "smallest", "fingerprints", "shared"}
     shown = {key: ", ".join(value) if isinstance(value, list) else value for key, value in guarantee.items()}
@@ -39,7 +39,7 @@ def describe(guarantee: dict[str, Any]) -> str:
     return f"{guarantee['model']} ({settings}) over {', '.join(guarantee['attributes']) or 'everyone'}"
 
 
-def show_guarantees(out: Console, guarantees: list[dict[str, Any]]) -> None:
+def show_guarantees(out: Console, guarantees: Sequence[Mapping[str, Any]]) -> None:
     """Print a table of guarantees."""
     table = _table("guarantee", "holds", "worst", "groups")
     for guarantee in guarantees:
@@ -52,7 +52,7 @@ def show_guarantees(out: Console, guarantees: list[dict[str, Any]]) -> None:
 
 def show_losses(out: Console, loss: LossFigures, by_attribute: Mapping[str, Shares]) -> None:
     """Print the losses of a release, whole and by attribute."""
-    table = _table("loss", "precision", "IL a cell", "NCP")
+    table = _table("loss", "precision", "IL per cell", "NCP")
     whole: dict[str, Shares] = {"all quasi-identifiers": loss}
     for name, row in (whole | dict(by_attribute)).items():
         shares = row["precision"], row["il_per_cell"], row["ncp"]

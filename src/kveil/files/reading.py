@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import io
 import re
@@ -15,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from kveil.errors import DataError, FileError
+from kveil.files.records import BrokenRecord, records
 from kveil.files.texts import as_texts
 from kveil.words import count, did_you_mean, listing
 
@@ -133,29 +133,24 @@ def _first_record(raw: bytes) -> str:
         start = end + 1
 
 
-def _rows(text: str, separator: str, strict: bool = True) -> Any:
-    """Return Python's own CSV reader; a carriage return that ends no line is an error to it, not a line end."""
-    csv.field_size_limit(2**31 - 1)
-    return csv.reader(io.StringIO(text, newline="\n"), delimiter=separator, strict=strict)
-
-
 def _find_separator(record: str, columns: frozenset[str]) -> str:
     """Return the separator whose header has most of the expected columns, then the one most frequent in it."""
     outside = re.sub('"[^"]*"', "", record)  # whatever stands in quotes separates nothing
 
     def known(separator: str) -> int:
-        try:
-            return len(columns.intersection(next(_rows(record, separator, strict=False), [])))
-        except csv.Error:
-            return 0
+        return len(columns.intersection(_first_fields(record, separator, strict=False)))
 
     return max(SEPARATORS, key=lambda separator: (known(separator), outside.count(separator)))
 
 
+def _first_fields(record: str, separator: str, *, strict: bool) -> list[str]:
+    return next((fields for _, fields in records(record, separator, strict=strict)), [])
+
+
 def _header(record: str, separator: str, name: str, columns: frozenset[str]) -> list[str]:
     try:
-        header: list[str] = next(_rows(record, separator), [])
-    except csv.Error:
+        header = _first_fields(record, separator, strict=True)
+    except BrokenRecord:
         raise FileError(f"{name}: line 1 cannot be read as CSV; check its quotes and line ends.") from None
     if not header:
         raise FileError(f"{name}: line 1 is blank; a CSV starts with a line of column names.")
@@ -221,25 +216,23 @@ def _quotes_in_place(raw: bytes, separator: str) -> bool:
 
 
 def _read_slowly(raw: bytes, separator: str, header: list[str], name: str) -> pl.DataFrame:
-    """Return the rows as Python reads them, or name the line of the first one that is not whole.
+    """Return the rows as we read them, or name the line of the first one that is not whole.
 
     Blank lines are no records, unless there is one column only. A quote inside a field that does not start
     with one is data.
     """
-    reader = _rows(raw.decode("utf-8"), separator)
+    reader = records(raw.decode("utf-8"), separator)
     width = len(header)
     schema = dict.fromkeys(header, pl.String)
     parts: list[pl.DataFrame] = []
     rows: list[list[str]] = []
-    before = 0
     try:
         next(reader)
-        before = reader.line_num
-        for fields in reader:
+        for line, fields in reader:
             row = fields or [""] * (width == 1)
             if row and len(row) != width:
                 raise FileError(
-                    f"{name}: line {before + 1} has {count(len(row), 'field')}, the header has {width}; "
+                    f"{name}: line {line} has {count(len(row), 'field')}, the header has {width}; "
                     "check separators and quotes in that line."
                 )
             if row:
@@ -247,9 +240,8 @@ def _read_slowly(raw: bytes, separator: str, header: list[str], name: str) -> pl
             if len(rows) == 100_000:
                 parts.append(pl.DataFrame(rows, schema=schema, orient="row"))
                 rows = []
-            before = reader.line_num
-    except csv.Error:
-        raise FileError(f"{name}: line {before + 1} cannot be read as CSV; check its quotes and line ends.") from None
+    except BrokenRecord as broken:
+        raise FileError(f"{name}: line {broken.line} cannot be read as CSV; check its quotes and line ends.") from None
     return pl.concat([*parts, pl.DataFrame(rows, schema=schema, orient="row")])
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from kveil.errors import DataError, FileError
 from kveil.files.reading import SEPARATORS, Source, kind_of
+from kveil.files.records import records
 from kveil.words import count, listing
 
 LOOK = 50  # records that the separator is found from
@@ -28,6 +26,7 @@ def read_headless(path: Path, names: Sequence[str], skip: int = 0) -> Source:
         raise FileError(f"{path.name}: only a CSV can lack names of columns; leave --columns out.")
     try:
         text = path.read_bytes().decode("utf-8-sig")
+        text = text if "\n" in text else text.replace("\r", "\n")  # as old files have it
     except OSError as error:
         raise FileError(f"{path.name}: the file cannot be read ({error.strerror}); check the path.") from None
     except UnicodeDecodeError:
@@ -46,38 +45,25 @@ def _check_names(names: Sequence[str]) -> None:
         raise DataError(f"--columns names {listing([repr(name) for name in twice])} more than once; rename them.")
 
 
-def _reader(text: str, separator: str) -> Any:
-    csv.field_size_limit(2**31 - 1)
-    return csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
-
-
 def _find_separator(text: str, width: int, skip: int) -> str:
     """Return the separator that cuts most of the first records into as many fields as there are names."""
 
     def whole(separator: str) -> int:
-        try:
-            return sum(len(row) == width for row in islice(_reader(text, separator), skip, skip + LOOK))
-        except csv.Error:
-            return 0
+        found = records(text, separator, strict=False, skip_blanks=True)
+        return sum(len(fields) == width for _, fields in islice(found, skip, skip + LOOK))
 
     return max(SEPARATORS, key=whole)
 
 
 def _rows(text: str, separator: str, names: Sequence[str], skip: int, name: str) -> list[list[str]]:
-    reader = _reader(text, separator)
     rows: list[list[str]] = []
-    try:
-        for number, row in enumerate(reader):
-            if number < skip or not any(field.strip() for field in row):
-                continue
-            if len(row) != len(names):
-                raise FileError(
-                    f"{name}: line {reader.line_num} has {count(len(row), 'field')}, and --columns names "
-                    f"{len(names)}; name every column, and leave lines that are no records out with --skip."
-                )
-            rows.append([field.strip() for field in row])
-    except csv.Error:
-        raise FileError(
-            f"{name}: line {reader.line_num} cannot be read as CSV; check its quotes and line ends."
-        ) from None
+    for number, (line, row) in enumerate(records(text, separator, strict=False, skip_blanks=True)):
+        if number < skip or not any(field.strip() for field in row):
+            continue
+        if len(row) != len(names):
+            raise FileError(
+                f"{name}: line {line} has {count(len(row), 'field')}, and --columns names {len(names)}; name every "
+                "column, and leave lines that are no records out with --skip."
+            )
+        rows.append([field.strip() for field in row])
     return rows

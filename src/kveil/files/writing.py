@@ -71,6 +71,7 @@ class _Staged:
         with contextlib.suppress(OSError):
             if self.replaced is not None:
                 os.replace(self.replaced, self.target)
+                Path(self.replaced).unlink(missing_ok=True)  # where both were one file still, renaming left both names
             elif self.visible:
                 self.target.unlink(missing_ok=True)
 

@@ -15,7 +15,7 @@ from kveil.policy.keys import ALGORITHM_NAMES, AlgorithmChoice
 from kveil.policy.model import Policy
 from kveil.report.owner import Owner
 from kveil.table.table import Table
-from kveil.verifier.guarantees import check_dependency
+from kveil.verifier.dependencies import check_dependency
 from kveil.verifier.rows import original_rows, release_rows, rule_texts
 from kveil.words import count, did_you_mean, listing
 
@@ -87,7 +87,7 @@ def check_released(release: Source, names: Iterable[str]) -> None:
 def rows_of(release: Source, original: Source, policy: Policy, owner: Owner | None) -> Longs:
     """Return the input row of every released row, or the person of every released person."""
     released = release_rows(release, policy).height
-    return align(owner, policy, released=released, original=original_rows(original, policy)[0].height)
+    return align(owner, policy, released=released, original=original_rows(original, policy).height)
 
 
 def align(owner: Owner | None, policy: Policy, *, released: int, original: int) -> Longs:

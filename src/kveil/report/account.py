@@ -11,6 +11,7 @@ from kveil.measures import LossFigures, Shares
 from kveil.policy.components import components, implied
 from kveil.policy.model import Policy
 from kveil.report.run import Run
+from kveil.verifier.verdict import Guarantee
 from kveil.version import __version__
 
 
@@ -54,7 +55,7 @@ class Account(TypedDict):
     engine: str
     records: Counts
     individuals: Counts | None
-    guarantees: list[dict[str, Any]]
+    guarantees: list[Guarantee]
     dependencies: list[Rule]
     boundaries: dict[str, int]
     loss: LossFigures
@@ -90,7 +91,7 @@ def make_account(run: Run, *, seconds: Mapping[str, float], release_sha256: str 
         "individuals": None if persons is None else count_suppressed(gone),
         "guarantees": run.verdict.guarantees,
         "dependencies": [{"rule": rule["rule"], "holds": rule["holds"]} for rule in run.verdict.dependencies],
-        "boundaries": {"violations": (run.verdict.boundaries or {}).get("violations", 0)},
+        "boundaries": {"violations": run.verdict.boundaries["violations"] if run.verdict.boundaries else 0},
         "loss": attempt.losses.as_json(),
         "loss_by_attribute": attempt.losses.by_attribute(),
         "bound": _bound(run),

@@ -18,6 +18,7 @@ from kveil.policy.model import Policy
 from kveil.report.account import Account, BoundFigures, Counts, PolicyPartition, Rule
 from kveil.report.run import Run
 from kveil.verifier.rows import Rows, release_rows
+from kveil.verifier.verdict import Guarantee
 
 FINEST = Fraction(1, 1000)  # of a mean that is published
 UNTOLD = 10  # as many records may lie between two means that look the same
@@ -44,7 +45,7 @@ class Receipt(TypedDict):
     engine: str
     records: Counts | None
     individuals: Counts | None
-    guarantees: list[dict[str, Any]]
+    guarantees: list[Guarantee]
     dependencies: list[Rule]
     boundaries: dict[str, int]
     loss: PublishedLoss

@@ -64,7 +64,7 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
         codes[name], labels[name] = _used(shown, shown.codes[classes.first], starred[classes.first], present)
     sets = _sets(source, table, solution, kept)
     first = kept if table.persons is None else table.persons.first[kept]
-    order = _order(source, _Columns(released, codes, labels, sets), policy, first, here)
+    order = _order(source, _ReleaseColumns(released, codes, labels, sets), policy, first, here)
     columns: dict[str, pl.Series | None] = {}
     places = pl.Series(here[order])
     for name in released:
@@ -170,7 +170,7 @@ def _used(shown: Shown, codes: Ints, starred: Bools, present: Bools) -> tuple[In
 
 
 @dataclass(frozen=True)
-class _Columns:
+class _ReleaseColumns:
     """The released columns: quasi-identifiers as codes of classes with their labels, sets of items, others by name."""
 
     names: list[str]
@@ -179,7 +179,7 @@ class _Columns:
     sets: dict[str, pl.Series]
 
 
-def _order(source: Source, columns: _Columns, policy: Policy, kept: Longs, here: Ints) -> Longs:
+def _order(source: Source, columns: _ReleaseColumns, policy: Policy, kept: Longs, here: Ints) -> Longs:
     """Return the order of the release; ``kept`` are the input rows that unchanged columns are taken from.
 
     ``here`` is every row's class.

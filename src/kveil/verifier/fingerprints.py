@@ -12,6 +12,7 @@ import polars as pl
 from kveil.arrays import Bools, Longs
 from kveil.policy.model import Policy
 from kveil.policy.privacy import KKmAnonymity, KLDiversity, sensitive_of
+from kveil.verifier.exact import above
 from kveil.verifier.rows import ITEM, ROW, Rows
 from kveil.words import count
 
@@ -83,7 +84,7 @@ def _lines(policy: Policy, name: str, values: list[str | None]) -> list[tuple[st
 
 
 @dataclass(frozen=True)
-class _Sets:
+class _ItemSets:
     """Rows' sets of items as numbers, laid end to end in growing order; ``start`` has the end as last entry."""
 
     start: Longs
@@ -91,7 +92,7 @@ class _Sets:
     items: int
 
 
-def _sets(rows: Rows, names: tuple[str, ...], missing: bool) -> _Sets:
+def _sets(rows: Rows, names: tuple[str, ...], missing: bool) -> _ItemSets:
     """Return the items of some attributes together; having none is an item of its own where ``missing`` says so."""
     row, item, offset = [], [], 0
     for name in names:
@@ -104,10 +105,10 @@ def _sets(rows: Rows, names: tuple[str, ...], missing: bool) -> _Sets:
     key = np.sort(np.concatenate(row) * width + np.concatenate(item))
     owner, code = np.divmod(key, width)
     start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=rows.height))]).astype(np.int64)
-    return _Sets(start, code, width)
+    return _ItemSets(start, code, width)
 
 
-def _same_sets(sets: _Sets) -> Longs:
+def _same_sets(sets: _ItemSets) -> Longs:
     """Return a number for every row that is the same for equal sets: the place in the trie of all sets."""
     length = np.diff(sets.start)
     place = np.zeros(len(length), dtype=np.int64)
@@ -160,8 +161,7 @@ def check_kl(model: KLDiversity, policy: Policy, rows: Rows, taking_part: Bools)
     )
     most = np.zeros(len(classes), dtype=np.int64)
     np.maximum.at(most, pairs // max(len(shared), 1), together)
-    limit = Fraction(str(model.l))
-    bad = most * limit.numerator > size * limit.denominator
+    bad = above(most, 1 / Fraction(str(model.l)), size)
     rare = shared < model.k
     findings = []
     asked = f"kl-diversity (k {model.k}, l {model.l}) of {', '.join(sensitive_of(model))}"
@@ -215,7 +215,7 @@ def check_kkm(model: KKmAnonymity, policy: Policy, rows: Rows, taking_part: Bool
 
 
 def _least_shared(
-    sets: _Sets, row: Longs, of_class: Longs, times: Longs, m: int, k: int
+    sets: _ItemSets, row: Longs, of_class: Longs, times: Longs, m: int, k: int
 ) -> tuple[int | None, int, int]:
     """Return by how few a combination is shared, how many are by fewer than k, and in how many classes.
 
@@ -253,7 +253,7 @@ def _combinations(items: int, m: int) -> int:
     return found
 
 
-def _supports(sets: _Sets, row: Longs, of_class: Longs, times: Longs, m: int) -> list[tuple[Longs, Longs]]:
+def _supports(sets: _ItemSets, row: Longs, of_class: Longs, times: Longs, m: int) -> list[tuple[Longs, Longs]]:
     """Return, for 1 to m items, the class and the support of every combination that occurs."""
     start, end = sets.start[row], sets.start[row + 1]
     entry = np.arange(len(row))

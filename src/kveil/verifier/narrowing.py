@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import polars as pl
 
@@ -22,9 +23,18 @@ WAS = "\0was"
 NOW = "\0shown"
 
 
-def refined_groups(
+@dataclass(frozen=True)
+class NarrowedGroup:
+    """The smallest group of a k-anonymity model, once declared rules are used to tell rows apart."""
+
+    attributes: tuple[str, ...]
+    k: int
+    smallest: int
+
+
+def narrowed_groups(
     policy: Policy, rows: Rows, release: Source, original: Source, taking_part: dict[int, pl.Series]
-) -> list[dict[str, Any]]:
+) -> list[NarrowedGroup]:
     """Return for every k-anonymity model the smallest group after left sides are told apart by what fits them.
 
     A shown left side is replaced by those of the original's left sides below it whose right side lies below the shown
@@ -45,7 +55,7 @@ def refined_groups(
         if set(rule.left + rule.right) <= set(shown.columns)
         and (found := _fitting(rule, policy, shown, known)) is not None
     ]
-    answer = []
+    narrowed = []
     for position, model in enumerate(policy.privacy):
         if not isinstance(model, KAnonymity):
             continue
@@ -64,18 +74,17 @@ def refined_groups(
         sizes = frame.group_by(frame.columns).len()["len"]
         smallest = sizes.min()
         if isinstance(smallest, int):
-            answer.append({"attributes": list(attributes), "k": model.k, "smallest": smallest})
-    return answer
+            narrowed.append(NarrowedGroup(attributes, model.k, smallest))
+    return narrowed
 
 
-def refinement_warnings(refined: list[dict[str, Any]], persons: bool) -> list[str]:
+def narrowing_warnings(narrowed: list[NarrowedGroup], noun: str) -> list[str]:
     """Warn of groups that fall below k for whoever knows the declared rules."""
-    noun = "individual" if persons else "record"
     return [
-        f"whoever knows the declared dependencies can tell groups over {', '.join(entry['attributes'])} apart down to "
-        f"{count(entry['smallest'], noun)}, fewer than k = {entry['k']}."
-        for entry in refined
-        if entry["smallest"] < entry["k"]
+        f"whoever knows the declared dependencies can tell groups over {', '.join(entry.attributes)} apart down to "
+        f"{count(entry.smallest, noun)}, fewer than k = {entry.k}."
+        for entry in narrowed
+        if entry.smallest < entry.k
     ]
 
 
@@ -107,6 +116,8 @@ def _fitting(rule: Dependency, policy: Policy, shown: pl.DataFrame, known: pl.Da
     found = images.rename({name: f"{name}\0was" for name in names})
     for name in names:
         ways = _ways(policy, name, images[name].unique().to_list(), pairs[name].unique().to_list())
+        if ways is None:
+            return None
         found = found.join(ways, left_on=f"{name}\0was", right_on=WAS, how="inner").rename({NOW: name})
         if found.height > MOST_PAIRS:
             return None
@@ -116,8 +127,31 @@ def _fitting(rule: Dependency, policy: Policy, shown: pl.DataFrame, known: pl.Da
     return _Fits(number, fitting)
 
 
-def _ways(policy: Policy, name: str, values: list[str], labels: list[str]) -> pl.DataFrame:
-    """Return which of the labels shown for an attribute lie above each of its original values."""
+def _ways_into_spans(values: list[str], labels: list[str], missing: tuple[str, ...]) -> pl.DataFrame | None:
+    """Return which spans each number lies in; None where pairs would be too many. O(pairs + values log values)."""
+    numbers = sorted((n, value) for value in values if value not in missing and (n := parse_number(value)) is not None)
+    keys, sorted_values = [number for number, _ in numbers], pl.Series([value for _, value in numbers], dtype=pl.String)
+    known = set(values)
+    pairs: list[pl.DataFrame] = []
+    room = MOST_PAIRS
+    for label in labels:
+        if label == STAR:
+            below = pl.Series(values, dtype=pl.String)
+        else:
+            span = None if label in missing else parse_span(label)
+            begin, end = (bisect_left(keys, span[0]), bisect_right(keys, span[1])) if span else (0, 0)
+            below = sorted_values[begin:end]
+            if label in known and not (below == label).any():
+                below = pl.concat([below, pl.Series([label])])
+        room -= len(below)
+        if room < 0:
+            return None
+        pairs.append(pl.DataFrame({WAS: below, NOW: pl.Series([label]).new_from_index(0, len(below))}))
+    return pl.concat([pl.DataFrame(schema={WAS: pl.String, NOW: pl.String}), *pairs])
+
+
+def _ways(policy: Policy, name: str, values: list[str], labels: list[str]) -> pl.DataFrame | None:
+    """Return which of the labels shown for an attribute lie above each of its original values, None if too many do."""
     missing = policy.data.missing
     spec = policy.attributes[name].hierarchy
     wanted = set(labels)
@@ -125,14 +159,7 @@ def _ways(policy: Policy, name: str, values: list[str], labels: list[str]) -> pl
     if policy.attributes[name].role != "quasi-identifier":
         found = [(value, value) for value in values if value in wanted]
     elif isinstance(spec, Ranges):
-        spans = {label: parse_span(label) for label in labels if label not in missing}
-        for value in values:
-            number = None if value in missing else parse_number(value)
-            for label in labels:
-                span = spans.get(label)
-                inside = number is not None and span is not None and span[0] <= number <= span[1]
-                if label in (value, STAR) or inside:
-                    found.append((value, label))
+        return _ways_into_spans(values, labels, missing)
     else:
         ways = policy.ways_up(name, values)
         for value in values:

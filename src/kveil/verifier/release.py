@@ -10,13 +10,16 @@ from kveil.arrays import Longs
 from kveil.errors import DataError, Refused
 from kveil.files import Source
 from kveil.policy.attributes import STAR
-from kveil.policy.components import Component, components, largest_k
+from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
-from kveil.verifier.guarantees import can_check, check_dependency, check_model
-from kveil.verifier.narrowing import refined_groups, refinement_warnings
+from kveil.policy.privacy import sensitive_of
+from kveil.verifier.dependencies import check_dependency
+from kveil.verifier.guarantees import can_check, check_model
+from kveil.verifier.narrowing import narrowed_groups, narrowing_warnings
 from kveil.verifier.rows import INDIVIDUAL, Rows, release_rows, rule_texts
-from kveil.verifier.truth import Comparison, compare, impossible_stars, unknown_items, unknown_labels
-from kveil.verifier.verdict import Verdict
+from kveil.verifier.stars import Stars
+from kveil.verifier.truth import Aligned, Differences, compare, impossible_stars, unknown_items, unknown_labels
+from kveil.verifier.verdict import DependencyCheck, SuppressionCheck, Verdict
 from kveil.words import count, listing
 
 
@@ -46,20 +49,6 @@ def _columns(release: Source, policy: Policy) -> list[str]:
     return wrong
 
 
-def _stars(rows: Rows, parts: tuple[Component, ...]) -> pl.DataFrame:
-    """Return for every component the rows that take no part in it: rows of stars, persons whose items are stars."""
-    if rows.persons and rows.items:
-        return pl.DataFrame({str(c): rows.starred for c in range(len(parts))})
-    return pl.DataFrame(
-        {
-            str(c): rows.texts.select(pl.all_horizontal(pl.col(part.attributes) == STAR).alias("star"))["star"]
-            if part.attributes
-            else rows.starred  # plain sets of items: there is nothing else to show
-            for c, part in enumerate(parts)
-        }
-    )
-
-
 def verify_release(
     release: Source, policy: Policy, original: Source | None = None, places: Longs | None = None
 ) -> Verdict:
@@ -73,114 +62,107 @@ def verify_release(
     findings = _columns(release, policy)
     rows = release_rows(release, policy)
     findings += rows.findings
-    parts = components(policy)
-    starred = _stars(rows, parts)
-    all_star = starred.select(pl.all_horizontal(pl.all()).alias("star"))["star"]
-    comparison: Comparison | None = None
+    stars = Stars.of(rows, policy)
+    differences: Differences | None = None
     if original is not None:
         assert places is not None
-        comparison = compare(release, rows, original, places, policy, parts, starred)
-        findings += comparison.findings
+        differences = compare(Aligned.of(release, rows, original, places, policy), policy, stars)
+        findings += differences.findings
     else:
-        findings += unknown_labels(rows.texts, policy, parts, starred)
-
+        findings += unknown_labels(rows.texts, policy, stars)
     findings += unknown_items(rows, policy)
+    taking_part = {i: ~starred for part, starred in zip(stars.parts, stars.rows, strict=True) for i in part.models}
     guarantees = []
-    counted: dict[int, pl.Series] = {}
-    for c, part in enumerate(parts):
-        taking_part = ~starred[str(c)]
-        for i in part.models:
-            counted[i] = taking_part
-            guarantee, finding = check_model(policy.privacy[i], policy, rows, taking_part)
-            guarantees.append((i, guarantee))
-            findings += finding
-    guarantees.sort(key=lambda pair: pair[0])
-
-    dependencies = []
-    if policy.dependencies:
-        shown = rule_texts(release, policy, stars=True)
-        shown = shown.filter(~pl.all_horizontal(pl.col(policy.quasi_identifiers) == STAR))
-        for rule in policy.dependencies:
-            checked = check_dependency(rule, shown, policy.quasi_identifiers)
-            dependencies.append(checked)
-            if not checked["holds"] and not rule.multivalued:
-                findings.append(
-                    f"the dependency {rule.rule} does not hold: {count(checked['broken'], 'left side')} "
-                    "shown with more than one right side."
-                )
-    suppression, finding = _suppression(rows, policy, comparison, all_star, starred, parts)
-    findings += finding
-    warnings = _star_warnings(policy, rows, suppression["starred"], _uniform(policy, rows, parts, starred))
+    for i, model in enumerate(policy.privacy):
+        guarantee, broken = check_model(model, policy, rows, taking_part[i])
+        guarantees.append(guarantee)
+        findings += broken
+    dependencies = _dependencies(release, policy)
+    findings += [sentence for _, sentence in dependencies if sentence]
+    suppression, beyond_limit = _suppression(rows, policy, stars, differences)
+    findings += beyond_limit
+    warnings = _star_warnings(policy, rows, suppression["starred"], _uniform(policy, rows, stars))
     private_warnings = []
     if original is not None and policy.dependencies:
-        refined = refined_groups(policy, rows, release, original, counted)
-        private_warnings = refinement_warnings(refined, rows.persons)
+        narrowed = narrowed_groups(policy, rows, release, original, taking_part)
+        private_warnings = narrowing_warnings(narrowed, rows.noun)
     if not rows.height:
         warnings.append("the release has no records.")
     return Verdict(
-        guarantees=[guarantee for _, guarantee in guarantees],
-        dependencies=dependencies,
+        guarantees=guarantees,
+        dependencies=[checked for checked, _ in dependencies],
         suppression=suppression,
-        boundaries=None if comparison is None else {"violations": comparison.beyond},
-        truth=None if comparison is None else {"violations": comparison.untrue},
-        unchanged=None if comparison is None else {"violations": comparison.changed},
+        boundaries=None if differences is None else {"violations": differences.beyond},
+        truth=None if differences is None else {"violations": differences.untrue},
+        unchanged=None if differences is None else {"violations": differences.changed},
         findings=findings,
         warnings=warnings + private_warnings,
         private_warnings=private_warnings,
     )
 
 
+def _dependencies(release: Source, policy: Policy) -> list[tuple[DependencyCheck, str]]:
+    """Return every declared rule as it was tested, with a finding where a functional one is broken."""
+    if not policy.dependencies:
+        return []
+    shown = rule_texts(release, policy, stars=True)
+    shown = shown.filter(~pl.all_horizontal(pl.col(policy.quasi_identifiers) == STAR))
+    answers = []
+    for rule in policy.dependencies:
+        checked = check_dependency(rule, shown, policy.quasi_identifiers)
+        sentence = ""
+        if not checked["holds"] and not rule.multivalued:
+            sentence = (
+                f"the dependency {rule.rule} does not hold: {count(checked['broken'], 'left side')} "
+                "shown with more than one right side."
+            )
+        answers.append((checked, sentence))
+    return answers
+
+
 def _suppression(
-    rows: Rows,
-    policy: Policy,
-    comparison: Comparison | None,
-    all_star: pl.Series,
-    starred: pl.DataFrame,
-    parts: tuple[Component, ...],
-) -> tuple[dict[str, object], list[str]]:
+    rows: Rows, policy: Policy, stars: Stars, differences: Differences | None
+) -> tuple[SuppressionCheck, list[str]]:
     """Count what counts against the limit, as far as texts tell."""
     if rows.persons and rows.items:
-        forced = all_star
-    elif comparison is not None:
-        forced = comparison.starred
+        forced = stars.everywhere
+    elif differences is not None:
+        forced = differences.starred
     else:
-        forced = impossible_stars(policy, parts, starred)
-    stars = int((all_star | forced).sum())
-    total = rows.height if comparison is None else comparison.original_rows
-    suppressed = max(total - rows.height, 0) + stars
+        forced = impossible_stars(policy, stars)
+    total = rows.height if differences is None else differences.original_rows
+    suppressed = max(total - rows.height, 0) + int((stars.everywhere | forced).sum())
     over = Fraction(suppressed) > Fraction(policy.suppression.limit) * total
-    report: dict[str, object] = {
+    report: SuppressionCheck = {
         "records": suppressed,
-        "starred": int(starred.select(pl.any_horizontal(pl.all()).alias("any"))["any"].sum()) if rows.height else 0,
+        "starred": int(stars.anywhere.sum()) if rows.height else 0,
         "of": total,
         "limit": float(policy.suppression.limit),
         "holds": not over,
     }
     if not over:
         return report, []
-    noun = "individual" if rows.persons else "record"
     return report, [
-        f"{count(suppressed, noun)} of {total:,} suppressed, more than the limit of "
+        f"{count(suppressed, rows.noun)} of {total:,} suppressed, more than the limit of "
         f"{float(policy.suppression.limit):g} allows."
     ]
 
 
-def _uniform(policy: Policy, rows: Rows, parts: tuple[Component, ...], starred: pl.DataFrame) -> list[str]:
+def _uniform(policy: Policy, rows: Rows, stars: Stars) -> list[str]:
     """Return the sensitive attributes in which the rows of stars of some component, as a group, break its models."""
-    found = []
-    for c, part in enumerate(parts):
-        stars = starred[str(c)]
+    names: list[str] = []
+    for part, starred in zip(stars.parts, stars.rows, strict=True):
         for model in (policy.privacy[i] for i in part.models):
-            if rows.persons or not stars.any() or not hasattr(model, "sensitive"):
+            if rows.persons or not starred.any() or not sensitive_of(model):
                 continue  # a starred person's items are stars themselves
-            if not check_model(model, policy, rows, stars)[0]["holds"]:
-                found.append(str(model.sensitive))
-    return list(dict.fromkeys(found))
+            if not check_model(model, policy, rows, starred)[0]["holds"]:
+                names += sensitive_of(model)
+    return list(dict.fromkeys(names))
 
 
-def _star_warnings(policy: Policy, rows: Rows, starred: object, uniform: list[str]) -> list[str]:
+def _star_warnings(policy: Policy, rows: Rows, starred: int, uniform: list[str]) -> list[str]:
     """Warn of rows shown as stars: they are outside every guarantee, and few of them are as good as named."""
-    if not isinstance(starred, int) or not starred:
+    if not starred:
         return []
     k = largest_k(policy)
     few = f", fewer than {k}" if starred < k else ""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from kveil.arrays import Longs
 from kveil.errors import DataError
 from kveil.files import Source, item_texts
 from kveil.policy.attributes import STAR
@@ -22,20 +22,26 @@ INDIVIDUAL = "individual"
 
 @dataclass(frozen=True)
 class Rows:
-    """One row a record, or a person where the policy names individuals.
+    """One row per record, or per person where the policy names individuals.
 
     ``texts`` are the quasi-identifiers, with everything that means missing as the one text that is written for
-    it. ``items`` has a frame a sensitive attribute: the row, and a value it has (null for missing, which a person
-    has only if there is nothing else). ``source`` gives each row's first row in the file. ``starred`` are persons
-    who show nothing but `*`, items included.
+    it. ``items`` has a frame per sensitive attribute: the row, and a value it has (null for missing, which a person
+    has only if there is nothing else). ``source`` gives each row's first line in the file, ``row_of`` the row of each
+    line of the file. ``starred`` are persons who show nothing but `*`, items included.
     """
 
     texts: pl.DataFrame
     items: dict[str, pl.DataFrame]
-    source: NDArray[np.int64]
+    source: Longs
+    row_of: Longs
     starred: pl.Series
     persons: bool
     findings: tuple[str, ...] = ()
+
+    @property
+    def noun(self) -> str:
+        """What a row is called: a record, or an individual."""
+        return "individual" if self.persons else "record"
 
     @property
     def height(self) -> int:
@@ -43,7 +49,7 @@ class Rows:
         return len(self.source)
 
 
-def released_texts(source: Source, policy: Policy, name: str, stars: bool = False) -> pl.Series:
+def released_texts(source: Source, policy: Policy, name: str, *, stars: bool = False) -> pl.Series:
     """Return a column as texts; everything that means missing becomes the one text that is written for it.
 
     In a release ``stars`` are stars, even where the policy reads a `*` of the input as missing.
@@ -54,26 +60,26 @@ def released_texts(source: Source, policy: Policy, name: str, stars: bool = Fals
     return texts.replace(dict.fromkeys(others, shown)) if others else texts
 
 
-def rule_texts(source: Source, policy: Policy, stars: bool = False) -> pl.DataFrame:
+def rule_texts(source: Source, policy: Policy, *, stars: bool = False) -> pl.DataFrame:
     """Return the columns that dependencies are tested on: quasi-identifiers and what rules name; a set is one text."""
     named = {name for rule in policy.dependencies for name in rule.left + rule.right}.union(policy.quasi_identifiers)
-    found = {}
+    texts = {}
     for name in (name for name in policy.released if name in named):
         column = source.frame[name] if name in source.frame.columns else None
         if column is not None and column.dtype == pl.List:
-            found[name] = item_texts(column).list.join("|")
+            texts[name] = item_texts(column).list.join("|")
         else:
-            found[name] = released_texts(source, policy, name, stars)
-    return pl.DataFrame(found)
+            texts[name] = released_texts(source, policy, name, stars=stars)
+    return pl.DataFrame(texts)
 
 
-def _texts(source: Source, policy: Policy, stars: bool) -> pl.DataFrame:
+def _texts(source: Source, policy: Policy, *, stars: bool) -> pl.DataFrame:
     if not policy.quasi_identifiers:  # plain sets of items: a column that tells nothing, since a frame needs one
         return pl.DataFrame({EVERYONE: pl.Series([STAR], dtype=pl.String).new_from_index(0, source.rows)})
-    return pl.DataFrame({name: released_texts(source, policy, name, stars) for name in policy.quasi_identifiers})
+    return pl.DataFrame({name: released_texts(source, policy, name, stars=stars) for name in policy.quasi_identifiers})
 
 
-def _known(texts: pl.Series, policy: Policy, stars: bool = False) -> pl.Series:
+def _known(texts: pl.Series, policy: Policy, *, stars: bool) -> pl.Series:
     """Return a sensitive column with null for missing."""
     frame = texts.to_frame(ITEM)
     missing = [text for text in policy.data.missing if not (stars and text == STAR)]
@@ -87,34 +93,36 @@ def _items(rows: pl.Series, texts: pl.Series, height: int) -> pl.DataFrame:
     return everyone.join(pairs, on=ROW, how="left", maintain_order="left")
 
 
-def plain_rows(source: Source, policy: Policy, stars: bool = False) -> Rows:
+def plain_rows(source: Source, policy: Policy, *, stars: bool = False) -> Rows:
     """Return the rows of a table in which a row is a record."""
     number = pl.Series(ROW, np.arange(source.rows, dtype=np.int64))
     used = {str(model.sensitive) for model in policy.privacy if hasattr(model, "sensitive")}
-    items = {name: pl.DataFrame([number, _known(source.texts(name), policy, stars)]) for name in sorted(used)}
+    items = {name: pl.DataFrame([number, _known(source.texts(name), policy, stars=stars)]) for name in sorted(used)}
     nobody = pl.Series(np.zeros(source.rows, dtype=bool))
-    return Rows(_texts(source, policy, stars), items, number.to_numpy(), nobody, persons=False)
+    each = number.to_numpy()
+    return Rows(_texts(source, policy, stars=stars), items, each, each, nobody, persons=False)
 
 
-def original_rows(source: Source, policy: Policy) -> tuple[Rows, NDArray[np.int64]]:
-    """Return the rows of an original and every record's row; persons in the order of their first record."""
+def original_rows(source: Source, policy: Policy) -> Rows:
+    """Return the rows of an original; persons in the order of their first record."""
     if policy.individual_column is None:
-        return plain_rows(source, policy), np.arange(source.rows, dtype=np.int64)
-    return _grouped(source, policy, source.texts(policy.individual_column))
+        return plain_rows(source, policy)
+    return _grouped(source, policy, source.texts(policy.individual_column), stars=False)
 
 
-def _grouped(source: Source, policy: Policy, ids: pl.Series, stars: bool = False) -> tuple[Rows, NDArray[np.int64]]:
+def _grouped(source: Source, policy: Policy, ids: pl.Series, *, stars: bool) -> Rows:
+    """Return one row per person, told apart by their ids."""
     frame = pl.DataFrame({"id": ids}).with_row_index(ROW)
     first = frame.group_by("id").agg(pl.col(ROW).min()).sort(ROW).with_row_index("person")
     person = frame.join(first.select("id", "person"), on="id", how="left", maintain_order="left", nulls_equal=True)
-    of_record = person["person"].cast(pl.Int64)
+    row_of = person["person"].cast(pl.Int64)
     at = first[ROW].cast(pl.Int64).to_numpy()
     items = {
-        name: _items(of_record, _known(source.texts(name), policy, stars), len(at))
+        name: _items(row_of, _known(source.texts(name), policy, stars=stars), len(at))
         for name in policy.with_role("sensitive")
     }
-    texts = _texts(source, policy, stars)[at]
-    return Rows(texts, items, at, _starred(items, texts), persons=True), of_record.to_numpy()
+    texts = _texts(source, policy, stars=stars)[at]
+    return Rows(texts, items, at, row_of.to_numpy(), _starred(items, texts), persons=True)
 
 
 def _starred(items: dict[str, pl.DataFrame], texts: pl.DataFrame) -> pl.Series:
@@ -145,18 +153,19 @@ def release_rows(source: Source, policy: Policy) -> Rows:
         pairs = pl.DataFrame({ROW: number, ITEM: sets}).explode(ITEM, empty_as_null=True)
         items[name] = _items(pairs[ROW], _known(pairs[ITEM].cast(pl.String), policy, stars=True), source.rows)
     texts = _texts(source, policy, stars=True)
-    return Rows(texts, items, number.to_numpy(), _starred(items, texts), persons=True)
+    each = number.to_numpy()
+    return Rows(texts, items, each, each, _starred(items, texts), persons=True)
 
 
 def _long_rows(source: Source, policy: Policy) -> Rows:
     if INDIVIDUAL not in source.frame.columns:
         raise DataError(f"{source.name} lacks the column {INDIVIDUAL!r}, which numbers the persons of a long release.")
-    rows, of_record = _grouped(source, policy, source.texts(INDIVIDUAL), stars=True)
+    rows = _grouped(source, policy, source.texts(INDIVIDUAL), stars=True)
     record_texts = _texts(source, policy, stars=True)
     differing = [
-        name for name in record_texts.columns if (record_texts[name] != rows.texts[name].gather(of_record)).any()
+        name for name in record_texts.columns if (record_texts[name] != rows.texts[name].gather(rows.row_of)).any()
     ]
     if not differing:
         return rows
     finding = f"{count(len(differing), 'quasi-identifier')} ({listing(differing)}) differ within one individual."
-    return Rows(rows.texts, rows.items, rows.source, rows.starred, persons=True, findings=(finding,))
+    return replace(rows, findings=(finding,))

@@ -13,17 +13,17 @@ from kveil.arrays import Longs
 from kveil.files import Source
 from kveil.policy.attributes import STAR, Attribute, Intervals, MaxWidth, Ranges
 from kveil.policy.builders import label_test
-from kveil.policy.components import Component
 from kveil.policy.hierarchy import WaysUp, marked_nodes
 from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number, parse_span
 from kveil.verifier.fingerprints import Coverage, cover
 from kveil.verifier.rows import ITEM, ROW, Rows, original_rows, released_texts
+from kveil.verifier.stars import Stars
 from kveil.words import count, listing
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Differences:
     """How a release differs from its original; ``starred`` are rows whose stars only suppression can give."""
 
     untrue: int
@@ -35,7 +35,7 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Allowed:
     """What an original value allows to be shown for it; ``stars`` is False where no group would show `*`."""
 
     known: Callable[[str], bool]
@@ -44,12 +44,10 @@ class Judgement:
     stars: bool = True
 
 
-def unknown_labels(
-    texts: pl.DataFrame, policy: Policy, parts: tuple[Component, ...], starred: pl.DataFrame
-) -> list[str]:
+def unknown_labels(texts: pl.DataFrame, policy: Policy, stars: Stars) -> list[str]:
     """Return a finding for every attribute that shows what its hierarchy cannot know, without any original."""
     findings = []
-    owned = [(name, starred[str(c)]) for c, part in enumerate(parts) for name in part.attributes]
+    owned = list(stars.by_attribute())
     counted = pl.collect_all(
         pl.LazyFrame({"label": texts[name].filter(~star) if star.any() else texts[name]}).group_by("label").len()
         for name, star in owned
@@ -94,17 +92,17 @@ def _strangers(name: str, strange: dict[str, int]) -> list[str]:
     ]
 
 
-def impossible_stars(policy: Policy, parts: tuple[Component, ...], starred: pl.DataFrame) -> pl.Series:
+def impossible_stars(policy: Policy, stars: Stars) -> pl.Series:
     """Return the rows with a component whose stars no generalization can give, as far as texts alone tell.
 
     That is where the hierarchy's root is not `*`, or where no value may reach it. Missing hangs under the root, so
     a boundary below it limits missing only if it is drawn at the leaves themselves.
     """
-    found = pl.Series(np.zeros(starred.height, dtype=bool))
-    for c, part in enumerate(parts):
+    impossible = pl.Series(np.zeros(len(stars.everywhere), dtype=bool))
+    for part, starred in zip(stars.parts, stars.rows, strict=True):
         if any(_never_star(policy, name) for name in part.attributes):
-            found |= starred[str(c)]
-    return found
+            impossible |= starred
+    return impossible
 
 
 def _never_star(policy: Policy, name: str) -> bool:
@@ -126,17 +124,16 @@ def _star_is_free(policy: Policy, name: str) -> bool:
     return policy.attributes[name].boundary is None and (lines is None or lines.root == STAR)
 
 
-def _pairs(
-    was: pl.Series, shown: pl.Series, star: pl.Series, records: Longs, row_of: Longs | None, free: bool
-) -> pl.LazyFrame:
+def _pairs(was: pl.Series, shown: pl.Series, star: pl.Series, aligned: Aligned, *, free: bool) -> pl.LazyFrame:
     """Return the distinct pairs (original, shown) of an attribute with how many records have each.
 
     Without those that need no judgement: a value that shows itself, and `*` where it is ``free``.
     """
     if free and not star.any() and (shown == STAR).all():
         return pl.LazyFrame(schema={"was": pl.String, "shown": pl.String, "star": pl.Boolean, "len": pl.UInt32})
-    frame = pl.LazyFrame({"was": was}).select(pl.col("was").gather(pl.Series(records)))
-    shown, star = (shown, star) if row_of is None else (shown.gather(row_of), star.gather(row_of))
+    frame = pl.LazyFrame({"was": was}).select(pl.col("was").gather(pl.Series(aligned.records)))
+    if aligned.row_of is not None:
+        shown, star = shown.gather(aligned.row_of), star.gather(aligned.row_of)
     frame = frame.with_columns(shown.alias("shown"))
     asked = pl.col("shown") != pl.col("was")
     if free:
@@ -148,31 +145,59 @@ def _pairs(
     return frame.filter(asked).group_by("was", "shown").len().select("was", "shown", pl.lit(False).alias("star"), "len")
 
 
-def compare(
-    release: Source,
-    rows: Rows,
-    original: Source,
-    places: Longs,
-    policy: Policy,
-    parts: tuple[Component, ...],
-    starred: pl.DataFrame,
-) -> Comparison:
-    """Compare every cell of a release with the original's; ``places`` gives each released row's original row.
+@dataclass(frozen=True)
+class Aligned:
+    """A release beside its original: ``places`` gives each released row's row among the rows ``before``.
+
+    ``records`` are the original's records of released rows, ``row_of`` the released row of each, None where these are
+    the rows in order.
+    """
+
+    release: Source
+    rows: Rows
+    original: Source
+    before: Rows
+    places: Longs
+    records: Longs
+    row_of: Longs | None
+
+    @classmethod
+    def of(cls, release: Source, rows: Rows, original: Source, places: Longs, policy: Policy) -> Aligned:
+        """Lay a release beside its original."""
+        before = original_rows(original, policy)
+        return cls(release, rows, original, before, places, *_record_alignment(before, places))
+
+
+def compare(aligned: Aligned, policy: Policy, stars: Stars) -> Differences:
+    """Compare every cell of a release with the original's.
 
     Works on the distinct pairs (original, shown) of each attribute: O(records) to find them, then O(pairs). A
     person's cell must be true of every record the person has.
     """
+    generalized = _compare_generalized(aligned, policy, stars)
+    kept = _compare_kept(aligned, policy)
+    return Differences(
+        untrue=generalized.untrue + kept.untrue,
+        beyond=generalized.beyond,
+        changed=kept.changed,
+        starred=generalized.starred,
+        original_rows=aligned.before.height,
+        findings=generalized.findings + kept.findings,
+    )
+
+
+def _compare_generalized(aligned: Aligned, policy: Policy, stars: Stars) -> Differences:
+    """Compare the quasi-identifiers: truth, boundaries, and stars that only suppression can give."""
+    before, rows = aligned.before, aligned.rows
     findings: list[str] = []
-    untrue = beyond = changed = 0
+    untrue = beyond = 0
     impossible = np.zeros(rows.height, dtype=bool)
-    before, of_record = original_rows(original, policy)
-    records, row_of = _record_alignment(before, of_record, places)
-    originals = {name: released_texts(original, policy, name) for name in policy.quasi_identifiers}
-    owned = [(name, starred[str(c)]) for c, part in enumerate(parts) for name in part.attributes]
+    originals = {name: released_texts(aligned.original, policy, name) for name in policy.quasi_identifiers}
+    owned = list(stars.by_attribute())
     # Intervals are of whole numbers if all values are: one more look at the columns that have them, side by side.
     numeric = [name for name, _ in owned if isinstance(policy.attributes[name].hierarchy, Intervals)]
     counted = pl.collect_all(
-        [_pairs(originals[n], rows.texts[n], star, records, row_of, _star_is_free(policy, n)) for n, star in owned]
+        [_pairs(originals[n], rows.texts[n], star, aligned, free=_star_is_free(policy, n)) for n, star in owned]
         + [pl.LazyFrame({"value": originals[name]}).unique() for name in numeric]
     )
     values = dict(zip(numeric, counted[len(owned) :], strict=True))
@@ -180,29 +205,61 @@ def compare(
         if not pairs.height:
             continue
         judge = _judge(policy, name, values[name]["value"] if name in values else originals[name])
-        strange: dict[str, int] = {}
-        wrong = over = 0
-        cannot: set[str] = set()
-        for was, shown, is_star, cells in pairs.iter_rows():
-            if is_star:
-                if not (judge.stars and judge.known(STAR) and judge.true(was, STAR) and judge.within(was, STAR)):
-                    cannot.add(was)
-            elif not judge.true(was, shown):
-                if judge.known(shown):
-                    wrong += cells
-                else:
-                    strange[shown] = strange.get(shown, 0) + cells
-            elif not judge.within(was, shown):
-                over += cells
-        if cannot and not before.persons:
-            impossible |= (star & originals[name].gather(places).is_in(list(cannot))).to_numpy()
-        findings += _strangers(name, strange)
-        if wrong:
-            findings.append(f"{name} shows what is not true of the original in {count(wrong, 'cell')}.")
-        if over:
-            findings.append(f"{name} is generalized beyond its boundary in {count(over, 'cell')}.")
-        untrue += wrong + sum(strange.values())
-        beyond += over
+        cells = _judge_pairs(judge, pairs)
+        if cells.cannot_be_star and not before.persons:
+            impossible |= (star & originals[name].gather(aligned.places).is_in(list(cells.cannot_be_star))).to_numpy()
+        findings += _strangers(name, cells.strange)
+        if cells.wrong:
+            findings.append(f"{name} shows what is not true of the original in {count(cells.wrong, 'cell')}.")
+        if cells.beyond:
+            findings.append(f"{name} is generalized beyond its boundary in {count(cells.beyond, 'cell')}.")
+        untrue += cells.wrong + sum(cells.strange.values())
+        beyond += cells.beyond
+    return Differences(untrue, beyond, 0, pl.Series(impossible), before.height, findings)
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """What is wrong with an attribute's cells: unknown labels with their number, untrue ones, those beyond a boundary.
+
+    ``cannot_be_star`` are original values that no generalization may show as `*`, and that are shown so.
+    """
+
+    strange: dict[str, int]
+    wrong: int
+    beyond: int
+    cannot_be_star: set[str]
+
+
+def _judge_pairs(judge: Allowed, pairs: pl.DataFrame) -> _Cells:
+    strange: dict[str, int] = {}
+    wrong = beyond = 0
+    cannot: set[str] = set()
+    for was, shown, is_star, cells in pairs.iter_rows():
+        if is_star:
+            if not (judge.stars and judge.known(STAR) and judge.true(was, STAR) and judge.within(was, STAR)):
+                cannot.add(was)
+        elif not judge.true(was, shown):
+            if judge.known(shown):
+                wrong += cells
+            else:
+                strange[shown] = strange.get(shown, 0) + cells
+        elif not judge.within(was, shown):
+            beyond += cells
+    return _Cells(strange, wrong, beyond, cannot)
+
+
+def _compare_kept(aligned: Aligned, policy: Policy) -> Differences:
+    """Compare the cells that must be as they were, and the items that must be covered by what is shown."""
+    release, rows, original, before, places = (
+        aligned.release,
+        aligned.rows,
+        aligned.original,
+        aligned.before,
+        aligned.places,
+    )
+    findings: list[str] = []
+    untrue = changed = 0
     for name in policy.released:
         role = policy.attributes[name].role
         if role == "quasi-identifier":
@@ -221,7 +278,7 @@ def compare(
         if differing:
             findings.append(f"{name} ({role}) differs from the original in {count(differing, 'cell')}.")
             changed += differing
-    return Comparison(untrue, beyond, changed, pl.Series(impossible), before.height, findings)
+    return Differences(untrue, 0, changed, rows.starred, before.height, findings)
 
 
 def _coverage(name: str, coverage: Coverage) -> list[str]:
@@ -234,14 +291,14 @@ def _coverage(name: str, coverage: Coverage) -> list[str]:
     return found
 
 
-def _record_alignment(before: Rows, of_record: Longs, places: Longs) -> tuple[Longs, Longs | None]:
+def _record_alignment(before: Rows, places: Longs) -> tuple[Longs, Longs | None]:
     """Return the records to compare and the released row of each, None where they are the rows in order."""
     if not before.persons:
         return places, None
     row_of = np.full(before.height, -1, dtype=np.int64)
     row_of[places] = np.arange(len(places))
-    records = np.flatnonzero(row_of[of_record] >= 0)
-    return records, row_of[of_record[records]]
+    records = np.flatnonzero(row_of[before.row_of] >= 0)
+    return records, row_of[before.row_of[records]]
 
 
 def _differing_items(before: pl.DataFrame, after: pl.DataFrame, places: Longs, starred: pl.Series) -> int:
@@ -253,7 +310,7 @@ def _differing_items(before: pl.DataFrame, after: pl.DataFrame, places: Longs, s
     return added + had.join(shown, on=[ROW, ITEM], how="anti", nulls_equal=True).height
 
 
-def _judge(policy: Policy, name: str, values: pl.Series) -> Judgement:
+def _judge(policy: Policy, name: str, values: pl.Series) -> Allowed:
     """Return what may be shown for an attribute's values, given all of them as the original has them."""
     attribute = policy.attributes[name]
     missing = policy.data.missing
@@ -268,7 +325,7 @@ def _distinct(values: pl.Series) -> Iterator[str]:
     yield from values.unique().to_list()
 
 
-def _judge_tree(attribute: Attribute, ways: WaysUp, missing: str, *, has_missing: bool) -> Judgement:
+def _judge_tree(attribute: Attribute, ways: WaysUp, missing: str, *, has_missing: bool) -> Allowed:
     """Return what a tree allows; lines are climbed when they are asked for, all of them only where it must be."""
     line = cache(ways.of)
 
@@ -292,14 +349,14 @@ def _judge_tree(attribute: Attribute, ways: WaysUp, missing: str, *, has_missing
                 return False
         return False
 
-    return Judgement(
+    return Allowed(
         known=lambda text: text in labels() or (has_missing and text == missing),
         true=lambda was, shown: shown == was or shown in line(was),
         within=within,
     )
 
 
-def _judge_ranges(attribute: Attribute, missing: str, has_missing: bool) -> Judgement:
+def _judge_ranges(attribute: Attribute, missing: str, has_missing: bool) -> Allowed:
     widest = attribute.boundary.max_width if isinstance(attribute.boundary, MaxWidth) else None
 
     def true(was: str, shown: str) -> bool:
@@ -314,7 +371,7 @@ def _judge_ranges(attribute: Attribute, missing: str, has_missing: bool) -> Judg
         span = parse_span(shown)
         return span is not None and EXACT.subtract(span[1], span[0]) <= widest
 
-    return Judgement(
+    return Allowed(
         known=lambda text: text in (STAR, missing) or parse_span(text) is not None,
         true=true,
         within=within,

@@ -3,7 +3,54 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NotRequired, TypedDict
+
+
+class Guarantee(TypedDict):
+    """A model of the policy with its parameters, whether it holds, how near it is to breaking, in how many groups."""
+
+    model: str
+    attributes: list[str]
+    holds: bool
+    worst: float | int | None
+    groups: int
+    sensitive: NotRequired[str | list[str]]
+    k: NotRequired[int]
+    l: NotRequired[float | int]  # noqa: E741
+    p: NotRequired[int]
+    c: NotRequired[float | int]
+    t: NotRequired[float | int]
+    m: NotRequired[int]
+    alpha: NotRequired[float | int]
+    variant: NotRequired[str]
+    distance: NotRequired[str]
+    smallest: NotRequired[int | None]
+    fingerprints: NotRequired[int]
+    shared: NotRequired[int | None]
+
+
+class DependencyCheck(TypedDict):
+    """A declared rule, whether it holds, and how many left sides break it."""
+
+    rule: str
+    holds: bool
+    broken: int
+
+
+class SuppressionCheck(TypedDict):
+    """How many rows count as suppressed, of how many, and how many show `*` in at least one component."""
+
+    records: int
+    starred: int
+    of: int
+    limit: float
+    holds: bool
+
+
+class Violations(TypedDict):
+    """How many cells break a rule."""
+
+    violations: int
 
 
 @dataclass(frozen=True)
@@ -15,12 +62,12 @@ class Verdict:
     ``unchanged`` are None where there was no original to compare with.
     """
 
-    guarantees: list[dict[str, Any]]
-    dependencies: list[dict[str, Any]]
-    suppression: dict[str, Any]
-    boundaries: dict[str, Any] | None
-    truth: dict[str, Any] | None
-    unchanged: dict[str, Any] | None
+    guarantees: list[Guarantee]
+    dependencies: list[DependencyCheck]
+    suppression: SuppressionCheck
+    boundaries: Violations | None
+    truth: Violations | None
+    unchanged: Violations | None
     findings: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     private_warnings: list[str] = field(default_factory=list)
