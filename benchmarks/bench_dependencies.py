@@ -27,7 +27,7 @@ def incognito(folder: Path) -> Iterator[Row]:
     """Measure the search for nodes that hold on Adult's eight trees, against judging every node of the lattice."""
     from itertools import product
 
-    from kveil.algorithms.full_domain.incognito import Lattice
+    from kveil.algorithms.full_domain.incognito import LevelLattice
     from kveil.frames import from_frame
     from kveil.table.encode import encode
 
@@ -35,7 +35,7 @@ def incognito(folder: Path) -> Iterator[Row]:
     for limit in ("0", "0.02"):
         policy = adult_policy(home, ARX, K10, f"suppression: {{limit: {limit}}}", "incognito")
         table = encode(from_frame(frame), policy)
-        lattice = Lattice(table)
+        lattice = LevelLattice(table)
         lattice.search()
         ours = best(lattice.minimal)
         started = time.perf_counter()

@@ -12,7 +12,8 @@ from pycanon.anonymity import k_anonymity
 
 import kveil
 from adult_data import QUASI, attributes_of, complete_rows, needs_adult, raw_rows
-from kveil.algorithms.registry import ALGORITHMS, Algorithm, able
+from kveil.algorithms.algorithm import Algorithm
+from kveil.algorithms.registry import ALGORITHMS, able
 from kveil.flow.result import Result
 from kveil.flow.verify import verify
 from naive import release as naive
@@ -93,13 +94,18 @@ def runs() -> list[Any]:
     ]
 
 
+# A search that may try for as long as the table is large gets a part of it.
+PARTS = {"least-loss": 4_000}
+
+
 @pytest.mark.parametrize(("algorithm", "several"), runs())
 def test_adult_by_every_algorithm(algorithm: Algorithm, several: bool) -> None:
     constraints = constraints_from(10, several)
     policy = policy_of(constraints, 0.02)
-    result = kveil.anonymize(complete_rows(), policy, algorithm=algorithm.name)
-    assert result.account["records"]["suppressed"] <= 0.02 * 30_162
-    check(result, policy, complete_rows(), constraints)
+    frame = complete_rows()[: PARTS.get(algorithm.name)]
+    result = kveil.anonymize(frame, policy, algorithm=algorithm.name)
+    assert result.account["records"]["suppressed"] <= 0.02 * frame.height
+    check(result, policy, frame, constraints)
 
 
 # ---------------------------------------------------------------------------------------------- missing values

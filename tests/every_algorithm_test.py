@@ -24,15 +24,8 @@ from hypothesis import strategies as st
 
 import kveil
 from battery import algorithms_for, cases_for, close, every_algorithm, honours, solve
-from kveil.algorithms.registry import (
-    ALGORITHMS,
-    BOUNDARIES,
-    MANY,
-    RANGES,
-    Algorithm,
-    asks,
-    find,
-)
+from kveil.algorithms.algorithm import BOUNDARIES, MANY, RANGES, Algorithm, asks
+from kveil.algorithms.registry import ALGORITHMS, find
 from kveil.engines.local import run
 from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.inputs import read, with_algorithm

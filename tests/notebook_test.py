@@ -1,11 +1,12 @@
 """What notebooks show: policy, result, verdict and comparison as tables, with every text escaped."""
 
 from html.parser import HTMLParser
+from pathlib import Path
 
 import polars as pl
 
 import kveil
-from support import ROWS, columns_of, make_policy
+from support import ROWS, columns_of, make_policy, run, write_policy
 
 VOID = {"br", "img", "input", "meta", "link", "hr"}
 
@@ -66,3 +67,25 @@ def test_findings_are_shown() -> None:
     policy = make_policy(k=4)
     verdict = kveil.verify(pl.DataFrame(columns_of()).drop("name"), policy)
     assert "The release does not hold." in checked(verdict).texts
+
+
+def test_a_guarantee_is_worded_alike_everywhere(tmp_path: Path) -> None:
+    people = {
+        "id": {"role": "individual"},
+        "age": {"role": "quasi-identifier"},
+        "diagnosis": {"role": "sensitive", "hierarchy": {"tree": {"*": ["x", "y", "z"]}}},
+    }
+    model = {"model": "kl-diversity", "sensitive": ["diagnosis"], "k": 2, "l": 1}
+    frame = pl.DataFrame({"id": list("aabbccdd"), "age": list("11111111"), "diagnosis": list("xyxyxyxy")})
+    options = {"privacy": [model], "algorithm": "1m-generalization", "limit": 0}
+    policy = make_policy(people, **options)
+    result = kveil.anonymize(frame, policy)
+    words = "kl-diversity (sensitive diagnosis, k 2, l 1)"
+    assert words in checked(result).texts
+    verdict = kveil.verify(result.data, policy, original=frame, owner=result.owner)
+    assert words in checked(verdict).texts
+    result.report(tmp_path / "r.html")
+    assert words in (tmp_path / "r.html").read_text(encoding="utf-8")
+    frame.write_csv(tmp_path / "t.csv")
+    done = run("anonymize", write_policy(tmp_path, people, **options, data={"path": "t.csv"}), "-o", tmp_path / "o.csv")
+    assert f"{words} over age" in done.out

@@ -7,7 +7,7 @@ from random import Random
 
 import yaml
 
-from kveil.algorithms.registry import BOUNDARIES, MANY, MAX_WIDTH, RANGES, Algorithm
+from kveil.algorithms.algorithm import BOUNDARIES, MANY, MAX_WIDTH, RANGES, Algorithm
 from naive import release as naive
 from strategies import DUMPER, Case, Spec
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from pydantic import Field
 
+from kveil.algorithms.algorithm import Algorithm
 from kveil.algorithms.least_loss.options import NORMAL
-from kveil.algorithms.registry import Algorithm, check_honours, find, honouring, lacking
-from kveil.engines.local import Solved, settled_or_before, solve
+from kveil.algorithms.registry import check_honours, find, honouring, lacking
+from kveil.engines.local import Solved, finished, settled_or_before, solve
 from kveil.errors import KveilError, PolicyError, Refused, Unmeetable
-from kveil.measures import Losses, measure
+from kveil.measures import Losses
 from kveil.policy.checks import check_rules
 from kveil.policy.fields import Number, PolicyPart
 from kveil.policy.keys import ALGORITHM_NAMES
@@ -24,7 +25,9 @@ from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.words import did_you_mean, listing
 
-MOST_EFFORT = 1e9  # above which auto leaves an algorithm out; in steps, so that every machine leaves out the same
+# The limits of auto are counted in steps, not in seconds, so that every machine makes the same choice.
+MOST_EFFORT = 1e9  # above which it leaves an algorithm out
+MOST_TRIES = 400_000  # of refining a whole table; a larger one gets fewer for each record
 
 
 class AutoOptions(PolicyPart):
@@ -85,6 +88,7 @@ class Attempt:
     solution: Solution
     losses: Losses
     tried: list[Tried] = field(default_factory=list)
+    cut: bool = False  # auto refined with fewer tries for each record than usual
 
     @property
     def warnings(self) -> list[str]:
@@ -92,6 +96,11 @@ class Attempt:
         late = [tried.algorithm for tried in self.tried if tried.late]
         left_out = [tried.algorithm for tried in self.tried if tried.left_out]
         warnings = []
+        if self.cut:
+            warnings.append(
+                "auto refined with fewer tries than usual, since the table is large; name least-loss with --algorithm "
+                "to let it take its time."
+            )
         if late:
             warnings.append(
                 f"auto had no time left for {listing(late)}; name one with --algorithm to let it run to its end."
@@ -209,15 +218,27 @@ def attempt(table: Table, algorithms: Sequence[Algorithm], progress: Progress) -
     not by a clock, so that the same table gives the same release on any machine, unless the policy gives it seconds.
     """
     policy = table.policy
-    auto = policy.algorithm.name == "auto"
-    options = {} if auto else policy.algorithm.options
-    seconds = _auto_options(policy).seconds if auto else None
+    if policy.algorithm.name == "auto":
+        return _best_of(table, algorithms, progress)
+    (algorithm,) = algorithms
+    options = policy.algorithm.options
+    progress(f"solving with {algorithm.name}")
+    solved = solve(algorithm, table, options, progress)
+    losses = solved.losses
+    return Attempt(algorithm, options, solved.solution, losses, [Tried(algorithm.name, losses.of(policy.loss))])
+
+
+def _best_of(table: Table, algorithms: Sequence[Algorithm], progress: Progress) -> Attempt:
+    """Return the solution with the smallest loss, refined where none that refines by itself has won."""
+    policy = table.policy
+    seconds = _auto_options(policy).seconds
     whole = Stop(None if seconds is None else float(seconds), within=current())
     best: tuple[Algorithm, Solved] | None = None
     failure: KveilError | None = None
     tried: list[Tried] = []
-    of_each = dict.fromkeys((algorithm.name for algorithm in algorithms), options)
-    for trial in trials(table, algorithms, of_each, progress, seconds=whole.left if auto else None, choosing=auto):
+    tries = min(NORMAL, MOST_TRIES / max(table.records, 1))
+    options = {a.name: {"refine": tries} if a.refine != "off" and tries < NORMAL else {} for a in algorithms}
+    for trial in trials(table, algorithms, options, progress, seconds=whole.left, choosing=True):
         name = trial.algorithm.name
         if trial.solved is None:
             failure = _nearer(failure, trial.failure)
@@ -229,10 +250,11 @@ def attempt(table: Table, algorithms: Sequence[Algorithm], progress: Progress) -
             best = trial.algorithm, trial.solved
     if best is None:
         raise failure or _none_ran(tried)
-    chosen = Attempt(best[0], options, best[1].solution, best[1].losses, tried)
-    if auto and chosen.algorithm.refine == "off" and not policy.dependencies:
+    algorithm, solved = best
+    chosen = Attempt(algorithm, options[algorithm.name], solved.solution, solved.losses, tried, cut=tries < NORMAL)
+    if algorithm.refine == "off" and not policy.dependencies:
         with under(whole):
-            return _refined(table, chosen, progress)
+            return _refined(table, chosen, tries, progress)
     return chosen
 
 
@@ -256,13 +278,13 @@ def _nearer(failure: KveilError | None, other: KveilError | None) -> KveilError 
     return failure
 
 
-def _refined(table: Table, chosen: Attempt, progress: Progress) -> Attempt:
-    """Return the choice of `auto` refined, where none that refines by itself has won."""
+def _refined(table: Table, chosen: Attempt, tries: float, progress: Progress) -> Attempt:
+    """Return the choice of `auto` refined, if that loses less."""
     from kveil.algorithms.least_loss.refine import refine
 
-    refined = refine(table, chosen.solution, NORMAL, None, progress)
-    solution = settled_or_before(table, refined, chosen.solution)
-    losses = measure(table, solution)
-    if losses.of(table.policy.loss) >= chosen.losses.of(table.policy.loss):
+    new = refine(table, chosen.solution, tries, None, progress)
+    refined = finished(table, settled_or_before(table, new, chosen.solution))
+    if refined.losses.of(table.policy.loss) >= chosen.losses.of(table.policy.loss):
         return chosen
-    return Attempt(chosen.algorithm, {**chosen.options, "refine": "normal"}, solution, losses, chosen.tried)
+    options = {"refine": "normal" if tries == NORMAL else tries}
+    return replace(chosen, options=options, solution=refined.solution, losses=refined.losses)

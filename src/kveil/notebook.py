@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from kveil.words import model_in_words
+
 _CELL = 'style="text-align:left;padding:0.2em 0.8em"'
 
 
@@ -26,17 +28,16 @@ def _worst(worst: Any) -> str:
     return "-" if worst is None else f"{worst:,}" if isinstance(worst, int) else f"{worst:.4f}"
 
 
-def _guarantees(guarantees: list[dict[str, Any]]) -> str:
-    skip = {"model", "attributes", "holds", "worst", "groups", "smallest"}
+def _guarantees(guarantees: Iterable[Mapping[str, Any]]) -> str:
     rows = [
         (
-            f"{g['model']} ({', '.join(f'{k} {v}' for k, v in g.items() if k not in skip)})",
-            ", ".join(g["attributes"]),
-            "yes" if g["holds"] else "NO",
-            _worst(g["worst"]),
-            f"{g['groups']:,}",
+            model_in_words(guarantee),
+            ", ".join(guarantee["attributes"]) or "everyone",
+            "yes" if guarantee["holds"] else "NO",
+            _worst(guarantee["worst"]),
+            f"{guarantee['groups']:,}",
         )
-        for g in guarantees
+        for guarantee in guarantees
     ]
     return _table("Guarantees", ("guarantee", "over", "holds", "worst", "groups"), rows)
 

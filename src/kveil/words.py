@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from typing import Any
 from unicodedata import category
 
 
@@ -31,6 +32,22 @@ def listing(items: Sequence[str], limit: int = 8, last: str = "and") -> str:
 def count(number: int, noun: str, plural: str | None = None) -> str:
     """Return a number with its noun in the right form: ``1 record``, ``2,000 records``."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+FIGURES = frozenset({"model", "attributes", "holds", "worst", "groups", "smallest", "fingerprints", "shared"})
+
+
+def model_in_words(guarantee: Mapping[str, Any]) -> str:
+    """Return a privacy model with its settings, ``l-diversity (sensitive diagnosis, l 3, variant distinct)``.
+
+    ``guarantee`` is plain data: a model's parameters, with or without the figures of a verification.
+    """
+    settings = {
+        key: ", ".join(value) if isinstance(value, (list, tuple)) else value
+        for key, value in guarantee.items()
+        if key not in FIGURES
+    }
+    return f"{guarantee['model']} ({', '.join(f'{key} {value}' for key, value in settings.items())})"
 
 
 def visible(text: str) -> str:

@@ -235,3 +235,17 @@ def test_a_library_call_works_in_any_thread_and_leaves_the_host_alone() -> None:
     assert not [thread for thread in set(threading.enumerate()) - threads if thread.daemon]
     assert (gc.get_threshold(), csv.field_size_limit()) == limits
     assert sys.modules.get("scipy", True) is not None
+
+
+@pytest.mark.parametrize("name", ["least-loss", "datafly"])
+def test_auto_refines_a_large_table_with_fewer_tries_and_says_so(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose, "honouring", lambda policy: [registry.find(name)])
+    table = pl.concat([frame()] * 5)
+    usual = kveil.anonymize(table, make_policy(k=12, algorithm="auto")).account
+    monkeypatch.setattr(choose, "MOST_TRIES", 9)
+    cut = kveil.anonymize(table, make_policy(k=12, algorithm="auto")).account
+    assert not any("fewer tries" in warning for warning in usual["warnings"])
+    assert any("fewer tries" in warning for warning in cut["warnings"])
+    if name == "least-loss":  # for the other one refining gains nothing here
+        assert cut["options"] == {"refine": 0.2}
+        assert cut["details"]["refine"]["tries"] < usual["details"]["refine"]["tries"]

@@ -23,8 +23,8 @@ from kveil.frames import from_frame
 from kveil.kernels.models import models_loops as loops
 from kveil.kernels.splitting.mondrian import Rows
 from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL
-from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
-from kveil.models.of_policy import group_model, sensitive_pairs
+from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs, one_group
+from kveil.models.of_policy import group_model, least_members, sensitive_pairs
 from kveil.models.packed import needs_of, values_of
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.table.encode import encode
@@ -156,6 +156,51 @@ def by_loops(table: Table, model: GroupModel) -> list[bool]:
 
 
 # ---------------------------------------------------------------------------------------------- all say the same
+
+
+@pytest.mark.parametrize("persons", [False, True], ids=["records", "individuals"])
+@given(data=st.data())
+@examples(250)
+def test_no_group_is_good_with_fewer_members_than_its_model_needs(persons: bool, data: st.DataObject) -> None:
+    spec, values = data.draw(st.sampled_from(HIERARCHIES))
+    model = data.draw(models(hierarchical=spec is not None))
+    members = data.draw(groups_of_members(values, persons))
+    policy = policy_of([model], spec, persons)
+    table = encode(from_frame(original_of(members, persons)), policy)
+    checked = group_model(policy.privacy[0], table)
+    least = least_members(checked, table)
+    for group, good in zip(members, by_search(table, checked), strict=True):
+        assert not good or len(group) >= least
+
+
+def test_one_person_with_several_values_is_diverse_alone_and_so_is_one_without_any() -> None:
+    """What the lower bound took for l members at least."""
+    several = policy_of([{"model": "p-sensitive", "sensitive": "s", "p": 3}], None, True)
+    table = encode(from_frame(original_of([[frozenset("abc")]], True)), several)
+    assert least_members(group_model(several.privacy[0], table), table) == 1
+    frequent = {"model": "l-diversity", "sensitive": "s", "l": 3, "variant": "frequency"}
+    policy = policy_of([frequent], None, False)
+    table = encode(from_frame(original_of([[frozenset()]], False)), policy)
+    assert least_members(group_model(policy.privacy[0], table), table) == 1
+    table = encode(from_frame(original_of([[frozenset("a")]], False)), policy)
+    assert least_members(group_model(policy.privacy[0], table), table) == 3
+
+
+@pytest.mark.parametrize("persons", [False, True], ids=["records", "individuals"])
+@given(data=st.data())
+@examples(100)
+def test_a_group_looked_at_alone_is_the_group_among_others(persons: bool, data: st.DataObject) -> None:
+    spec, values = data.draw(st.sampled_from(HIERARCHIES))
+    model = data.draw(models(hierarchical=spec is not None))
+    members = data.draw(groups_of_members(values, persons))
+    policy = policy_of([model], spec, persons)
+    table = encode(from_frame(original_of(members, persons)), policy)
+    checked = group_model(policy.privacy[0], table)
+    groups = grouped(table)
+    alone = checked.against(groups) if isinstance(checked, Close) else checked
+    for number, good in enumerate(checked.good(groups).tolist()):
+        tuples = np.flatnonzero(groups.group == number)
+        assert alone.good(one_group(tuples, groups.weights, groups.pairs)).tolist() == [good]
 
 
 @pytest.mark.parametrize("persons", [False, True], ids=["records", "individuals"])

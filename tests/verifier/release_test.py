@@ -19,7 +19,8 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 import kveil
-from kveil.algorithms.registry import ALGORITHMS, GROUP_MODELS, able
+from kveil.algorithms.algorithm import GROUP_MODELS
+from kveil.algorithms.registry import ALGORITHMS, able
 from kveil.flow.verify import verify
 from kveil.policy.model import Policy
 from kveil.verifier import Verdict

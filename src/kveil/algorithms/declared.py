@@ -8,7 +8,7 @@ from kveil.table.table import Table
 
 
 @dataclass(frozen=True)
-class Rule:
+class DeclaredRule:
     """A rule with one attribute on its right; numbers are quasi-identifiers, from ``len(names)`` on other columns.
 
     A rule that is not ``strict`` (a multivalued one, treated like a functional one) is kept where climbing does it,
@@ -21,7 +21,7 @@ class Rule:
     strict: bool = True
 
 
-def rules_of(table: Table, *, multivalued: bool) -> list[Rule]:
+def rules_of(table: Table, *, multivalued: bool) -> list[DeclaredRule]:
     """Return a policy's rules one right side at a time; multivalued ones only where they are asked for."""
     number = {name: i for i, name in enumerate((*table.names, *table.others))}
     found = []
@@ -32,5 +32,5 @@ def rules_of(table: Table, *, multivalued: bool) -> list[Rule]:
         for name in rule.right:
             if name in rule.left or (rule.multivalued and number[name] >= len(table.names)):
                 continue
-            found.append(Rule(left, number[name], rule.rule, not rule.multivalued))
+            found.append(DeclaredRule(left, number[name], rule.rule, not rule.multivalued))
     return found

@@ -14,7 +14,7 @@ from kveil.table.tree import Tree
 
 
 @dataclass(frozen=True)
-class Children:
+class ChildLists:
     """The children of every node: ``child`` are all nodes but the root, sorted by their parents.
 
     ``fan`` is how many children each node has, ``rank`` which of its parent's children it is, from 0 on.
@@ -25,14 +25,14 @@ class Children:
     rank: Ints
 
 
-def children_of(tree: Tree) -> Children:
+def children_of(tree: Tree) -> ChildLists:
     """Return the children of every node of a tree, in leaf order. O(nodes)."""
     child = np.argsort(tree.parent[1:], kind="stable").astype(np.int32) + 1
     fan = np.bincount(tree.parent[1:], minlength=len(tree.labels)).astype(np.int64)
     start = np.cumsum(fan) - fan
     rank = np.zeros(len(tree.labels), dtype=np.int32)
     rank[child] = np.arange(len(child)) - start[tree.parent[child]]
-    return Children(child.astype(np.int32), fan, rank)
+    return ChildLists(child.astype(np.int32), fan, rank)
 
 
 def starts_of(sizes: Sequence[int] | Longs) -> Longs:

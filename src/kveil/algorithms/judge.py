@@ -48,7 +48,7 @@ def _most_telling(nodes: Ints, positions: list[int]) -> list[int]:
     return chosen
 
 
-class Judge:
+class PolicyJudge:
     """Judges shown tuples by a table's whole policy, as texts will be judged.
 
     Rows of stars are judged as `stars` says.

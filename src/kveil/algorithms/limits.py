@@ -65,7 +65,7 @@ def mam_groups(table: Table, positions: list[int], low: Ints, high: Ints, weight
     cells: dict[int, tuple[Ints, Ints]] = {}
     for a, position in enumerate(positions):
         if isinstance(table.trees[position], Scale) and is_bounded(table, position):
-            tuples = _Spans(low[a], high[a], weights, group)
+            tuples = _BoundedSpans(low[a], high[a], weights, group)
             cells[a] = _cells(table, position, tuples, k)
             group, first = group_rows(np.array([group, *cells[a]], dtype=np.int32))
             number = len(first)
@@ -102,7 +102,7 @@ def reach_of(table: Table, position: int) -> Ints:
     return reach
 
 
-class _Spans(NamedTuple):
+class _BoundedSpans(NamedTuple):
     """One attribute of all tuples: spans of leaves, weights, and the group that each is in so far."""
 
     low: Ints
@@ -111,7 +111,7 @@ class _Spans(NamedTuple):
     group: Ints
 
 
-def _cells(table: Table, position: int, tuples: _Spans, k: int) -> tuple[Ints, Ints]:
+def _cells(table: Table, position: int, tuples: _BoundedSpans, k: int) -> tuple[Ints, Ints]:
     """Return the cell of every tuple as the span of leaves it may show.
 
     Missing is a cell of its own. A person whose records disagree takes no part in the choice; it is in the cell that

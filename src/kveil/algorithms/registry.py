@@ -2,100 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
-from kveil.algorithms.settle import settle
+from kveil.algorithms.algorithm import (
+    BOUNDARIES,
+    COMBINATIONS,
+    COUNTED_MODELS,
+    DEPENDENCIES,
+    DIVERSE,
+    FINGERPRINTS,
+    GROUP_MODELS,
+    INDIVIDUALS,
+    MANY,
+    MAX_WIDTH,
+    MULTIVALUED,
+    RANGES,
+    Algorithm,
+    Search,
+    asks,
+)
 from kveil.errors import Refused
-from kveil.kernels.compiling import compile_some, compiled_before
-from kveil.policy.attributes import MaxWidth, Ranges
-from kveil.policy.components import implied
-from kveil.policy.fields import PolicyPart
 from kveil.policy.model import Policy
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.words import listing
 
-Solve = Callable[[Table, Any, np.random.Generator], Solution]
-
-MANY = "several constraints"
-BOUNDARIES = "boundaries"
-MAX_WIDTH = "max_width"
-RANGES = "ranges"
-DEPENDENCIES = "dependencies"
-MULTIVALUED = "multivalued dependencies"  # kept by climbing too; whoever does not is still asked to report them
-INDIVIDUALS = "individuals"
-FINGERPRINTS = "kl-diversity"
-COMBINATIONS = "k-km-anonymity"
-DIVERSE = "kl-diversity with l above 1"
-GROUP_MODELS = ("l-diversity", "p-sensitive", "alpha-k", "t-closeness")
-COUNTED_MODELS = ("l-diversity", "p-sensitive", "alpha-k")  # of shown items; distances need the original ones
-
-
 KMSD_PAPER = "Huang, Song, Gao, Cai 2014"
 CLASSFLY_PAPER = "Yang, Liu, Wang, Yu 2006"
-
-
-@dataclass(frozen=True)
-class Search:
-    """What a run of an algorithm needs: the search itself and the class of its options.
-
-    ``effort`` is what the search would cost on a table, for what may take very long; None for what is quick.
-    """
-
-    solve: Solve
-    options: type[PolicyPart]
-    effort: Callable[[Table], float] | None = None
-
-
-@dataclass(frozen=True)
-class Algorithm:
-    """An algorithm with the parts of a policy it honours, beyond one k-anonymity constraint on trees.
-
-    ``search`` imports the algorithm when a run needs it. ``needs`` are parts without which it has nothing to do; `auto`
-    runs it only where the policy asks for one of ``made_for``, if there are any: elsewhere it would do what another
-    one does.
-    """
-
-    name: str
-    search: Callable[[], Search]
-    honours: frozenset[str]
-    summary: str
-    paper: str
-    needs: frozenset[str] = frozenset()
-    made_for: frozenset[str] = frozenset()
-    refine: str = "off"  # the effort that follows unless the options say another
-    starts: tuple[str, ...] = ()  # algorithms whose solution it goes on from: one has to honour the policy
-    loops: tuple[str, ...] = ()  # names in `compiling.COMPILERS` of loops that take a moment to load
-
-    @property
-    def solve(self) -> Solve:
-        """The search itself; what it finds is settled."""
-        search = self.search().solve
-
-        def solve(table: Table, options: Any, rng: np.random.Generator) -> Solution:
-            return settle(table, search(table, options, rng), self.name)
-
-        return solve
-
-    @property
-    def options(self) -> type[PolicyPart]:
-        """The class of its options."""
-        return self.search().options
-
-    @property
-    def effort(self) -> Callable[[Table], float] | None:
-        """What the search would cost on a table, where it is not quick."""
-        return self.search().effort
-
-    def load(self) -> None:
-        """Import what a run will need, and load its loops if they have been compiled before."""
-        self.search()
-        if self.loops and compiled_before():
-            compile_some(self.loops)
 
 
 def _datafly() -> Search:
@@ -191,7 +124,10 @@ def _rmerger() -> Search:
 def _least_loss() -> Search:
     from kveil.algorithms.least_loss.least_loss import LeastLossOptions, least_loss
 
-    return Search(least_loss, LeastLossOptions)
+    def solve(table: Table, options: LeastLossOptions, rng: np.random.Generator) -> Solution:
+        return least_loss(table, rng, starts_of(find("least-loss"), table.policy))
+
+    return Search(solve, LeastLossOptions)
 
 
 ALGORITHMS: tuple[Algorithm, ...] = (
@@ -321,30 +257,8 @@ ALGORITHMS: tuple[Algorithm, ...] = (
 )
 
 
-def asks(policy: Policy) -> list[str]:
-    """Return the parts of a policy that an algorithm has to honour, beyond one k-anonymity constraint."""
-    found = []
-    if len(policy.privacy) - len(implied(policy)) > 1:
-        found.append(MANY)
-    quasi = [policy.attributes[name] for name in policy.quasi_identifiers]
-    if any(a.boundary is not None and not isinstance(a.boundary, MaxWidth) for a in quasi):
-        found.append(BOUNDARIES)
-    if any(isinstance(a.boundary, MaxWidth) for a in quasi):
-        found.append(MAX_WIDTH)
-    if any(isinstance(a.hierarchy, Ranges) for a in quasi):
-        found.append(RANGES)
-    if policy.dependencies:
-        found.append(DEPENDENCIES)
-    if policy.individual_column is not None:
-        found.append(INDIVIDUALS)
-    found.extend(sorted({model.model for model in policy.privacy if model.model != "k-anonymity"}))
-    if any(model.model == "kl-diversity" and model.l > 1 for model in policy.privacy):
-        found.append(DIVERSE)
-    return found
-
-
 def find(name: str) -> Algorithm:
-    """Return the algorithm of a name; a name of the contract that is not built yet is refused."""
+    """Return the algorithm of a name; a name that there is none of is refused."""
     for algorithm in ALGORITHMS:
         if algorithm.name == name:
             return algorithm

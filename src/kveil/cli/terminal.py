@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -16,7 +16,10 @@ from kveil.attack.words import percent, subject
 from kveil.measures import LossFigures, Shares
 from kveil.report.account import Account, BoundFigures
 from kveil.verifier import Verdict
-from kveil.words import count, visible
+from kveil.words import count, model_in_words, visible
+
+if TYPE_CHECKING:
+    from kveil.flow.check import Check  # loads the algorithms
 
 
 def safe(text: str) -> str:
@@ -33,10 +36,7 @@ def _table(*columns: str) -> Table:
 
 def describe(guarantee: Mapping[str, Any]) -> str:
     """Return a guarantee in words: ``k-anonymity (k 5) over zip, birth``."""
-    skip = {"model", "attributes", "holds", "worst", "groups", "smallest", "fingerprints", "shared"}
-    shown = {key: ", ".join(value) if isinstance(value, list) else value for key, value in guarantee.items()}
-    settings = ", ".join(f"{key} {value}" for key, value in shown.items() if key not in skip)
-    return f"{guarantee['model']} ({settings}) over {', '.join(guarantee['attributes']) or 'everyone'}"
+    return f"{model_in_words(guarantee)} over {', '.join(guarantee['attributes']) or 'everyone'}"
 
 
 def show_guarantees(out: Console, guarantees: Sequence[Mapping[str, Any]]) -> None:
@@ -172,7 +172,7 @@ def _show_levels(out: Console, risk: dict[str, Any]) -> None:
     out.print(table)
 
 
-def show_check(out: Console, content: dict[str, Any]) -> None:
+def show_check(out: Console, content: Check) -> None:
     """Print what a policy forces on a table before any run."""
     noun = "record" if content["individuals"] is None else "individual"
     rows = content["records"] if content["individuals"] is None else content["individuals"]
@@ -198,6 +198,7 @@ def show_check(out: Console, content: dict[str, Any]) -> None:
             figures = (entry[key] for key in ("without", "alone", "one_level_up", "saves"))
             table.add_row(f"boundary of {safe(entry['attribute'])}", *(f"{figure:,}" for figure in figures))
         out.print(table)
+    show_warnings(out, content["warnings"])
     for sentence in content["impossible"]:
         out.print(f"[red]impossible:[/] {safe(sentence)}")
     if content["possible"]:

@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from kveil.algorithms.algorithm import MULTIVALUED, Algorithm
 from kveil.algorithms.least_loss.options import RefineOptions
-from kveil.algorithms.registry import MULTIVALUED, Algorithm
 from kveil.algorithms.settle import settle
 from kveil.errors import PolicyError, Unmeetable
 from kveil.measures import Losses, measure
 from kveil.policy.fields import PolicyPart
 from kveil.progress import Progress, silent
 from kveil.stopping import OutOfTime, current
+from kveil.table.midpoints import move_bounds
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.words import did_you_mean, listing
@@ -78,18 +79,6 @@ class _Task:
         return self.refine(table, self.solve(table))
 
 
-def settled_or_before(table: Table, refined: Solution, before: Solution) -> Solution:
-    """Return a refined solution settled, or the one before, where settling costs more than refining has gained."""
-    try:
-        settled = settle(table, refined, "refine")
-    except Unmeetable:
-        return before
-    if settled is refined:
-        return refined
-    loss = table.policy.loss
-    return settled if measure(table, settled).of(loss) < measure(table, before).of(loss) else before
-
-
 def run(algorithm: Algorithm, table: Table, options: dict[str, Any], progress: Progress = silent) -> Solution:
     """Return the solution of an algorithm, refined as its options ask, with the policy's rules kept."""
     return solve(algorithm, table, options, progress).solution
@@ -103,9 +92,26 @@ def solve(algorithm: Algorithm, table: Table, options: dict[str, Any], progress:
     """
     task = _task(algorithm, table, options, progress)
     if table.policy.dependencies:
-        return _keeping_rules(task)
-    solution = task.solve_and_refine(table) if task.tries_a_row else task.solve(table)
-    return Solved(solution, measure(table, solution))
+        return finished(table, _keeping_rules(task).solution)
+    return finished(table, task.solve_and_refine(table) if task.tries_a_row else task.solve(table))
+
+
+def settled_or_before(table: Table, refined: Solution, before: Solution) -> Solution:
+    """Return a refined solution settled, or the one before, where settling costs more than refining has gained."""
+    try:
+        settled = settle(table, refined, "refine")
+    except Unmeetable:
+        return before
+    if settled is refined:
+        return refined
+    loss = table.policy.loss
+    return settled if measure(table, settled).of(loss) < measure(table, before).of(loss) else before
+
+
+def finished(table: Table, solution: Solution) -> Solved:
+    """Return a solution as it is shown, bounds moved where the policy asks, with its losses."""
+    moved = move_bounds(table, solution)
+    return Solved(moved, measure(table, moved))
 
 
 def _task(algorithm: Algorithm, table: Table, options: dict[str, Any], progress: Progress) -> _Task:

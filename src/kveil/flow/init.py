@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kveil.algorithms.registry import honouring
-from kveil.choose import trials
+from kveil.choose import MOST_EFFORT, trials
 from kveil.errors import DataError, FileError, KveilError, NotVerified
 from kveil.files import Outputs, Source, read_table, write_table
 from kveil.files.without_names import read_headless
@@ -71,7 +71,9 @@ def _can_be_met(table: Table) -> bool:
 
     On a small one nothing takes long but compiling loops for the first time, which proves nothing.
     """
-    able = honouring(table.policy)
+    honoured = honouring(table.policy)
+    # One whose effort may explode proves nothing by taking long, and has no time limit on a small table.
+    able = [a for a in honoured if a.effort is None or a.effort(table) <= MOST_EFFORT] or honoured
     able.sort(key=lambda algorithm: algorithm.name != "mondrian")  # the quickest of those that honour most
     patience = PATIENCE if table.records > SMALL else None
     return any(trial.solved is not None or trial.late for trial in trials(table, able, {}, silent, seconds=patience))

@@ -1,4 +1,4 @@
-"""The maximal anonymous subset (seed 001, definition 7)."""
+"""The maximal anonymous subset (Yang et al. 2006, definition 7)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def maximal_anonymous_subset(
     """Return the tuples that are left when every tuple of a failing group is dropped, until none fails.
 
     Unique for models with ``unique_subset``; for others one set that satisfies everything. A tuple that takes
-    no part in a requirement is never dropped by it. O(tuples · requirements) a round.
+    no part in a requirement is never dropped by it. O(tuples · requirements) per round.
     """
     alive = alive.copy()
     while True:

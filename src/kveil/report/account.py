@@ -11,7 +11,7 @@ from kveil.measures import LossFigures, Shares
 from kveil.policy.components import components, implied
 from kveil.policy.model import Policy
 from kveil.report.run import Run
-from kveil.verifier.verdict import Guarantee
+from kveil.verifier.verdict import Guarantee, Violations
 from kveil.version import __version__
 
 
@@ -57,7 +57,7 @@ class Account(TypedDict):
     individuals: Counts | None
     guarantees: list[Guarantee]
     dependencies: list[Rule]
-    boundaries: dict[str, int]
+    boundaries: Violations
     loss: LossFigures
     loss_by_attribute: dict[str, Shares]
     bound: BoundFigures | None
@@ -99,7 +99,7 @@ def make_account(run: Run, *, seconds: Mapping[str, float], release_sha256: str 
         "implied": [{"constraint": i, "by": j} for i, j in implied(policy).items()],
         "tried": [tried.as_json() for tried in attempt.tried],
         "details": dict(attempt.solution.details),
-        "warnings": run.verdict.warnings + run.warnings + attempt.warnings,
+        "warnings": run.verdict.warnings + run.warnings + run.private_warnings + attempt.warnings,
         "seconds": dict(seconds),
         "sha256": {"policy": policy.sha256, "release": release_sha256},
     }

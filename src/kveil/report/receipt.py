@@ -18,7 +18,7 @@ from kveil.policy.model import Policy
 from kveil.report.account import Account, BoundFigures, Counts, PolicyPartition, Rule
 from kveil.report.run import Run
 from kveil.verifier.rows import Rows, release_rows
-from kveil.verifier.verdict import Guarantee
+from kveil.verifier.verdict import Guarantee, Violations
 
 FINEST = Fraction(1, 1000)  # of a mean that is published
 UNTOLD = 10  # as many records may lie between two means that look the same
@@ -47,7 +47,7 @@ class Receipt(TypedDict):
     individuals: Counts | None
     guarantees: list[Guarantee]
     dependencies: list[Rule]
-    boundaries: dict[str, int]
+    boundaries: Violations
     loss: PublishedLoss
     bound: BoundFigures | None
     components: list[PolicyPartition]

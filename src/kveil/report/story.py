@@ -20,7 +20,8 @@ from kveil.policy.numbers import parse_number, parse_span
 from kveil.report.account import Account, Counts
 from kveil.report.receipt import Receipt
 from kveil.verifier.rows import release_rows, released_texts
-from kveil.words import count
+from kveil.verifier.verdict import Guarantee
+from kveil.words import count, model_in_words
 
 NOBODY: Counts = {"input": 0, "released": 0, "suppressed": 0}
 MOST_BARS = 14
@@ -53,6 +54,15 @@ def in_words(guarantee: Mapping[str, Any], noun: str) -> str:
     kind = "different" if guarantee.get("variant", "distinct") == "distinct" else "well-represented"
     words = {**guarantee, "over": over, "sensitive": named, "noun": noun, "kind": kind}
     return MODELS[guarantee["model"]].format_map(words)
+
+
+def _promise(guarantee: Guarantee, noun: str) -> dict[str, Any]:
+    return {
+        **guarantee,
+        "named": model_in_words(guarantee),
+        "told": in_words(guarantee, noun),
+        "worst_is": WORST[guarantee["model"]],
+    }
 
 
 def _natural(label: str) -> tuple[int, float, str]:
@@ -258,7 +268,7 @@ def _story(policy: Policy, told: Account | Receipt, shown: pl.DataFrame) -> dict
         "share": counts["suppressed"] / counts["input"] if counts["input"] else 0.0,
         "limit": float(policy.suppression.limit),
         "show": policy.suppression.show,
-        "promises": [{"told": in_words(g, noun), "worst_is": WORST[g["model"]], **g} for g in told["guarantees"]],
+        "promises": [_promise(guarantee, noun) for guarantee in told["guarantees"]],
         "roles": [
             {
                 "name": name,

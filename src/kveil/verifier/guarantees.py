@@ -28,7 +28,7 @@ from kveil.verifier.exact import above
 from kveil.verifier.fingerprints import check_kkm, check_kl
 from kveil.verifier.rows import ITEM, ROW, Rows
 from kveil.verifier.verdict import Guarantee
-from kveil.words import count
+from kveil.words import count, model_in_words
 
 
 @dataclass(frozen=True)
@@ -125,8 +125,7 @@ def _guarantee(
 
 def name_of(model: PrivacyModel) -> str:
     """Return a model with its settings, as findings name it."""
-    settings = {key: value for key, value in parameters(model, ()).items() if key not in {"model", "attributes"}}
-    return f"{model.model} ({', '.join(f'{key} {value}' for key, value in settings.items())})"
+    return model_in_words(parameters(model, ()))
 
 
 def _round(worst: Any) -> str:

@@ -15,6 +15,7 @@ from kveil.policy.model import Policy
 from kveil.policy.privacy import sensitive_of
 from kveil.verifier.dependencies import check_dependency
 from kveil.verifier.guarantees import can_check, check_model
+from kveil.verifier.labels import bounds_of_somebody, telling_labels
 from kveil.verifier.narrowing import narrowed_groups, narrowing_warnings
 from kveil.verifier.rows import INDIVIDUAL, Rows, release_rows, rule_texts
 from kveil.verifier.stars import Stars
@@ -67,7 +68,8 @@ def verify_release(
     if original is not None:
         assert places is not None
         differences = compare(Aligned.of(release, rows, original, places, policy), policy, stars)
-        findings += differences.findings
+        findings += differences.findings + telling_labels(rows, original, policy)
+        findings += bounds_of_somebody(rows, original, places, policy)
     else:
         findings += unknown_labels(rows.texts, policy, stars)
     findings += unknown_items(rows, policy)

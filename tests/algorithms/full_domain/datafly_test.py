@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import kveil
 from kveil.algorithms import judge
-from kveil.algorithms.registry import GROUP_MODELS
+from kveil.algorithms.algorithm import GROUP_MODELS
 from kveil.frames import from_frame
 from kveil.policy.model import Policy
 from kveil.table.encode import encode

@@ -12,8 +12,9 @@ from hypothesis import assume, event, given
 import kveil
 import places
 from battery import close, solve
+from kveil.algorithms.algorithm import GROUP_MODELS
 from kveil.algorithms.full_domain import incognito
-from kveil.algorithms.registry import GROUP_MODELS, find
+from kveil.algorithms.registry import find
 from kveil.frames import from_frame
 from kveil.table.encode import encode
 from naive import release as naive

@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 
 import kveil
 from adult_data import attributes_of, complete_rows, needs_adult
+from kveil.algorithms.algorithm import Algorithm, asks
 from kveil.algorithms.bound import bound as bounds
 from kveil.algorithms.least_loss.refine import refine
-from kveil.algorithms.registry import ALGORITHMS, Algorithm, asks, find
+from kveil.algorithms.registry import ALGORITHMS, find
 from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.policy.model import Policy

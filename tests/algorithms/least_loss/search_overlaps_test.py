@@ -15,10 +15,11 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 import kveil
+from kveil.algorithms.algorithm import asks
 from kveil.algorithms.least_loss import search_overlaps as descent
 from kveil.algorithms.least_loss.layout import whole_numbers
 from kveil.algorithms.least_loss.refine import Part, Watch
-from kveil.algorithms.registry import asks, find
+from kveil.algorithms.registry import find
 from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.kernels.least_loss.overlaps import search

@@ -14,8 +14,9 @@ import pytest
 
 import kveil
 import places
+from kveil.algorithms.algorithm import Algorithm
 from kveil.algorithms.people.item_sets import lay_items
-from kveil.algorithms.registry import ALGORITHMS, Algorithm, able, find
+from kveil.algorithms.registry import ALGORITHMS, able, find
 from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.measure import measure_sources
 from kveil.flow.result import Result

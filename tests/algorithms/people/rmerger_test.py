@@ -96,7 +96,7 @@ def test_clusters_are_merged_as_by_the_slow_twin() -> None:
     for _ in range(80):
         table, frame = random_table(random)
         people = [tuple(enumerate(row)) for row in frame.unique("pid", maintain_order=True).select(QUASI).iter_rows()]
-        space = Space(table.as_rows(table.policy), [0, 1])
+        space = Space(table.changed(persons=None), [0, 1])
         label = np.empty(table.records, dtype=np.int64)  # of two neighbours or three, so that merging pays
         label[np.array(sorted(range(len(people)), key=people.__getitem__))] = np.arange(len(people)) // random.choice(
             [2, 3]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import kveil
 from adult_data import COLUMNS, needs_adult, raw_rows
 from battery import algorithms_for, solve
-from kveil.algorithms.registry import Algorithm
+from kveil.algorithms.algorithm import Algorithm
 from kveil.datasets import hospital
 from kveil.flow.verify import verify
 from kveil.policy.model import Policy
@@ -108,7 +108,7 @@ def test_a_right_side_that_is_released_as_is_bounds_the_left(algorithm: Algorith
 
 
 def test_a_right_side_that_no_group_can_have_is_told_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kveil.algorithms.full_domain.datafly.Judge", None)
+    monkeypatch.setattr("kveil.algorithms.full_domain.datafly.PolicyJudge", None)
     frame = table(zip=["111", "112", "121"], sex="mmm", region=["n", "n", "s"])
     with pytest.raises(kveil.Unmeetable, match=r"zip -> region cannot be kept: region is insensitive.*1 record of 3"):
         kveil.anonymize(frame, policy_of(OUTSIDE % (2, 0)), algorithm="datafly")

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kveil.algorithms.least_loss.layout import weights_of
+from kveil.algorithms.costs import shares_of
 from kveil.arrays import Ints, Longs
 from kveil.kernels.bound.bound import Lattice, cheapest, collect, excess, kept_excess
 from kveil.kernels.grouping.groups import group_rows
@@ -97,7 +97,7 @@ def node_costs(table: Table, position: int) -> Longs:
         loss = np.clip(1 - tree.depth / np.maximum(shallow, 1), 0, 1)
     else:
         loss = tree.il if table.policy.loss == "il" else tree.ncp
-    share = weights_of(table)[position]
+    share = shares_of(table)[position]
     return np.asarray(np.floor(np.asarray(loss) * float(share) * SCALE), dtype=np.int64)
 
 
@@ -137,7 +137,7 @@ def _span_levels(table: Table, position: int, low: Ints, high: Ints, fine: Finen
     """
     scale = table.trees[position]
     assert isinstance(scale, Scale)
-    share = weights_of(table)[position] * SCALE
+    share = shares_of(table)[position] * SCALE
     boundary = table.policy.attributes[table.names[position]].boundary
     widest = Fraction(boundary.max_width) if isinstance(boundary, MaxWidth) else None
     numbers = [Fraction(number) for number in scale.numbers]
@@ -191,7 +191,7 @@ def _fit(table: Table, positions: list[int]) -> tuple[list[int], Fineness]:
     Spans as finely as a small part of the work allows, then without attributes that weigh least for their levels.
     """
     kept = list(positions)
-    share = weights_of(table)
+    share = shares_of(table)
     while True:
         tuples = len(group_rows(np.concatenate([table.low[kept], table.high[kept]]))[1])
         spans = sum(not isinstance(table.trees[p], Tree) for p in kept)

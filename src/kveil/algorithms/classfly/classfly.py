@@ -7,7 +7,7 @@ not set aside, since such rows count as suppressed.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from kveil.algorithms.classfly.left_over import take_in
 from kveil.algorithms.classfly.part import Aside, ClassflyComponent, Filter, only
 from kveil.algorithms.component import components_of
-from kveil.algorithms.judge import Judge, Standing
+from kveil.algorithms.judge import PolicyJudge, Standing
 from kveil.algorithms.suppression import beyond_limit
 from kveil.algorithms.tuples import Tuples
 from kveil.arrays import Bools, Ints, Longs
@@ -26,6 +26,8 @@ from kveil.policy.components import most_suppressed
 from kveil.policy.fields import Flag, PolicyPart
 from kveil.table.solution import Solution
 from kveil.table.table import Table
+
+NOTHING = 1e-12  # stands for a cost of nothing below a fraction
 
 
 class ClassflyOptions(PolicyPart):
@@ -41,100 +43,95 @@ class ClassflyOptions(PolicyPart):
     choose: Literal["distinct", "gain"] = "distinct"
 
 
+@dataclass
+class _Rest:
+    """The tuples that are left, equal ones taken together; ``member`` gives every left tuple's place among them."""
+
+    nodes: Ints
+    weights: Longs
+    pairs: dict[str, Pairs]
+    member: Ints
+    left: Bools
+
+    def drop(self, gone: Bools) -> None:
+        """Drop tuples that were set aside."""
+        chosen = np.flatnonzero(~gone)
+        if len(chosen) == len(gone):
+            return
+        renumber = np.full(len(gone), -1, dtype=np.int32)
+        renumber[chosen] = np.arange(len(chosen), dtype=np.int32)
+        self.nodes, self.weights = np.ascontiguousarray(self.nodes[:, chosen]), self.weights[chosen]
+        self.pairs = {name: only(pairs, renumber) for name, pairs in self.pairs.items()}
+        self.member[self.left] = renumber[self.member[self.left]]
+
+    def merge(self) -> None:
+        """Merge the tuples that show the same since a step."""
+        group, first = group_rows(self.nodes)
+        if len(first) == len(group):
+            return
+        self.nodes = np.ascontiguousarray(self.nodes[:, first])
+        self.weights = add_up(group, self.weights, len(first))
+        self.pairs = {name: pairs.moved(group) for name, pairs in self.pairs.items()}
+        self.member[self.left] = group[self.member[self.left]]
+
+
 def _set_aside(part: ClassflyComponent, options: ClassflyOptions) -> Aside:
     """Set aside and generalize, round by round; the rest is merged as its tuples become equal."""
     nodes = part.leaf_nodes.copy()
     left = np.ones(nodes.shape[1], dtype=bool)
-    member = np.arange(nodes.shape[1], dtype=np.int32)  # of tuples that are left → rest
-    rest, weights, pairs = part.leaf_nodes.copy(), part.weights, part.pairs
+    everyone = np.arange(nodes.shape[1], dtype=np.int32)
+    rest = _Rest(part.leaf_nodes.copy(), part.weights, part.pairs, everyone, left)
     steps = {part.table.names[p]: 0 for p in part.positions}
     rounds = 0
     while True:
         rounds += 1
-        good = part.satisfied(rest, weights, pairs)
+        good = part.satisfied(rest.nodes, rest.weights, rest.pairs)
         if good.any():
-            done = np.flatnonzero(left)[good[member[left]]]
-            nodes[:, done] = rest[:, member[done]]
+            done = np.flatnonzero(left)[good[rest.member[left]]]
+            nodes[:, done] = rest.nodes[:, rest.member[done]]
             left[done] = False
-        if int(weights[~good].sum()) < part.largest_k or not left.any():
+        if int(rest.weights[~good].sum()) < part.largest_k or not left.any():
             break
-        rest, weights, pairs, member = _drop(rest, weights, pairs, member, left, ~good)
-        shown = [np.flatnonzero(np.bincount(column)).astype(np.int32) for column in rest]
+        rest.drop(good)
+        shown = [np.flatnonzero(np.bincount(column)).astype(np.int32) for column in rest.nodes]
         moves = {a: step for a, tree in enumerate(part.trees) if (step := tree.one_step(shown[a])) is not None}
         if not moves:
             break
-        chosen = _choose(part, options, rest, weights, pairs, shown, moves)
-        rest[chosen] = moves[chosen][rest[chosen]]
+        by_gain = _most_gained(part, rest, moves) if options.choose == "gain" else None
+        chosen = max(moves, key=lambda a: len(shown[a])) if by_gain is None else by_gain  # ties: the policy's order
+        rest.nodes[chosen] = moves[chosen][rest.nodes[chosen]]
         steps[part.table.names[part.positions[chosen]]] += 1
-        rest, weights, pairs, member = _merge(rest, weights, pairs, member, left)
-    nodes[:, left] = rest[:, member[left]]
+        rest.merge()
+    nodes[:, left] = rest.nodes[:, rest.member[left]]
     return Aside(nodes, left, rounds, steps)
 
 
-def _drop(
-    rest: Ints, weights: Longs, pairs: dict[str, Pairs], member: Ints, left: Bools, keep: Bools
-) -> tuple[Ints, Longs, dict[str, Pairs], Ints]:
-    """Drop the tuples that were set aside; updates ``member``."""
-    chosen = np.flatnonzero(keep)
-    if len(chosen) < len(keep):
-        renumber = np.full(len(keep), -1, dtype=np.int32)
-        renumber[chosen] = np.arange(len(chosen), dtype=np.int32)
-        rest, weights = np.ascontiguousarray(rest[:, chosen]), weights[chosen]
-        pairs = {name: only(p, renumber) for name, p in pairs.items()}
-        member[left] = renumber[member[left]]
-    return rest, weights, pairs, member
+def _most_gained(part: ClassflyComponent, rest: _Rest, moves: dict[int, Ints]) -> int | None:
+    """Return the attribute whose climb sets most records aside for what it costs, None where none is worth it.
 
-
-def _merge(
-    rest: Ints, weights: Longs, pairs: dict[str, Pairs], member: Ints, left: Bools
-) -> tuple[Ints, Longs, dict[str, Pairs], Ints]:
-    """Merge the tuples that show the same since a step; updates ``member``."""
-    group, first = group_rows(rest)
-    if len(first) < len(group):
-        rest = np.ascontiguousarray(rest[:, first])
-        weights = add_up(group, weights, len(first))
-        pairs = {name: p.moved(group) for name, p in pairs.items()}
-        member[left] = group[member[left]]
-    return rest, weights, pairs, member
-
-
-def _choose(
-    part: ClassflyComponent,
-    options: ClassflyOptions,
-    rest: Ints,
-    weights: Longs,
-    pairs: dict[str, Pairs],
-    shown: list[Ints],
-    moves: dict[int, Ints],
-) -> int:
-    """Return the attribute to generalize; ties go to the first in the policy.
-
-    By gain: every attribute is tried alone, as far up as it goes. Of the climbs that set aside at least the share of
-    the records that they cost of all there is left to lose, the one with the best ratio gives the attribute; by
-    distinct values where there is none.
+    Every attribute is tried alone, as far up as it goes. A climb is worth it where it sets aside at least the share of
+    the records that it costs of all there is left to lose. Ties go to the first attribute in the policy.
     """
-    if options.choose == "gain":
-        costs = [part.cost(a) for a in range(len(part.trees))]
-        to_lose = sum(float(((cost[0] - cost[rest[a]]) * weights).sum()) for a, cost in enumerate(costs))
-        worth = dict.fromkeys(moves, 0.0)
-        for a in moves:
-            after = rest.copy()
-            step: Ints | None = moves[a]
-            while step is not None:
-                after[a] = step[after[a]]
-                good = part.satisfied(after, weights, pairs)
-                paid = float(((costs[a][after[a]] - costs[a][rest[a]]) * weights).sum()) / max(to_lose, 1e-12)
-                worth[a] = max(worth[a], float(weights[good].sum() / weights.sum()) / max(paid, 1e-12))
-                step = part.trees[a].one_step(np.flatnonzero(np.bincount(after[a])).astype(np.int32))
-        best = max(worth, key=worth.__getitem__)
-        if worth[best] >= 1:
-            return best
-    return max(moves, key=lambda a: len(shown[a]))
+    nodes, weights = rest.nodes, rest.weights
+    costs = [part.cost(a) for a in range(len(part.trees))]
+    to_lose = sum(float(((cost[0] - cost[nodes[a]]) * weights).sum()) for a, cost in enumerate(costs))
+    worth = dict.fromkeys(moves, 0.0)
+    for a in moves:
+        after = nodes.copy()
+        step: Ints | None = moves[a]
+        while step is not None:
+            after[a] = step[after[a]]
+            good = part.satisfied(after, weights, rest.pairs)
+            paid = float(((costs[a][after[a]] - costs[a][nodes[a]]) * weights).sum()) / max(to_lose, NOTHING)
+            worth[a] = max(worth[a], float(weights[good].sum() / weights.sum()) / max(paid, NOTHING))
+            step = part.trees[a].one_step(np.flatnonzero(np.bincount(after[a])).astype(np.int32))
+    best = max(worth, key=worth.__getitem__)
+    return best if worth[best] >= 1 else None
 
 
 def _solve(table: Table, options: ClassflyOptions, kind: Filter, name: str) -> Solution:
     allowed = most_suppressed(table.policy, table.records)
-    judge = Judge(table)
+    judge = PolicyJudge(table)
     state = Tuples.at_leaves(table)
     parts = [ClassflyComponent(component, state, kind) for component in components_of(table)]
     asides = [_set_aside(part, options) for part in parts]
@@ -154,7 +151,7 @@ def _loss(table: Table, solution: Solution) -> float:
 
 
 def _end(
-    judge: Judge, state: Tuples, parts: list[ClassflyComponent], asides: list[Aside], allowed: int, join: bool
+    judge: PolicyJudge, state: Tuples, parts: list[ClassflyComponent], asides: list[Aside], allowed: int, *, join: bool
 ) -> tuple[int, Solution | None]:
     """Suppress what is left over within the limit, else take it in; return who is lost, and None beyond the limit."""
     asides = [replace(aside, nodes=aside.nodes.copy(), left=aside.left.copy()) for aside in asides]
@@ -177,7 +174,7 @@ def _end(
     return lost, judge.solution(state, standing, details)
 
 
-def _stand(judge: Judge, state: Tuples, parts: list[ClassflyComponent], asides: list[Aside]) -> Standing:
+def _stand(judge: PolicyJudge, state: Tuples, parts: list[ClassflyComponent], asides: list[Aside]) -> Standing:
     """Return how the whole table stands with what the components show; the left over are suppressed."""
     dead = np.zeros((len(parts), state.nodes.shape[1]), dtype=bool)
     for c, (part, aside) in enumerate(zip(parts, asides, strict=True)):

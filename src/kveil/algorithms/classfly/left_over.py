@@ -16,7 +16,7 @@ PLACES = 1_000  # of values for a left-over tuple that are looked at, the cheape
 TRIES = 200  # of them, and of groups, that are tried where sensitive values have to be counted
 
 
-class _Groups:
+class _AsideGroups:
     """The groups of equal values among the tuples set aside, and for every constraint the values they show to it."""
 
     def __init__(self, part: ClassflyComponent, aside: Aside) -> None:
@@ -77,7 +77,7 @@ class _Groups:
         """Tell whether everything holds once a tuple and groups show the same."""
         return self.part.holds(*self._with(at, groups, shown))
 
-    def spare(self, at: int, groups: list[int], shown: Ints, for_good: bool) -> bool:
+    def spare(self, at: int, groups: list[int], shown: Ints, *, for_good: bool) -> bool:
         """Tell whether everything else holds once a tuple and groups show the same, or are gone for good."""
         nodes, weights, pairs = self._with(at, groups, shown)
         if for_good:
@@ -93,21 +93,21 @@ class _Groups:
         return nodes, np.append(self.sizes, self.part.weights[at]), pairs
 
 
-def take_in(part: ClassflyComponent, aside: Aside, widen: bool) -> int:
+def take_in(part: ClassflyComponent, aside: Aside, *, widen: bool) -> int:
     """Let left-over tuples join records already set aside; return how many records did.
 
     A tuple first looks for values at which it falls, by every constraint, among records that are set aside as they
     are; else, if these may ``widen``, for groups to generalize over it, one after another the one that costs least.
     Tuples in canonical order, again and again while any of them is helped by the one before; of several places or
     groups the cheapest, then the first in the order of nodes. What would break a constraint is not done.
-    O(groups · attributes) a tuple; a try where sensitive values are counted.
+    O(groups · attributes) per tuple, and as much per try where sensitive values have to be counted.
     """
     waiting = np.flatnonzero(aside.left)
     if not len(waiting) or aside.left.all():
         return 0
     waiting = waiting[np.lexsort(tuple(reversed(list(part.leaf_nodes[:, waiting]))))]
     costs = [part.cost(a) for a in range(len(part.trees))]
-    groups = _Groups(part, aside)
+    groups = _AsideGroups(part, aside)
     before = len(waiting) + 1
     while 0 < len(waiting) < before:
         before = len(waiting)
@@ -116,7 +116,7 @@ def take_in(part: ClassflyComponent, aside: Aside, widen: bool) -> int:
             shown = _fit(part, groups, at, costs)
             for for_good in (False, True):
                 if shown is None and widen:
-                    chosen, shown = _gather(part, groups, at, costs, for_good)
+                    chosen, shown = _Gathering(groups, at, costs, for_good=for_good).run()
             if shown is not None:
                 groups.join(at, chosen, shown)
         waiting = waiting[groups.of[waiting] < 0]
@@ -126,7 +126,7 @@ def take_in(part: ClassflyComponent, aside: Aside, widen: bool) -> int:
     return joined
 
 
-def _fit(part: ClassflyComponent, groups: _Groups, at: int, costs: list[Floats]) -> Ints | None:
+def _fit(part: ClassflyComponent, groups: _AsideGroups, at: int, costs: list[Floats]) -> Ints | None:
     """Return the cheapest values at which a tuple joins others by every constraint, None where there are none."""
     on_way = [_way_up(tree, int(part.leaf_nodes[a, at])) for a, tree in enumerate(part.trees)]
     places: list[tuple[float, tuple[int, ...]]] = [(0.0, (-1,) * len(part.trees))]
@@ -155,73 +155,121 @@ def _fit(part: ClassflyComponent, groups: _Groups, at: int, costs: list[Floats])
     return next((shown for shown in whole.T[:TRIES] if groups.hold(at, [], shown)), None)
 
 
-def _gather(
-    part: ClassflyComponent, groups: _Groups, at: int, costs: list[Floats], for_good: bool
-) -> tuple[list[int], Ints | None]:
-    """Return groups that can be generalized over a left-over tuple, and the values that all of them show then.
+class _Gathering:
+    """Groups that are gathered, one after another, to be generalized over a left-over tuple together.
 
-    The cheapest group that those it leaves behind can spare; more of them until there are enough. Of very many only
-    the ``PLACES`` cheapest are looked at, unless none of these can be spared. A group that still shows the same to a
-    constraint leaves nobody behind by it, until another one widens what they show: ``for_good`` asks for groups
-    that can be spared even then, which finds some where the cheapest lead to a dead end.
+    Each time the cheapest group is taken that its neighbours can spare: by every constraint, those that showed the same
+    as the group either are enough without it, or are none. A group whose wider values look the same to a constraint as
+    before still counts for its neighbours there, so it can be spared; but a group that is gathered later may widen the
+    values further, and then its neighbours are left alone. ``for_good`` asks for groups that can be spared in that case
+    too, which finds a way where the cheapest groups lead to a dead end.
     """
-    shown, size = part.leaf_nodes[:, at], int(part.weights[at])
-    sizes = groups.sizes.copy()  # without the chosen, as are the totals
-    totals = [total.copy() for total in groups.totals]
-    near = np.flatnonzero(sizes)
-    chosen: list[int] = []
-    tries = TRIES
-    while True:
-        here = groups.shown[:, near] if len(near) < len(sizes) else groups.shown
-        covering, price = _offers(part, here, sizes[near], shown, size, costs)
-        possible = np.flatnonzero((price < np.inf) & (sizes[near] > 0))
+
+    def __init__(self, groups: _AsideGroups, at: int, costs: list[Floats], *, for_good: bool) -> None:
+        self.part = groups.part
+        self.groups = groups
+        self.at = at
+        self.costs = costs
+        self.for_good = for_good
+        self.shown, self.size = self.part.leaf_nodes[:, at], int(self.part.weights[at])
+        self.sizes = groups.sizes.copy()  # without the chosen, as are the totals
+        self.totals = [total.copy() for total in groups.totals]
+        self.chosen: list[int] = []
+
+    def run(self) -> tuple[list[int], Ints | None]:
+        """Return the groups and the values that all of them show then; none where there are not enough."""
+        part, groups = self.part, self.groups
+        near = np.flatnonzero(self.sizes)
+        tries = TRIES
+        while True:
+            here = groups.shown[:, near] if len(near) < len(self.sizes) else groups.shown
+            looked_at, offers, wider = self._spared(near, here)
+            best = 0
+            if not part.counts_only:
+                trials = [(i, int(near[offer]), wider[:, i]) for i, offer in enumerate(offers[:tries].tolist())]
+                good = (
+                    i
+                    for i, group, new in trials
+                    if groups.spare(self.at, [*self.chosen, group], new, for_good=self.for_good)
+                )
+                best = next(good, len(offers))
+                tries -= best + 1
+            if best >= len(offers):
+                return [], None
+            self._take(int(near[offers[best]]), wider[:, best])
+            near = near[looked_at]
+            if self._enough() and (part.counts_only or groups.hold(self.at, self.chosen, self.shown)):
+                return self.chosen, self.shown
+
+    def _take(self, group: int, shown: Ints) -> None:
+        self.shown = shown
+        self.chosen.append(group)
+        self.size += int(self.sizes[group])
+        for number, total in zip(self.groups.number, self.totals, strict=True):
+            total[number[group]] -= self.sizes[group]
+        self.sizes[group] = 0
+
+    def _spared(self, near: Longs, here: Ints) -> tuple[Ints, Ints, Ints]:
+        """Return who was looked at, the groups that can be spared, cheapest first, and what each would show.
+
+        Of very many only the ``PLACES`` cheapest are looked at, unless none of these can be spared.
+        """
+        covering, price = self._offers(here, self.sizes[near])
+        possible = np.flatnonzero((price < np.inf) & (self.sizes[near] > 0))
         for most in (PLACES, len(possible)):
             looked_at = _cheapest(possible, price, most)
             wider = np.array([both[nodes[looked_at]] for both, nodes in zip(covering, here, strict=True)])
-            spare = _spare(part, groups, near[looked_at], wider, chosen, sizes, totals, for_good)
+            spare = self._can_go(near[looked_at], wider)
             if spare.any():
                 break
         offers, wider = looked_at[spare], wider[:, spare]
-        ranked = np.lexsort((*reversed(list(groups.shown[:, near[offers]])), price[offers]))
-        offers, wider = offers[ranked], wider[:, ranked]
-        best = 0
-        if not part.counts_only:
-            trials = [(i, int(near[offer]), wider[:, i]) for i, offer in enumerate(offers[:tries].tolist())]
-            good = (i for i, group, new in trials if groups.spare(at, [*chosen, group], new, for_good))
-            best = next(good, len(offers))
-            tries -= best + 1
-        if best >= len(offers):
-            return [], None
-        group, shown = int(near[offers[best]]), wider[:, best]
-        chosen.append(group)
-        size += int(sizes[group])
-        for number, total in zip(groups.number, totals, strict=True):
-            total[number[group]] -= sizes[group]
-        sizes[group] = 0
-        near = near[looked_at]
-        if _enough(part, groups, totals, shown, size) and (part.counts_only or groups.hold(at, chosen, shown)):
-            return chosen, shown
+        ranked = np.lexsort((*reversed(list(self.groups.shown[:, near[offers]])), price[offers]))
+        return looked_at, offers[ranked], wider[:, ranked]
 
+    def _offers(self, nodes: Ints, sizes: Longs) -> tuple[list[Ints], Floats]:
+        """Return what groups would show together with those gathered so far, and what that costs.
 
-def _offers(
-    part: ClassflyComponent, nodes: Ints, sizes: Longs, shown: Ints, size: int, costs: list[Floats]
-) -> tuple[list[Ints], Floats]:
-    """Return what groups would show together with ``size`` records that show ``shown``, and what it costs.
+        The first per attribute, for every node a group may show; the cost is infinite where it may not be.
+        """
+        part, costs = self.part, self.costs
+        covering: list[Ints] = []
+        more: list[Floats] = []
+        own: list[Floats] = []
+        for a, tree in enumerate(part.trees):
+            shown = int(self.shown[a])
+            both = _covering(tree, shown)
+            limit = part.limit_depth[a]
+            covering.append(both)
+            more.append(costs[a][both] - costs[a])
+            own.append((costs[a][both] - costs[a][shown]) * self.size)
+            own[a][tree.depth[both] < np.maximum(limit, limit[shown])] = np.inf
+        hides = part.hides and can_show_stars(part.trees)
+        return covering, price_groups(nodes, sizes, covering, more, own, hides)
 
-    The first by attribute for every node a group may show; the cost is infinite where it may not be.
-    """
-    covering: list[Ints] = []
-    more: list[Floats] = []
-    own: list[Floats] = []
-    for a, tree in enumerate(part.trees):
-        both = _covering(tree, int(shown[a]))
-        limit = part.limit_depth[a]
-        covering.append(both)
-        more.append(costs[a][both] - costs[a])
-        own.append((costs[a][both] - costs[a][shown[a]]) * size)
-        own[a][tree.depth[both] < np.maximum(limit, limit[shown[a]])] = np.inf
-    hides = part.hides and can_show_stars(part.trees)
-    return covering, price_groups(nodes, sizes, covering, more, own, hides)
+    def _can_go(self, near: Longs, wider: Ints) -> Bools:
+        """Tell which groups can go and show wider values with the chosen: by every k, none too few stay behind."""
+        groups = self.groups
+        spare = np.ones(len(near), dtype=bool)
+        for j, (constraint, total) in enumerate(zip(self.part.constraints, self.totals, strict=True)):
+            new = wider[constraint.over]
+            number = groups.number[j][near]
+            for group in (None, *self.chosen):
+                old = number if group is None else groups.number[j][group]
+                rest = total[old] - np.where(number == old, self.sizes[near], 0)
+                enough = (rest == 0) | (rest >= constraint.k)
+                if not self.for_good:
+                    enough |= (groups.values[j][:, old].reshape(len(new), -1) == new).all(axis=0)
+                spare &= enough
+        return spare
+
+    def _enough(self) -> bool:
+        """Tell whether those gathered are enough for every k, with others that show the same already."""
+        for constraint, values, total in zip(self.part.constraints, self.groups.values, self.totals, strict=True):
+            if self.size < constraint.k:
+                same = (values == self.shown[constraint.over][:, None]).all(axis=0)
+                if self.size + int(total[same].sum()) < constraint.k:
+                    return False
+        return True
 
 
 def _cheapest(possible: Ints, price: Floats, most: int) -> Ints:
@@ -230,41 +278,6 @@ def _cheapest(possible: Ints, price: Floats, most: int) -> Ints:
         return possible
     last = np.partition(price[possible], most - 1)[most - 1]
     return np.asarray(possible[price[possible] <= last])
-
-
-def _spare(
-    part: ClassflyComponent,
-    groups: _Groups,
-    near: Ints,
-    wider: Ints,
-    chosen: list[int],
-    sizes: Longs,
-    totals: list[Longs],
-    for_good: bool,
-) -> Bools:
-    """Tell which groups can go and show wider values with the chosen: none too few stay behind, by every k."""
-    spare = np.ones(len(near), dtype=bool)
-    for j, (constraint, total) in enumerate(zip(part.constraints, totals, strict=True)):
-        new = wider[constraint.over]
-        number = groups.number[j][near]
-        for group in (None, *chosen):
-            old = number if group is None else groups.number[j][group]
-            rest = total[old] - np.where(number == old, sizes[near], 0)
-            enough = (rest == 0) | (rest >= constraint.k)
-            if not for_good:
-                enough |= (groups.values[j][:, old].reshape(len(new), -1) == new).all(axis=0)
-            spare &= enough
-    return spare
-
-
-def _enough(part: ClassflyComponent, groups: _Groups, totals: list[Longs], shown: Ints, size: int) -> bool:
-    """Tell whether so many records that show the same are enough for every k, with others that show it already."""
-    for constraint, values, total in zip(part.constraints, groups.values, totals, strict=True):
-        if size < constraint.k:
-            same = (values == shown[constraint.over][:, None]).all(axis=0)
-            if size + int(total[same].sum()) < constraint.k:
-                return False
-    return True
 
 
 def _way_up(tree: Tree, node: int) -> Bools:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kveil.algorithms.clustering.space import Clusters, Space, clusters_of
+from kveil.algorithms.clustering.space import RowClusters, Space, clusters_of
 from kveil.algorithms.component import components_of
 from kveil.algorithms.stars import NOTHING_LEFT, count_as_suppressed, give_away
 from kveil.algorithms.suppression import WAYS_OUT
@@ -35,7 +35,7 @@ class KMemberOptions(PolicyPart):
     blocks: Count | None = None
 
 
-def dissolve_stars(space: Space, clusters: Clusters, least: int) -> Bools:
+def dissolve_stars(space: Space, clusters: RowClusters, least: int) -> Bools:
     """Give the rows of clusters that would show nothing but `*` to other clusters; return the rows that cannot.
 
     A row of stars counts as suppressed, so a wider neighbour is better. Row by row in canonical order: to the cluster

@@ -12,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from kveil.algorithms.clustering.place import Placement
-from kveil.algorithms.clustering.space import Clusters, Space, clusters_of
+from kveil.algorithms.clustering.space import RowClusters, Space, clusters_of
 from kveil.algorithms.splitting.mondrian import solve_by_parts
-from kveil.algorithms.splitting.parts import Parts, Splitter
+from kveil.algorithms.splitting.parts import ComponentParts, Splitter
 from kveil.algorithms.stars import give_away
 from kveil.arrays import Bools, Ints, Longs
 from kveil.errors import Unmeetable
@@ -62,7 +62,7 @@ class Clusterer(Splitter):
         names = dict.fromkeys(model.model for model in self.table.policy.privacy)
         return f"its group within the boundaries cannot satisfy {' and '.join(names)}"
 
-    def partition(self, alive: Bools, *, by_gain: bool) -> Parts:
+    def partition(self, alive: Bools, *, by_gain: bool) -> ComponentParts:
         """Cluster the rows that are in, MAM group by MAM group."""
         space = Space(self.table, self.positions)
         k = max((model.k for model in self.models if isinstance(model, (AtLeastK, AlphaShare))), default=1)
@@ -70,14 +70,14 @@ class Clusterer(Splitter):
             clusters, _ = clusters_of(space, self.mam.group, alive, k)
         else:
             clusters = self._diverse(space, alive, k)
-        return Parts(clusters.label, clusters.low, clusters.high)
+        return ComponentParts(clusters.label, clusters.low, clusters.high)
 
-    def _diverse(self, space: Space, alive: Bools, k: int) -> Clusters:
+    def _diverse(self, space: Space, alive: Bools, k: int) -> RowClusters:
         rows, items, groups = self._items(alive)
         label = np.full(len(alive), -1, dtype=np.int32)
         if not len(rows):
             nothing = np.zeros((len(self.positions), 0), dtype=np.int32)
-            return Clusters(label, nothing, nothing, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32))
+            return RowClusters(label, nothing, nothing, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32))
         first = rows[items.start[:-1]]
         everyone = values_of(self.table, self.pairs, self.models, np.where(alive, self.weights, 0))
         needs = needs_of(self.models, self.sensitive)
@@ -87,7 +87,7 @@ class Clusterer(Splitter):
         label[rows] = made.label
         of_cluster = self.mam.group[rows[items.start[groups[:-1]]]][made.group]
         low, high = np.ascontiguousarray(made.low.T), np.ascontiguousarray(made.high.T)
-        clusters = Clusters(label, low, high, made.size.copy(), of_cluster)
+        clusters = RowClusters(label, low, high, made.size.copy(), of_cluster)
         Placement(self, space, clusters, alive).place(rows[made.label < 0])
         return clusters
 
@@ -118,7 +118,7 @@ class Clusterer(Splitter):
         items = Items(low, high, np.append(new, len(rows)).astype(np.int64))
         return rows, items, np.append(groups, len(first)).astype(np.int64)
 
-    def dissolve(self, parts: Parts) -> None:
+    def dissolve(self, parts: ComponentParts) -> None:
         """Give the rows of clusters that would show nothing but `*` to others of their MAM group."""
         space = Space(self.table, self.positions)
         star = space.is_star(parts.low, parts.high)
@@ -128,7 +128,7 @@ class Clusterer(Splitter):
         group = np.full(parts.low.shape[1], -1, dtype=np.int32)
         group[parts.part[inside]] = self.mam.group[inside]
         size = np.bincount(parts.part[inside], minlength=parts.low.shape[1])
-        clusters = Clusters(parts.part, parts.low, parts.high, size, group)
+        clusters = RowClusters(parts.part, parts.low, parts.high, size, group)
         placement = Placement(self, space, clusters, inside)
         waiting = [int(row) for row in self.table.canonical if inside[row] and star[parts.part[row]]]
         give_away(waiting, placement.join_and_show, placement.start_equal)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.algorithms.clustering.space import Clusters, Space
+from kveil.algorithms.clustering.space import RowClusters, Space
 from kveil.algorithms.splitting.parts import Splitter
 from kveil.arrays import Bools, Ints, Longs
 from kveil.models.distributions import AlphaShare, FrequencyL
@@ -20,7 +20,7 @@ class Placement:
     sensitive value that has been asked for occurs in each.
     """
 
-    def __init__(self, splitter: Splitter, space: Space, clusters: Clusters, inside: Bools) -> None:
+    def __init__(self, splitter: Splitter, space: Space, clusters: RowClusters, inside: Bools) -> None:
         self.splitter = splitter
         self.space = space
         self.clusters = clusters

@@ -17,7 +17,7 @@ from kveil.table.tree import Tree
 
 
 @dataclass
-class Clusters:
+class RowClusters:
     """Clusters of rows: every row's cluster (-1: none), every cluster's span of leaves (attribute × cluster), size."""
 
     label: Ints
@@ -99,12 +99,12 @@ class Space:
             total += np.where(low[a] == high[a], 0, width)
         return total
 
-    def shown(self, clusters: Clusters) -> list[Shown]:
+    def shown(self, clusters: RowClusters) -> list[Shown]:
         """Return what every row shows in each attribute; rows in no cluster show anything."""
         low, high = clusters.low, clusters.high
         return [Shown.covering(tree, low[a], high[a], clusters.label) for a, tree in enumerate(self.trees)]
 
-    def offers(self, clusters: Clusters, member: int, group: int) -> Offers:
+    def offers(self, clusters: RowClusters, member: int, group: int) -> Offers:
         """Return what clusters of a MAM group offer to a row, given by its tuple; those without rows offer nothing."""
         open_to = np.flatnonzero((clusters.group == group) & (clusters.size > 0))
         own_low, own_high, size = clusters.low[:, open_to], clusters.high[:, open_to], clusters.size[open_to]
@@ -122,7 +122,7 @@ def sorted_by_group(table: Table, group: Ints, kept: Bools) -> tuple[Ints, Ints]
     return rows[order].astype(np.int32), of_row[order]
 
 
-def clusters_of(space: Space, group: Ints, kept: Bools, k: int, *, most: int | None = None) -> tuple[Clusters, int]:
+def clusters_of(space: Space, group: Ints, kept: Bools, k: int, *, most: int | None = None) -> tuple[RowClusters, int]:
     """Return greedy k-member clusters of the kept rows inside every group of tuples, and how many blocks there were.
 
     Every group with a kept row has at least k of them.
@@ -143,7 +143,7 @@ def clusters_of(space: Space, group: Ints, kept: Bools, k: int, *, most: int | N
     of_cluster = np.zeros(len(made.size), dtype=np.int32)
     of_cluster[made.label] = group[space.table.distinct.member[rows]]
     low, high = np.ascontiguousarray(made.low.T), np.ascontiguousarray(made.high.T)
-    return Clusters(label, low, high, made.size, of_cluster), blocks_made
+    return RowClusters(label, low, high, made.size, of_cluster), blocks_made
 
 
 def _in_blocks(space: Space, rows: Ints, items: Items, groups: Longs, k: int, most: int) -> tuple[Ints, Items, Longs]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.algorithms.judge import Judge
+from kveil.algorithms.judge import PolicyJudge
 from kveil.algorithms.suppression import WAYS_OUT
 from kveil.algorithms.tuples import Tuples
 from kveil.errors import Unmeetable
@@ -27,7 +27,7 @@ def datafly(table: Table, options: DataflyOptions, rng: np.random.Generator) -> 
 
     Cost: at most the sum of the trees' heights steps, each O(distinct tuples · attributes).
     """
-    judge = Judge(table)
+    judge = PolicyJudge(table)
     trees = judge.trees
     allowed = most_suppressed(table.policy, table.records)
     state = Tuples.at_leaves(table)

@@ -15,9 +15,9 @@ from itertools import combinations
 from math import ceil, prod
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kveil.algorithms.judge import Judge, Standing
+from kveil.algorithms.full_domain.levels import Node, by_height, levels_of, node_at, way_up
+from kveil.algorithms.judge import PolicyJudge, Standing
 from kveil.algorithms.stars import without_part
 from kveil.algorithms.suppression import WAYS_OUT
 from kveil.algorithms.tuples import Tuples
@@ -36,66 +36,10 @@ from kveil.words import count
 
 MOST_NODES = 2_000_000  # of the lattice
 WIDEST = 3  # attributes of the sets that are searched before all together
-Node = tuple[int, ...]
 
 
 class IncognitoOptions(PolicyPart):
     """Incognito has no options."""
-
-
-@dataclass(frozen=True)
-class _Levels:
-    """What an attribute shows at each level that differs from the one before: level × node, and the levels' numbers."""
-
-    maps: Ints
-    numbers: list[int]
-
-
-def _levels(tree: Tree, present: Ints) -> _Levels:
-    """Return the full-domain levels of a tree of height H: level n shows nodes at depth at most H − n.
-
-    No node climbs beyond its limit. A level that shows the same as the one before is left out.
-    """
-    height = int(tree.depth[tree.leaf_nodes].max(initial=0))
-    maps: list[Ints] = [np.arange(len(tree.labels), dtype=np.int32)]
-    numbers = [0]
-    for level in range(1, height + 1):
-        node = maps[-1].copy()
-        while (moving := (tree.depth[node] > height - level) & ~tree.limit[node]).any():
-            node[moving] = tree.parent[node[moving]]
-        if not np.array_equal(node[present], maps[-1][present]):
-            maps.append(node)
-            numbers.append(level)
-    return _Levels(np.array(maps), numbers)
-
-
-def _node(place: int, of: NDArray[np.bool_]) -> Node:
-    return tuple(int(level) for level in np.unravel_index(place, of.shape))
-
-
-def _by_height(open_to: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the places of open nodes, the lowest first, then in the order of their levels."""
-    height = np.zeros(open_to.shape, dtype=np.int32)
-    for a, size in enumerate(open_to.shape):
-        height += np.arange(size, dtype=np.int32).reshape([-1 if i == a else 1 for i in range(open_to.ndim)])
-    places = np.flatnonzero(open_to)
-    return places[np.argsort(height.reshape(-1)[places], kind="stable")]
-
-
-def _way_up(node: Node, undecided: NDArray[np.bool_]) -> list[Node]:
-    """Return a way up through undecided nodes, one level of one attribute at a time, the first that can in turn."""
-    way = [node]
-    turn = 0
-    while True:
-        for step in range(len(node)):
-            a = (turn + step) % len(node)
-            higher = (*node[:a], node[a] + 1, *node[a + 1 :])
-            if higher[a] < undecided.shape[a] and undecided[higher]:
-                node, turn = higher, a + 1
-                way.append(node)
-                break
-        else:
-            return way
 
 
 @dataclass
@@ -120,7 +64,7 @@ class _Counted:
         )
 
 
-class Lattice:
+class LevelLattice:
     """The levels of all attributes, and the test that prunes: necessary for a node to hold, and monotone.
 
     A row that shows only `*` in the attributes at hand is never counted as lost here, though it helps others: whether
@@ -130,14 +74,14 @@ class Lattice:
 
     def __init__(self, table: Table) -> None:
         self.table = table
-        self.judge = Judge(table)
+        self.judge = PolicyJudge(table)
         self.trees = self.judge.trees
         self.allowed = most_suppressed(table.policy, table.records)
         state = Tuples.at_leaves(table)
         self.start = state
         self.base = _Counted(state.nodes, state.weights, state.pairs)
         present = [np.flatnonzero(np.bincount(column)).astype(np.int32) for column in state.nodes]
-        self.levels = [_levels(tree, present[a]) for a, tree in enumerate(self.trees)]
+        self.levels = [levels_of(tree, present[a]) for a, tree in enumerate(self.trees)]
         self.sizes = [len(levels.maps) for levels in self.levels]
         self.needs = [
             [
@@ -217,19 +161,19 @@ class Lattice:
             if int(alive.sum()) == before:
                 return ~alive
 
-    def search(self) -> NDArray[np.bool_]:
+    def search(self) -> Bools:
         """Return which nodes of the whole lattice pass the test: over one, two, three attributes, then over all.
 
         Larger sets between cost more than they spare: there are very many, and each leaves few nodes.
         """
         everything = tuple(range(len(self.sizes)))
-        known: dict[Node, NDArray[np.bool_]] = {}
+        known: dict[Node, Bools] = {}
         for size in range(1, min(WIDEST, len(everything) - 1) + 1):
             for attributes in combinations(everything, size):
                 known[attributes] = self._search_over(attributes, self._open(attributes, known, size - 1))
         return self._search_over(everything, self._open(everything, known, WIDEST))
 
-    def _open(self, attributes: Node, known: dict[Node, NDArray[np.bool_]], size: int) -> NDArray[np.bool_]:
+    def _open(self, attributes: Node, known: dict[Node, Bools], size: int) -> Bools:
         """Return the nodes whose projections to sets of a size all hold."""
         found = np.ones([self.sizes[a] for a in attributes], dtype=bool)
         for smaller in combinations(attributes, min(size, len(attributes) - 1)):
@@ -237,7 +181,7 @@ class Lattice:
                 found &= known[smaller].reshape([self.sizes[a] if a in smaller else 1 for a in attributes])
         return found
 
-    def _search_over(self, attributes: Node, open_to: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _search_over(self, attributes: Node, open_to: Bools) -> Bools:
         """Decide every open node: a way up from the lowest that is open is bisected, until none is left.
 
         What holds decides all nodes above it, what fails all nodes below it.
@@ -247,10 +191,10 @@ class Lattice:
         if not open_to.any():
             return holds
         base = self.base.over(list(attributes)) if len(attributes) < len(self.sizes) else self.base
-        for place in _by_height(open_to).tolist():
+        for place in by_height(open_to).tolist():
             if not undecided.flat[place]:
                 continue
-            way = _way_up(_node(place, undecided), undecided)
+            way = way_up(node_at(place, undecided), undecided)
             low, high, start = 0, len(way), base
             while low < high:
                 middle = (low + high) // 2
@@ -268,7 +212,7 @@ class Lattice:
                     low, start = middle + 1, counted  # roll-up: what is higher on the way is counted from here
         return holds
 
-    def minimal(self) -> tuple[list[Node], NDArray[np.bool_], dict[Node, bool]]:
+    def minimal(self) -> tuple[list[Node], Bools, dict[Node, bool]]:
         """Search, and return the minimal nodes that hold, those that may hold, and all that were judged."""
         open_to = self.search()
         found, known = _minimal(self, open_to)
@@ -323,7 +267,7 @@ def lattice_nodes(table: Table) -> int:
     state = Tuples.at_leaves(table)
     trees = [tree for tree in table.trees if isinstance(tree, Tree)]
     return prod(
-        len(_levels(tree, np.flatnonzero(np.bincount(state.nodes[a])).astype(np.int32)).maps)
+        len(levels_of(tree, np.flatnonzero(np.bincount(state.nodes[a])).astype(np.int32)).maps)
         for a, tree in enumerate(trees)
     )
 
@@ -345,13 +289,13 @@ def incognito(table: Table, options: IncognitoOptions, rng: np.random.Generator)
             f"incognito would search {nodes:,} nodes, more than the {MOST_NODES:,} it takes on; use datafly, or give "
             "the hierarchies fewer levels."
         )
-    lattice = Lattice(table)
+    lattice = LevelLattice(table)
     minimal, open_to, known = lattice.minimal()
     best: tuple[float, Tuples, Standing, Node] | None = None
     cost = lattice.costs()
-    places = _by_height(open_to)
+    places = by_height(open_to)
     for place in places[np.argsort(cost.flat[places], kind="stable")].tolist():
-        node = _node(place, open_to)
+        node = node_at(place, open_to)
         if best is not None and cost[node] >= best[0]:
             break
         if known.get(node) is False:
@@ -371,7 +315,7 @@ def incognito(table: Table, options: IncognitoOptions, rng: np.random.Generator)
     return lattice.judge.solution(state, standing, details)
 
 
-def _minimal(lattice: Lattice, open_to: NDArray[np.bool_]) -> tuple[list[Node], dict[Node, bool]]:
+def _minimal(lattice: LevelLattice, open_to: Bools) -> tuple[list[Node], dict[Node, bool]]:
     """Return the nodes that hold and have none below them that does, and everything that was judged on the way.
 
     A node that only passes the test of pruning is left behind for those one step above it.
@@ -401,7 +345,7 @@ def _minimal(lattice: Lattice, open_to: NDArray[np.bool_]) -> tuple[list[Node], 
     return sorted(found), known
 
 
-def _unmeetable(lattice: Lattice) -> Unmeetable:
+def _unmeetable(lattice: LevelLattice) -> Unmeetable:
     table = lattice.table
     return Unmeetable(
         f"incognito cannot meet the policy: at every level more of the {count(table.records, table.noun)} would have "

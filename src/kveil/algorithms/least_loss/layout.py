@@ -7,7 +7,7 @@ from math import lcm
 
 import numpy as np
 
-from kveil.algorithms.costs import NodeCosts
+from kveil.algorithms.costs import NodeCosts, shares_of
 from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.least_loss.neighbours import (
     COST_AT,
@@ -41,14 +41,6 @@ class TooLarge(Exception):
     """Numbers that do not fit the search's whole numbers; the solution is then left as it is."""
 
 
-def weights_of(table: Table) -> list[Fraction]:
-    """Return every quasi-identifier's part of a row's loss: its weight over all weights, equal parts for IL."""
-    if table.policy.loss == "il":
-        return [Fraction(1, len(table.names))] * len(table.names)
-    own = [Fraction(table.policy.attributes[name].weight) for name in table.names]
-    return [weight / sum(own) for weight in own]
-
-
 def losses_of(table: Table, position: int) -> Floats:
     """Return the loss of showing each node of a tree, by the policy's measure.
 
@@ -71,7 +63,7 @@ def losses_of(table: Table, position: int) -> Floats:
 
 def whole_numbers(table: Table) -> NodeCosts:
     """Return the cost of every node of every tree; exact where a common denominator is not too large."""
-    weights = weights_of(table)
+    weights = shares_of(table)
     losses = {p: losses_of(table, p) for p, tree in enumerate(table.trees) if isinstance(tree, Tree)}
     exact = table.policy.loss != "precision" and len(losses) == len(weights)
     scale = 1

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from kveil.algorithms.algorithm import Algorithm
 from kveil.errors import Unmeetable
 from kveil.measures import measure
 from kveil.policy.components import implied
@@ -21,21 +23,18 @@ class LeastLossOptions(PolicyPart):
     """Least loss has the options of refine alone."""
 
 
-def least_loss(table: Table, options: LeastLossOptions, rng: np.random.Generator) -> Solution:
-    """Return a valid solution to refine: the one that loses least, of all that honour the policy and find one.
+def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorithm]) -> Solution:
+    """Return a valid solution to refine: the one that loses least, of the algorithms that may give a start.
 
     So what is refined never loses more than any of them. Fingerprints are generalized by
     Partition, as 1m-generalization does; refining then keeps them.
     """
-    from kveil.algorithms.registry import find, starts_of  # which lists this algorithm too
-
     policy = table.policy
     skip = implied(policy)
     several = len({policy.attributes_of(m) for i, m in enumerate(policy.privacy) if i not in skip}) > 1
-    starts = starts_of(find("least-loss"), policy)
     best: Solution | None = None
     least = 0.0
-    failure: Unmeetable | None = None
+    failures: list[Unmeetable] = []
     # Refining splits top-down by itself where sizes are enough; elsewhere either way of choosing may be far better.
     sizes = all(m.model == "k-anonymity" for m in policy.privacy) and all(isinstance(t, Tree) for t in table.trees)
     for algorithm in starts:
@@ -44,12 +43,11 @@ def least_loss(table: Table, options: LeastLossOptions, rng: np.random.Generator
             try:
                 found = algorithm.solve(table, algorithm.options.model_validate(chosen), rng)
             except Unmeetable as error:
-                failure = failure or Unmeetable(str(error).replace(algorithm.name, "least-loss", 1), error.lost)
+                failures.append(Unmeetable(str(error).replace(algorithm.name, "least-loss", 1), error.lost))
                 continue
             loss = measure(table, found).of(policy.loss)
             if best is None or loss < least:
                 best, least = replace(found, details={"start": algorithm.name, **chosen}), loss
     if best is None:
-        assert failure is not None
-        raise failure
+        raise failures[0]
     return best

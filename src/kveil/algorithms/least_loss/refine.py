@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kveil.algorithms.costs import NodeCosts
-from kveil.algorithms.declared import Rule
+from kveil.algorithms.declared import DeclaredRule
 from kveil.algorithms.least_loss.layout import TooLarge, base_codes, whole_numbers
 from kveil.algorithms.least_loss.search_groups import Grouped
 from kveil.algorithms.least_loss.search_overlaps import may_come_in, overlap_of, smallest
@@ -135,7 +135,7 @@ def refine(
     tries_a_row: float,
     seconds: float | None,
     progress: Progress,
-    rules: Sequence[Rule] = (),
+    rules: Sequence[DeclaredRule] = (),
 ) -> Solution:
     """Return a solution of the same policy with a loss no higher, and what was done for it in its details.
 
@@ -162,7 +162,7 @@ def _refine(
     stop: Stop,
     costs: NodeCosts,
     progress: Progress,
-    rules: Sequence[Rule],
+    rules: Sequence[DeclaredRule],
 ) -> Solution:
     before = measure(table, solution).of(table.policy.loss)
     watch = Watch(stop, progress, float(costs.scale * table.records))

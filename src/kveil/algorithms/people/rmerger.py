@@ -9,13 +9,13 @@ items are generalized until every combination of at most m that occurs is shared
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
 from kveil.algorithms.clustering.k_member import dissolve_stars
-from kveil.algorithms.clustering.space import Clusters, Space, clusters_of
+from kveil.algorithms.clustering.space import RowClusters, Space, clusters_of
 from kveil.algorithms.people.item_sets import joined_sets, lay_items
 from kveil.algorithms.stars import NOTHING_LEFT, nothing_left
 from kveil.algorithms.suppression import LeftOut
@@ -46,7 +46,7 @@ class RmergerOptions(PolicyPart):
 def rmerger(table: Table, options: RmergerOptions, rng: np.random.Generator) -> Solution:
     """Cluster people by quasi-identifiers, merge the nearest clusters, generalize items inside each.
 
-    Cost: greedy clustering; quadratic in the number of clusters; then O(combinations) a round of generalization, with
+    Cost: greedy clustering; quadratic in the number of clusters; then O(combinations) per round of generalization, with
     few more rounds than the item trees have levels times m.
     """
     k = largest_k(table.policy)
@@ -72,7 +72,7 @@ def rmerger(table: Table, options: RmergerOptions, rng: np.random.Generator) -> 
     return Solution(shown, suppressed, left_out.reasons, details, items=items)
 
 
-def _clusters(space: Space, kept: Bools, k: int, delta: Decimal) -> tuple[Clusters, Bools]:
+def _clusters(space: Space, kept: Bools, k: int, delta: Decimal) -> tuple[RowClusters, Bools]:
     """Return merged clusters of the kept people, or those whose group of equal limits is below k."""
     table = space.table
     group = space.mam_groups(k, kept).group
@@ -81,7 +81,7 @@ def _clusters(space: Space, kept: Bools, k: int, delta: Decimal) -> tuple[Cluste
     small = few[of_row] & kept
     if small.any():
         none = np.zeros(0, dtype=np.int32)
-        return Clusters(none, none, none, none.astype(np.int64), none), small
+        return RowClusters(none, none, none, none.astype(np.int64), none), small
     clusters = _in_order(_showing_something(space, clusters_of(space, group, kept, k)[0], k), table)
     weights = sum(table.policy.attributes[name].weight for name in table.names)
     most = int(delta * weights * space.whole.scale * int(kept.sum()))
@@ -92,17 +92,17 @@ def _clusters(space: Space, kept: Bools, k: int, delta: Decimal) -> tuple[Cluste
     label = np.append(number, -1)[clusters.label].astype(np.int32)
     size = np.bincount(number, weights=clusters.size, minlength=len(used)).astype(np.int64)
     low, high = np.ascontiguousarray(low[used].T), np.ascontiguousarray(high[used].T)
-    return Clusters(label, low, high, size, clusters.group[used]), small
+    return RowClusters(label, low, high, size, clusters.group[used]), small
 
 
-def _in_order(clusters: Clusters, table: Table) -> Clusters:
+def _in_order(clusters: RowClusters, table: Table) -> RowClusters:
     """Return clusters numbered by their first members in canonical order: merging breaks ties by their numbers."""
     members = table.canonical[clusters.label[table.canonical] >= 0]
     used, first = np.unique(clusters.label[members], return_index=True)
     order = used[np.argsort(first)]
     number = np.full(len(clusters.size) + 1, -1, dtype=np.int32)
     number[order] = np.arange(len(order))
-    return Clusters(
+    return RowClusters(
         number[clusters.label],
         clusters.low[:, order],
         clusters.high[:, order],
@@ -111,16 +111,16 @@ def _in_order(clusters: Clusters, table: Table) -> Clusters:
     )
 
 
-def _one_cluster(kept: Bools, k: int) -> tuple[Clusters, Bools]:
+def _one_cluster(kept: Bools, k: int) -> tuple[RowClusters, Bools]:
     """Return everyone who is kept as one cluster: by plain sets of items nobody is nearer than another."""
     flat, everyone = np.zeros((0, 1), dtype=np.int32), np.array([int(kept.sum())], dtype=np.int64)
-    clusters = Clusters(np.where(kept, 0, -1).astype(np.int32), flat, flat, everyone, np.zeros(1, dtype=np.int32))
+    clusters = RowClusters(np.where(kept, 0, -1).astype(np.int32), flat, flat, everyone, np.zeros(1, dtype=np.int32))
     return clusters, kept & (int(kept.sum()) < k)
 
 
-def _showing_something(space: Space, clusters: Clusters, k: int) -> Clusters:
+def _showing_something(space: Space, clusters: RowClusters, k: int) -> RowClusters:
     """Return clusters without those that show nothing but `*`, if other clusters can take in all their people."""
-    open_to = Clusters(
+    open_to = RowClusters(
         clusters.label.copy(), clusters.low.copy(), clusters.high.copy(), clusters.size.copy(), clusters.group.copy()
     )
     if dissolve_stars(space, open_to, k).any():
@@ -129,7 +129,7 @@ def _showing_something(space: Space, clusters: Clusters, k: int) -> Clusters:
     number = np.full(len(open_to.size) + 1, -1, dtype=np.int32)
     number[used] = np.arange(len(used))
     low, high = open_to.low[:, used], open_to.high[:, used]
-    return Clusters(number[open_to.label], low, high, open_to.size[used], open_to.group[used])
+    return RowClusters(number[open_to.label], low, high, open_to.size[used], open_to.group[used])
 
 
 # ---------------------------------------------------------------------------------------------- items
@@ -159,10 +159,11 @@ def _generalize(table: Table, label: Ints, k: int, m: int) -> tuple[dict[str, In
         active = np.ones(len(items.start) - 1, dtype=bool)
         while active.any():
             taking = active[cluster[place]]
-            found, nodes = _rare(forest, items, row[inside][taking], place[taking], cluster, size, k)
+            shown_sets = _shown_sets(forest, items, row[inside][taking], place[taking], cluster)
+            where, nodes = _rare(shown_sets, len(forest.cost), size, k)
             active[:] = False
-            active[found] = True
-            rounds += climb(forest, items, found, nodes) > 0
+            active[where] = True
+            rounds += climb(forest, items, where, nodes) > 0
     node = np.zeros(len(row), dtype=np.int32)
     node[inside] = forest.way[forest.way_start[own] + items.level][place]
     shown: dict[str, Ints] = {}
@@ -174,10 +175,37 @@ def _generalize(table: Table, label: Ints, k: int, m: int) -> tuple[dict[str, In
     return shown, rounds
 
 
-def _rare(
-    forest: Forest, items: ClusterItems, row: Ints, place: Longs, cluster: Longs, size: int, k: int
-) -> tuple[Ints, Ints]:
+class _Sets(NamedTuple):
+    """Different sets of shown items: where each runs in ``runs``, its cluster, and how many people have it."""
+
+    runs: Ints
+    start: Longs
+    end: Longs
+    cluster: Longs
+    times: Longs
+
+    def some(self, chosen: slice) -> _Sets:
+        """Return some of the sets."""
+        return _Sets(self.runs, self.start[chosen], self.end[chosen], self.cluster[chosen], self.times[chosen])
+
+
+def _rare(shown: _Sets, nodes: int, size: int, k: int) -> tuple[Ints, Ints]:
     """Return the combinations of so many shown items that fewer than k of their cluster share, in leaf order."""
+    clusters, combinations = [], []
+    for chunk in _chunks(shown.end - shown.start, shown.cluster, size):
+        cluster, rare = _count(shown.some(chunk), nodes, size, k)
+        clusters.append(cluster)
+        combinations.append(rare)
+    if not clusters:
+        return np.zeros(0, dtype=np.int32), np.zeros((0, size), dtype=np.int32)
+    return np.concatenate(clusters).astype(np.int32), np.concatenate(combinations).astype(np.int32)
+
+
+def _shown_sets(forest: Forest, items: ClusterItems, row: Ints, place: Longs, cluster: Longs) -> _Sets:
+    """Return the different sets that people show, by cluster; ``row`` and ``place`` are pairs of a person and an item.
+
+    People of one cluster with the same set count together.
+    """
     node = forest.way[forest.way_start[items.leaf[place]] + items.level[place]]
     width = len(forest.cost)
     key = np.unique(row.astype(np.int64) * width + node)
@@ -187,26 +215,15 @@ def _rare(
     of_person = np.zeros(int(row.max(initial=-1)) + 1, dtype=np.int64)
     of_person[row] = cluster[place]
     home = of_person[people]
-    # People of one cluster with the same set count together: the cluster stands before the items of its runs.
     start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(people)) + 1)]).astype(np.int64)
     runs = np.empty(len(nodes) + len(people), dtype=np.int32)
-    runs[start[:-1]] = home
-    at = np.arange(len(nodes)) + owner + 1
-    runs[at] = nodes
+    runs[start[:-1]] = home  # before its items stands the cluster, so that sets of two clusters differ
+    runs[np.arange(len(nodes)) + owner + 1] = nodes
     member, first = group_sets(start, runs)
     times = np.bincount(member, minlength=len(first)).astype(np.int64)
     by_home = np.argsort(home[first], kind="stable")
-    found, chosen = [], []
-    for part in _chunks(np.diff(start)[first[by_home]] - 1, home[first[by_home]], size):
-        sets = first[by_home[part]]
-        rare_home, rare = _count(
-            runs, start[sets] + 1, start[sets + 1], home[sets], times[by_home[part]], size, k, width
-        )
-        found.append(rare_home)
-        chosen.append(rare)
-    if not found:
-        return np.zeros(0, dtype=np.int32), np.zeros((0, size), dtype=np.int32)
-    return np.concatenate(found).astype(np.int32), np.concatenate(chosen).astype(np.int32)
+    sets = first[by_home]
+    return _Sets(runs, start[sets] + 1, start[sets + 1], home[sets], times[by_home])
 
 
 def _chunks(length: Longs, home: Longs, size: int) -> list[slice]:
@@ -225,25 +242,24 @@ def _chunks(length: Longs, home: Longs, size: int) -> list[slice]:
     return found
 
 
-def _count(
-    runs: Ints, start: Longs, end: Longs, home: Longs, times: Longs, size: int, k: int, width: int
-) -> tuple[Longs, Ints]:
+def _count(shown: _Sets, nodes: int, size: int, k: int) -> tuple[Longs, Ints]:
     """Return the clusters and the nodes of combinations that fewer than k share, sorted by cluster and leaf order."""
-    entry = np.arange(len(start))
-    after = start.copy()
-    number = home.astype(np.int64)
+    entry = np.arange(len(shown.start))
+    after = shown.start.copy()
+    number = shown.cluster.astype(np.int64)
     places: list[Longs] = []
     for _ in range(size):
-        more = end[entry] - after
+        more = shown.end[entry] - after
         source = np.repeat(np.arange(len(entry)), more)
         place = np.arange(len(source)) - np.repeat(np.cumsum(more) - more, more) + after[source]
         entry = entry[source]
         places = [*(each[source] for each in places), place]
-        _, first, number = np.unique(number[source] * width + runs[place], return_index=True, return_inverse=True)
+        keys = number[source] * nodes + shown.runs[place]
+        _, first, number = np.unique(keys, return_index=True, return_inverse=True)
         number = number.reshape(-1).astype(np.int64)
         after = place + 1
     if not len(entry):
         return np.zeros(0, dtype=np.int64), np.zeros((0, size), dtype=np.int32)
-    support = np.bincount(number, weights=times[entry], minlength=len(first))
+    support = np.bincount(number, weights=shown.times[entry], minlength=len(first))
     rare = first[support < k]
-    return home[entry[rare]], np.column_stack([runs[each[rare]] for each in places])
+    return shown.cluster[entry[rare]], np.column_stack([shown.runs[each[rare]] for each in places])

@@ -7,8 +7,8 @@ from decimal import Decimal
 
 import numpy as np
 
-from kveil.algorithms.declared import Rule
-from kveil.algorithms.rules.joinable import Nodes, Spans, heaviest
+from kveil.algorithms.declared import DeclaredRule
+from kveil.algorithms.rules.joinable import JoinableNodes, JoinableSpans, heaviest
 from kveil.algorithms.stars import NOTHING_LEFT, count_as_suppressed, without_part
 from kveil.arrays import Bools, Ints
 from kveil.errors import Unmeetable
@@ -29,7 +29,7 @@ RULES = "a dependency could not be kept with it"
 MODELS = "too rare once a dependency was kept"
 
 
-def climbed(table: Table, solution: Solution, rules: list[Rule]) -> Solution:
+def climbed(table: Table, solution: Solution, rules: list[DeclaredRule]) -> Solution:
     """Return a solution after right sides have climbed; raise Unmeetable beyond the suppression limit."""
     work = ClimbingRows(table, solution, rules)
     while True:
@@ -53,12 +53,14 @@ def beyond_rules(table: Table, total: int, allowed: int, why: str = "") -> Unmee
 class ClimbingRows:
     """Distinct released rows while right sides climb."""
 
-    def __init__(self, table: Table, solution: Solution, rules: list[Rule]) -> None:
+    def __init__(self, table: Table, solution: Solution, rules: list[DeclaredRule]) -> None:
         self.table = table
         self.rules = rules
         self.quasi = len(table.names)
         self.values = [
-            Nodes(tree) if isinstance(tree, Tree) else Spans(tree, solution.shown[a], self._widest(table.names[a]))
+            JoinableNodes(tree)
+            if isinstance(tree, Tree)
+            else JoinableSpans(tree, solution.shown[a], self._widest(table.names[a]))
             for a, tree in enumerate(table.trees)
         ]
         of_component = {name: c for c, part in enumerate(table.components) for name in part.attributes}
@@ -135,15 +137,15 @@ class ClimbingRows:
     def _taking_part(self) -> Bools:
         return np.asarray(~self.dead & ~self.nothing_left())
 
-    def _keep(self, rule: Rule) -> bool:
+    def _keep(self, rule: DeclaredRule) -> bool:
         rows = np.flatnonzero(self._taking_part())
         if not len(rows):
             return False
         group = np.zeros(len(self.dead), dtype=np.int32)
         group[rows] = group_rows(self.cells[list(rule.left)][:, rows])[0]
-        return self._cover(rows, group, rule.right, rule.strict)
+        return self._cover(rows, group, rule.right, strict=rule.strict)
 
-    def _cover(self, rows: Ints, group: Ints, right: int, strict: bool = True) -> bool:
+    def _cover(self, rows: Ints, group: Ints, right: int, *, strict: bool = True) -> bool:
         """Give every group of rows one right side; return whether anything changed."""
         cells = self.cells[right]
         key, first = group_rows(np.array([group[rows], cells[rows]]))

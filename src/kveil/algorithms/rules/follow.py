@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kveil.algorithms.costs import NodeCosts
-from kveil.algorithms.declared import Rule
+from kveil.algorithms.declared import DeclaredRule
 from kveil.arrays import Ints, Longs
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -29,7 +29,7 @@ class Follower:
     node: Ints
 
 
-def followers_of(table: Table, positions: Sequence[int], rules: Sequence[Rule]) -> list[Follower]:
+def followers_of(table: Table, positions: Sequence[int], rules: Sequence[DeclaredRule]) -> list[Follower]:
     """Return the attributes among some that can follow another, each after the one it follows.
 
     Rules with one tree on the left and a tree on the right; not where the right side would climb beyond a boundary, or

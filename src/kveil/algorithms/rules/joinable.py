@@ -15,7 +15,7 @@ from kveil.table.solution import Shown
 from kveil.table.tree import Tree
 
 
-class Values(Protocol):
+class Joinable(Protocol):
     """What an attribute may show, as codes; ``star`` is the code of a suppressed cell."""
 
     star: int
@@ -37,7 +37,7 @@ class Values(Protocol):
         ...
 
 
-class Nodes:
+class JoinableNodes:
     """The nodes of a tree; a suppressed cell has the root's code, or one of its own where the root is not `*`."""
 
     def __init__(self, tree: Tree) -> None:
@@ -67,7 +67,7 @@ class Nodes:
         return Shown.nodes(self.tree, np.where(codes < len(self.tree.labels), codes, 0).astype(np.int32))
 
 
-class Spans:
+class JoinableSpans:
     """Spans of numbers; bounds are kept as they are shown, after rounding."""
 
     def __init__(self, scale: Scale, shown: Shown, widest: Decimal | None) -> None:

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from kveil.algorithms.component import named_k
-from kveil.algorithms.declared import Rule, rules_of
+from kveil.algorithms.declared import DeclaredRule, rules_of
 from kveil.algorithms.rules.climb import beyond_rules, climbed
 from kveil.algorithms.rules.tighten import tightened
 from kveil.algorithms.settle import settle
@@ -76,7 +76,7 @@ def solve_keeping_rules(table: Table, solve: Solve, *, multivalued: bool = False
     return min(solutions, key=lambda solution: measure(table, solution).of(table.policy.loss))
 
 
-def _check_possible(table: Table, rules: list[Rule]) -> None:
+def _check_possible(table: Table, rules: list[DeclaredRule]) -> None:
     """Raise Unmeetable, before any search, where a right side that is released as is makes a rule hopeless.
 
     In a group of a model with k over the left side all right sides would be equal: a value that occurs fewer than k
@@ -103,7 +103,7 @@ def _check_possible(table: Table, rules: list[Rule]) -> None:
             )
 
 
-def keep_rules(table: Table, solution: Solution, rules: list[Rule]) -> Solution:
+def keep_rules(table: Table, solution: Solution, rules: list[DeclaredRule]) -> Solution:
     """Return a solution in which all rules hold, and the whole policy still does.
 
     Every round lets right sides climb to what covers their group; then whoever a model lost is made to climb along

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from kveil.algorithms.declared import Rule
+from kveil.algorithms.declared import DeclaredRule
 from kveil.arrays import Bools, Ints
 from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 
-def tightened(table: Table, rules: list[Rule]) -> Table | None:
+def tightened(table: Table, rules: list[DeclaredRule]) -> Table | None:
     """Return the table with limits on left sides above which right sides that cannot meet would be merged.
 
     For rules with one attribute on the left. None where there is nothing to tighten.

@@ -1,8 +1,8 @@
 """K-MSD and K-MSD-AG: one attribute after another is made k-anonymous inside the groups of those done before.
 
-Huang, Song, Gao, Cai, "Semantic integrity and k-anonymity" (2014), seed 003. Where the paper is silent: records are
-first parted by their maximum allowed values, so that every repair stays inside its boundaries and only records that
-no release can keep are suppressed; ties are broken as algorithms.md says.
+Huang et al. 2014. Where the paper is silent: records are first parted by their maximum allowed values, so that every
+repair stays inside its boundaries and only records that no release can keep are suppressed; ties are broken as
+docs/algorithms/k-msd.md says.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.algorithms.declared import rules_of
-from kveil.algorithms.judge import Judge
+from kveil.algorithms.judge import PolicyJudge
 from kveil.algorithms.suppression import beyond_limit
 from kveil.algorithms.tuples import Tuples
 from kveil.arrays import Ints, Longs
@@ -33,11 +33,11 @@ class KmsdOptions(PolicyPart):
 
 
 def maximal_anonymous_attributes(columns: Ints, weights: Longs, k: int, within: Ints | None = None) -> list[int]:
-    """Return a largest set of columns whose groups all have weight k (IMKAS; seed 003, definition 6).
+    """Return a largest set of columns whose groups all have weight k (IMKAS; Huang et al. 2014, definition 6).
 
     Level-wise: a subset of an anonymous set is anonymous, so a set is looked at only if all its subsets one smaller
     are. Of equally large ones the one with most groups, then the first in the order of columns. ``within`` is a
-    grouping that comes before all columns. O(tuples) a set that is looked at, a fraction of it where a part of the
+    grouping that comes before all columns. O(tuples) per set that is looked at, a fraction of it where a part of the
     groups already shows that it fails.
     """
     base = np.zeros(columns.shape[1], dtype=np.int32) if within is None else within
@@ -93,7 +93,7 @@ class _Build:
 
     def __init__(self, table: Table) -> None:
         self.table = table
-        self.judge = Judge(table)
+        self.judge = PolicyJudge(table)
         self.trees = self.judge.trees
         self.k = largest_k(table.policy)
         self.state = Tuples.at_leaves(table)

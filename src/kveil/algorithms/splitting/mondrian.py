@@ -13,7 +13,7 @@ import numpy as np
 
 from kveil.algorithms.component import components_of
 from kveil.algorithms.limits import is_bounded
-from kveil.algorithms.splitting.parts import Parts, Splitter
+from kveil.algorithms.splitting.parts import ComponentParts, Splitter
 from kveil.algorithms.stars import NOTHING_LEFT, group_of_stars_is_lost, nothing_left
 from kveil.algorithms.suppression import beyond_limit
 from kveil.arrays import Bools, Ints, Longs
@@ -98,7 +98,7 @@ def split_kept(
     return solution, nothing_left(table, columns, {}) & ~solution.suppressed_anywhere
 
 
-def _split_all(splitters: list[Splitter], alive: Bools, *, by_gain: bool) -> list[Parts]:
+def _split_all(splitters: list[Splitter], alive: Bools, *, by_gain: bool) -> list[ComponentParts]:
     """Return the parts of every component; rows that no part can hold are in none.
 
     Rows of stars that other parts fail without are set apart, and everything is split again without them.
@@ -114,7 +114,9 @@ def _split_all(splitters: list[Splitter], alive: Bools, *, by_gain: bool) -> lis
         parked = [before | rows for before, rows in zip(parked, star, strict=True)]
 
 
-def _split_without(splitters: list[Splitter], everyone: Bools, parked: list[Bools], *, by_gain: bool) -> list[Parts]:
+def _split_without(
+    splitters: list[Splitter], everyone: Bools, parked: list[Bools], *, by_gain: bool
+) -> list[ComponentParts]:
     """Split every component's tuples but those set apart; the latter become a part that shows stars."""
     table = splitters[0].table
     alive = [everyone for _ in splitters]

@@ -22,7 +22,7 @@ from kveil.table.tree import Tree
 
 
 @dataclass
-class Parts:
+class ComponentParts:
     """The parts of one component: every tuple's part (-1: suppressed), and the span each part shows."""
 
     part: Ints
@@ -50,7 +50,7 @@ class Splitter:
         """Why rows are suppressed that no part can hold."""
         return f"too rare over {', '.join(self.component.names)} within its boundaries"
 
-    def dissolve(self, parts: Parts) -> None:
+    def dissolve(self, parts: ComponentParts) -> None:
         """Give the tuples of parts that would show nothing but stars to others."""
         neighbours = _Neighbours(self, parts)
         if neighbours.moving is not None:
@@ -93,19 +93,19 @@ class Splitter:
             return np.asarray(tree.limit_of[self.low[attribute]])
         return Shown.spans(tree, self.mam.low[attribute], self.mam.high[attribute]).codes[self.mam.group]
 
-    def unsplit(self, alive: Bools) -> Parts:
+    def unsplit(self, alive: Bools) -> ComponentParts:
         """Show every tuple at its limits."""
         part = np.where(alive, self.mam.group, -1).astype(np.int32)
-        return Parts(part, self.mam.low.copy(), self.mam.high.copy(), split=False)
+        return ComponentParts(part, self.mam.low.copy(), self.mam.high.copy(), split=False)
 
-    def partition(self, alive: Bools, *, by_gain: bool) -> Parts:
+    def partition(self, alive: Bools, *, by_gain: bool) -> ComponentParts:
         """Split the tuples that are in, MAM group by MAM group."""
         group, groups = self.mam.group, self.mam.number
         chosen = np.flatnonzero(alive)
         part = np.full(len(alive), -1, dtype=np.int32)
         if not len(chosen):
             empty = np.zeros((len(self.positions), 0), dtype=np.int32)
-            return Parts(part, empty, empty)
+            return ComponentParts(part, empty, empty)
         order = chosen[np.argsort(group[chosen], kind="stable")].astype(np.int32)
         sizes = np.bincount(group[chosen], minlength=groups)
         starts = np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.int64)
@@ -122,13 +122,13 @@ class Splitter:
         )
         parts = len(made.ends) - 1
         part[made.order] = np.repeat(np.arange(parts, dtype=np.int32), np.diff(made.ends))
-        return Parts(part, made.low, made.high)
+        return ComponentParts(part, made.low, made.high)
 
-    def stars(self, parts: Parts) -> Bools:
+    def stars(self, parts: ComponentParts) -> Bools:
         """Return the parts of stars that the component's models do not count."""
         return without_part(self.table, star_spans(self.component.trees, parts.low, parts.high))
 
-    def in_the_way(self, parts: Parts) -> Bools:
+    def in_the_way(self, parts: ComponentParts) -> Bools:
         """Return the tuples of stars without which other parts fail.
 
         Only where a model compares parts with all that take part, as t-closeness does: parts were split against a
@@ -145,7 +145,7 @@ class Splitter:
         holds = self.good(of_tuple, len(star), counted).all()
         return nothing if holds else star[of_tuple] & (parts.part >= 0)
 
-    def park(self, parts: Parts, parked: Bools) -> Parts:
+    def park(self, parts: ComponentParts, parked: Bools) -> ComponentParts:
         """Add tuples that show nothing but stars as a part of their own."""
         if not parked.any():
             return parts
@@ -153,9 +153,9 @@ class Splitter:
         leaves = [tree.leaves for tree in self.component.trees]
         low = np.column_stack([parts.low, np.zeros(len(leaves), dtype=np.int32)])
         high = np.column_stack([parts.high, np.array(leaves, dtype=np.int32) - 1])
-        return Parts(part, low, high, parts.split)
+        return ComponentParts(part, low, high, parts.split)
 
-    def shown(self, parts: Parts, member: Ints) -> list[Shown]:
+    def shown(self, parts: ComponentParts, member: Ints) -> list[Shown]:
         """Return what every row shows in the component's attributes; suppressed rows show anything."""
         part = parts.part[member]
         trees = self.component.trees
@@ -171,7 +171,7 @@ class _Neighbours:
     nothing can be done.
     """
 
-    def __init__(self, splitter: Splitter, parts: Parts) -> None:
+    def __init__(self, splitter: Splitter, parts: ComponentParts) -> None:
         self.splitter = splitter
         self.parts = parts
         self.moving: list[int] | None = None

@@ -1,0 +1,115 @@
+"""What an algorithm is, and the parts of a policy that one has to honour."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kveil.algorithms.settle import settle
+from kveil.kernels.compiling import compile_some, compiled_before
+from kveil.policy.attributes import MaxWidth, Ranges
+from kveil.policy.components import implied
+from kveil.policy.fields import PolicyPart
+from kveil.policy.model import Policy
+from kveil.policy.privacy import KAnonymity, KLDiversity
+from kveil.table.solution import Solution
+from kveil.table.table import Table
+
+Solve = Callable[[Table, Any, np.random.Generator], Solution]
+
+MANY = "several constraints"
+BOUNDARIES = "boundaries"
+MAX_WIDTH = "max_width"
+RANGES = "ranges"
+DEPENDENCIES = "dependencies"
+MULTIVALUED = "multivalued dependencies"  # kept in the search; under others they are only reported
+INDIVIDUALS = "individuals"
+FINGERPRINTS = "kl-diversity"
+COMBINATIONS = "k-km-anonymity"
+DIVERSE = "kl-diversity with l above 1"
+GROUP_MODELS = ("l-diversity", "p-sensitive", "alpha-k", "t-closeness")
+COUNTED_MODELS = ("l-diversity", "p-sensitive", "alpha-k")  # of shown items; distances need the original ones
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a run of an algorithm needs: the search itself and the class of its options.
+
+    ``effort`` is what the search would cost on a table, for what may take very long; None for what is quick.
+    """
+
+    solve: Solve
+    options: type[PolicyPart]
+    effort: Callable[[Table], float] | None = None
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """An algorithm with the parts of a policy it honours, beyond one k-anonymity constraint on trees.
+
+    ``search`` imports the algorithm when a run needs it. ``needs`` are parts without which it has nothing to do; `auto`
+    runs it only where the policy asks for one of ``made_for``, if there are any: elsewhere it would do what another
+    one does.
+    """
+
+    name: str
+    search: Callable[[], Search]
+    honours: frozenset[str]
+    summary: str
+    paper: str
+    needs: frozenset[str] = frozenset()
+    made_for: frozenset[str] = frozenset()
+    refine: str = "off"  # the effort that follows unless the options say another
+    starts: tuple[str, ...] = ()  # algorithms whose solution it goes on from: one has to honour the policy
+    loops: tuple[str, ...] = ()  # names in `compiling.COMPILERS` of loops that take a moment to load
+
+    @property
+    def solve(self) -> Solve:
+        """The search itself; what it finds is settled."""
+        search = self.search().solve
+
+        def solve(table: Table, options: Any, rng: np.random.Generator) -> Solution:
+            return settle(table, search(table, options, rng), self.name)
+
+        return solve
+
+    @property
+    def options(self) -> type[PolicyPart]:
+        """The class of its options."""
+        return self.search().options
+
+    @property
+    def effort(self) -> Callable[[Table], float] | None:
+        """What the search would cost on a table, where it is not quick."""
+        return self.search().effort
+
+    def load(self) -> None:
+        """Import what a run will need, and load its loops if they have been compiled before."""
+        self.search()
+        if self.loops and compiled_before():
+            compile_some(self.loops)
+
+
+def asks(policy: Policy) -> list[str]:
+    """Return the parts of a policy that an algorithm has to honour, beyond one k-anonymity constraint."""
+    found = []
+    if len(policy.privacy) - len(implied(policy)) > 1:
+        found.append(MANY)
+    quasi = [policy.attributes[name] for name in policy.quasi_identifiers]
+    if any(a.boundary is not None and not isinstance(a.boundary, MaxWidth) for a in quasi):
+        found.append(BOUNDARIES)
+    if any(isinstance(a.boundary, MaxWidth) for a in quasi):
+        found.append(MAX_WIDTH)
+    if any(isinstance(a.hierarchy, Ranges) for a in quasi):
+        found.append(RANGES)
+    if policy.dependencies:
+        found.append(DEPENDENCIES)
+    if policy.individual_column is not None:
+        found.append(INDIVIDUALS)
+    found.extend(sorted({model.model for model in policy.privacy if not isinstance(model, KAnonymity)}))
+    if any(isinstance(model, KLDiversity) and model.l > 1 for model in policy.privacy):
+        found.append(DIVERSE)
+    return found

@@ -1,0 +1,73 @@
+"""The script that holds the source to the house's rules finds what breaks each of them, and nothing else."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+import pytest
+
+import house
+from house import Breach, Module
+
+
+def module(text: str, name: str = "kveil.table.tree") -> Module:
+    return Module(name, f"src/{name.replace('.', '/')}.py", text, ast.parse(text))
+
+
+def found(rule: Callable[[list[Module]], Iterator[Breach]], *modules: Module) -> list[tuple[str, str]]:
+    return [(breach.rule, breach.name) for breach in rule(list(modules))]
+
+
+def test_a_module_of_401_lines_is_too_long() -> None:
+    assert found(house.long_modules, module("x = 1\n" * 400)) == []
+    assert found(house.long_modules, module("x = 1\n" * 401)) == [("long-modules", "src/kveil/table/tree.py")]
+
+
+def test_a_function_of_61_lines_is_too_long_also_inside_a_class() -> None:
+    body = "        x = 1\n" * 60
+    assert found(house.functions_to_cut, module(f"class A:\n    def f(self):\n{body[14:]}")) == []
+    place = "src/kveil/table/tree.py:A.f"
+    assert found(house.functions_to_cut, module(f"class A:\n    def f(self):\n{body}")) == [("long-functions", place)]
+
+
+@pytest.mark.parametrize(
+    ("head", "rules"),
+    [
+        ("a, b, c, d, e, f", []),
+        ("a, b, c, d, e, f, g", ["many-parameters"]),
+        ("a, b, c, d, *, e, f, g", ["many-parameters"]),
+        ("self, a, b, c, d, e, f", []),
+        ("a: bool, b: bool", ["positional-booleans"]),
+        ("a: bool, *, b: bool", []),
+    ],
+)
+def test_what_a_function_takes(head: str, rules: list[str]) -> None:
+    text = f"def f({head}):\n    pass\n"
+    assert [rule for rule, _ in found(house.functions_to_cut, module(text))] == rules
+    assert found(house.functions_to_cut, module(text, "kveil.kernels.models.models_loops")) == []
+
+
+def test_one_class_name_in_two_modules_has_two_meanings() -> None:
+    first, second = module("class Part:\n    pass\n"), module("class _Part:\n    pass\n", "kveil.choose")
+    assert found(house.names_with_two_meanings, first) == []
+    assert found(house.names_with_two_meanings, first, second) == [("class-names", "Part")]
+
+
+def test_an_import_by_a_string_is_seen() -> None:
+    text = "import importlib\nimportlib.import_module('kveil.choose')\n"
+    assert found(house.imports_by_string, module(text)) == [("string-imports", "src/kveil/table/tree.py")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from kveil.table import tree\n",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from kveil.table.tree import Tree\n",
+        "def f():\n    import kveil.table.tree\n",
+    ],
+)
+def test_a_cycle_is_one_wherever_its_imports_stand(text: str) -> None:
+    tree, choose = module("from kveil.choose import attempt\n"), module(text, "kveil.choose")
+    assert found(house.cycles, tree, choose) == [("cycles", "kveil.choose kveil.table.tree")]
+    assert found(house.cycles, tree, module("import polars\n", "kveil.choose")) == []
