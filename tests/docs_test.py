@@ -2,9 +2,9 @@
 
 In a page, a line that holds nothing but a file's name in backticks and a colon names the block under it, which is
 then written as that file. In a `console` block, lines after `$ ` are commands and the others what they print, up to
-white space and with `...` for anything. A command's exit code is 0 unless `$ echo $?` says otherwise. Each page
-starts in a fresh copy of the hospital that ships with kveil; commands other than `kveil`, `cat` and `head` are for
-people, and are not run.
+white space and with `...` for anything. A command's exit code is 0 unless `$ echo $?` says otherwise. A number in a
+comment behind a Python expression is its value, rounded. Each page starts in a fresh copy of the hospital that ships
+with kveil; commands other than `kveil`, `cat` and `head` are for people, and are not run.
 """
 
 import contextlib
@@ -150,6 +150,8 @@ def test_examples_do_what_the_page_says(page: Path, folder: Path) -> None:
             (folder / block.name).write_text(block.text, encoding="utf-8")
         if block.language == "python":
             exec(compile(block.text, f"{said(page)}:{block.line}", "exec"), scope)
+            for expression, number in re.findall(r"^(\S.*?)  # (\d+\.\d+)\b", block.text, flags=re.MULTILINE):
+                assert round(eval(expression, scope), len(number.partition(".")[2])) == float(number), expression
         if block.language != "console":
             continue
         steps = steps_of(block)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,30 @@ import pytest
 import kveil
 from kveil.policy.model import Policy
 from support import run
+
+
+def notes_of(rows: list[dict[str, str]], policy: dict[str, object], algorithm: str = "mondrian") -> list[str]:
+    """Return the warnings of an account."""
+    result = kveil.anonymize(pl.DataFrame(rows), kveil.Policy(**policy), algorithm=algorithm)
+    private = [w for w in result.account["warnings"] if w not in result.receipt["warnings"]]
+    assert not any(row[name] in w.split() for w in private for row in rows for name in ("pid",) if name in row)
+    return list(result.account["warnings"])
+
+
+def one_group(values: list[str], times: int = 2, **more: list[str]) -> list[dict[str, str]]:
+    """Return people of one town who have these values of d, and of other columns."""
+    columns = {"zip": ["02138"] * len(values), "d": values, **more}
+    return [{name: column[i] for name, column in columns.items()} for i in range(len(values)) for _ in range(times)]
+
+
+def about(roles: Mapping[str, object], *models: dict[str, object], **others: object) -> dict[str, object]:
+    """Return a policy."""
+    attributes = {name: {"role": role} if isinstance(role, str) else role for name, role in roles.items()}
+    return {"attributes": attributes, "privacy": list(models), **others}
+
+
+Q, S, N = "quasi-identifier", "sensitive", "insensitive"
+K = {"model": "k-anonymity", "k": 5}
 
 
 def release_of(folder: Path, policy: Path, *more: str) -> pl.DataFrame:
@@ -205,6 +231,258 @@ def test_5_init_writes_paths_from_the_policys_folder_and_no_values(towns: Path) 
     assert "columns 1 and 3" in done.err
 
 
+RUNS = {"*": {"Ny-Alesund … Oslo": ["Ny-Alesund", "Oslo"], "Paris … Rome": ["Paris", "Rome"]}}
+
+
+def towns_policy(tree: object, **others: object) -> dict[str, object]:
+    roles = {"city": {"role": Q, "hierarchy": {"tree": tree}}, "d": S}
+    return about(roles, {**K, "k": 3}, suppression={"limit": 0.2}, release={"order": "keep"}, **others)
+
+
+def test_5_a_label_that_names_a_value_which_is_released_nowhere_is_a_finding() -> None:
+    rows = [{"city": c, "d": "x"} for c in ["Ny-Alesund", "Oslo", "Oslo", "Paris", "Rome", "Paris"]]
+    policy = kveil.Policy(**towns_policy(RUNS))  # type: ignore[arg-type]
+    shown = ["Ny-Alesund … Oslo"] * 3 + ["Paris … Rome"] * 3
+    release = pl.DataFrame({"city": shown, "d": ["x"] * 6})
+    verdict = kveil.verify(release, policy, pl.DataFrame(rows))
+    assert not verdict
+    assert any("a value which fewer than 3 have and which is released nowhere" in f for f in verdict.findings)
+    assert kveil.verify(release, policy)  # nobody can tell without the original
+    with pytest.raises(kveil.PolicyError, match="rename such labels"):
+        kveil.anonymize(pl.DataFrame(rows), policy, algorithm="datafly")
+    numbered = {"*": {"group 1 of 2": ["Ny-Alesund", "Oslo"], "group 2 of 2": ["Paris", "Rome"]}}
+    assert kveil.anonymize(pl.DataFrame(rows), kveil.Policy(**towns_policy(numbered)), algorithm="datafly")  # type: ignore[arg-type]
+    many = [row for row in rows for _ in range(3)]  # a value that k people have singles out nobody
+    assert kveil.anonymize(pl.DataFrame(many), policy, algorithm="datafly")
+
+
+def test_5_a_label_by_meaning_is_none() -> None:
+    """Bounds that somebody chose, words inside of words, and a value that is released beside its label."""
+    tree = {"*": {"60-69": ["60", "65"], "Oslofjord": ["Oslo"], "South America": ["America", "Peru"]}}
+    rows = [{"city": c, "d": "x"} for c in ["60", "65", "65", "Oslo", "Oslo", "Oslo", "Peru", "America", "Peru"]]
+    policy = kveil.Policy(**towns_policy(tree))  # type: ignore[arg-type]
+    shown = ["60-69"] * 3 + ["Oslofjord"] * 3
+    assert kveil.verify(pl.DataFrame({"city": shown, "d": ["x"] * 6}), policy, pl.DataFrame(rows[:6]))
+    named = ["South America"] * 3
+    assert not kveil.verify(pl.DataFrame({"city": shown + named, "d": ["x"] * 9}), policy, pl.DataFrame(rows))
+
+
+def published(folder: Path, policy: Path, release: Path) -> Path:
+    """Publish a policy, and move all that others get to a folder of its own."""
+    done = run("hierarchy", "publish", policy, "--release", release, "-o", folder / "public.yaml")
+    assert done.code == 0, done.err
+    others = folder / "others"
+    others.mkdir()
+    for path in [*folder.glob("public*"), release]:
+        path.rename(others / path.name)
+    return others
+
+
+def test_5_what_is_published_tells_nothing_beyond_the_release(towns: Path) -> None:
+    folder = towns.parent
+    assert run("init", towns, "-o", folder / "t.yaml").code == 0
+    release = release_of(folder, folder / "t.yaml", "--algorithm", "mondrian")
+    others = published(folder, folder / "t.yaml", folder / "r.csv")
+    told = "".join(path.read_text(encoding="utf-8") for path in others.glob("public*"))
+    shown = {text for name in release.columns for text in release[name].to_list()}
+    for value in ["Ny-Alesund", *(f"town{i:03}" for i in range(70)), "t.csv", "seed", "algorithm"]:
+        assert (value in told) == any(value in text for text in shown), value
+    assert run("verify", others / "public.yaml", "--release", others / "r.csv", "--quiet").code == 0
+    rows = (others / "r.csv").read_text(encoding="utf-8").splitlines()
+    (others / "wrong.csv").write_text("\n".join([*rows, "20-24,Atlantis,d0"]) + "\n", encoding="utf-8")
+    assert run("verify", others / "public.yaml", "--release", others / "wrong.csv", "--quiet").code == 1
+
+
+@pytest.mark.parametrize(
+    ("boundary", "shown", "holds"),
+    [
+        (["California", "Kansas", "Midwest"], ["California", "Kansas", "Lincoln"], True),
+        (["California", "Kansas", "Midwest"], ["California", "Midwest", "Kansas"], True),
+        (["California"], ["California", "*", "Kansas"], True),
+        ({"level": 1}, ["California", "Kansas", "Nebraska"], True),
+        ({"level": 0}, ["San Diego", "Wichita", "Lincoln"], True),
+        (["California", "Kansas", "Midwest"], ["Atlantis", "Kansas", "Midwest"], False),
+    ],
+)
+def test_5_a_published_policy_keeps_boundaries(tmp_path: Path, boundary: object, shown: list[str], holds: bool) -> None:
+    lines = "San Diego;California;West;*\nWichita;Kansas;Midwest;*\nLincoln;Nebraska;Midwest;*\nReno;Nevada;West;*\n"
+    (tmp_path / "place.csv").write_text(lines, encoding="utf-8")
+    roles = {"place": {"role": Q, "hierarchy": "place.csv", "boundary": boundary}, "name": "identifier", "d": S}
+    content = {"kveil": 1, **about(roles, {**K, "k": 2}, suppression={"limit": 0.5})}
+    (tmp_path / "p.yaml").write_text(json.dumps(content), encoding="utf-8")
+    rows = [f"{label},{d}" for label in shown for d in "ab"]
+    (tmp_path / "r.csv").write_text("place,d\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    judged = run("verify", tmp_path / "p.yaml", "--release", tmp_path / "r.csv", "--json")
+    assert judged.code == (0 if holds else 1)
+    done = run("hierarchy", "publish", tmp_path / "p.yaml", "--release", tmp_path / "r.csv", "-o", tmp_path / "q.yaml")
+    assert done.code == (0 if holds else 1), done.err
+    assert (tmp_path / "q.yaml").exists() == holds
+    if holds:
+        again = run("verify", tmp_path / "q.yaml", "--release", tmp_path / "r.csv", "--json")
+        assert again.code == 0
+        assert again.json["guarantees"] == judged.json["guarantees"]
+        assert "name" not in (tmp_path / "q.yaml").read_text(encoding="utf-8").replace("names", "")
+        refused = run(
+            "hierarchy", "publish", tmp_path / "p.yaml", "--release", tmp_path / "r.csv", "-o", tmp_path / "q.yaml"
+        )
+        assert refused.code == 2
+        onto = run(
+            "hierarchy",
+            "publish",
+            tmp_path / "p.yaml",
+            "--release",
+            tmp_path / "r.csv",
+            "-o",
+            tmp_path / "p.yaml",
+            "--force",
+        )
+        assert onto.code == 2
+
+
+def test_5_distances_in_a_published_tree_are_those_of_the_whole(tmp_path: Path) -> None:
+    tree = {"*": {"Heart": {"Valve": {"Mitral": ["m1", "m2"]}, "rhythm": []}, "Lung": ["asthma", "cold"]}}
+    roles = {"zip": Q, "d": {"role": S, "hierarchy": {"tree": tree}}}
+    close = {"model": "t-closeness", "sensitive": "d", "t": 0.9, "distance": "hierarchical"}
+    content = {"kveil": 1, **about(roles, {**K, "k": 2}, close)}
+    (tmp_path / "p.yaml").write_text(json.dumps(content), encoding="utf-8")
+    rows = ["1,asthma", "1,rhythm", "2,cold", "2,asthma", "2,rhythm"]
+    (tmp_path / "r.csv").write_text("zip,d\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    before = run("verify", tmp_path / "p.yaml", "--release", tmp_path / "r.csv", "--json")
+    assert before.code == 0, before.err
+    others = published(tmp_path, tmp_path / "p.yaml", tmp_path / "r.csv")
+    assert "Mitral" not in (others / "public.d.hierarchy.csv").read_text(encoding="utf-8")
+    again = run("verify", others / "public.yaml", "--release", others / "r.csv", "--json")
+    assert [g["worst"] for g in again.json["guarantees"]] == pytest.approx(
+        [g["worst"] for g in before.json["guarantees"]]
+    )
+
+
+def test_5_people_and_their_items_can_be_verified_by_others(tmp_path: Path) -> None:
+    tree = {"*": {"Chronic": ["HIV", "gout"], "Acute": ["flu", "cold"]}}
+    roles = {"who": "individual", "zip": Q, "d": {"role": S, "hierarchy": {"tree": tree}}}
+    rows = people_of([("HIV",), ("gout",), ("HIV", "flu"), ("gout", "flu"), ("flu",), ("cold",)])
+    pl.DataFrame(rows).write_csv(tmp_path / "t.csv")
+    model = {"model": "kl-diversity", "sensitive": "d", "k": 2, "l": 2}
+    content = {"kveil": 1, "data": {"path": "t.csv"}, **about(roles, model)}
+    (tmp_path / "p.yaml").write_text(json.dumps(content), encoding="utf-8")
+    release_of(tmp_path, tmp_path / "p.yaml", "--algorithm", "1m-generalization")
+    others = published(tmp_path, tmp_path / "p.yaml", tmp_path / "r.csv")
+    assert run("verify", others / "public.yaml", "--release", others / "r.csv", "--quiet").code == 0
+
+
+# ------------------------------------------------------------------ 7: spans show exact extremes
+
+
+def spread(bounds: str | None, *models: dict[str, object], **others: object) -> dict[str, object]:
+    inside: dict[str, object] = {"within": [0, 200]}
+    roles = {"weight": {"role": Q, "hierarchy": {"ranges": inside | ({"bounds": bounds} if bounds else {})}}, "d": S}
+    return about(roles, *(models or (K,)), **others)
+
+
+def weights(number: int = 60, seed: int = 1) -> list[dict[str, str]]:
+    draw = np.random.default_rng(seed)
+    return [{"weight": str(50 + int(w)), "d": f"d{i % 4}"} for i, w in enumerate(draw.integers(0, 90, number))]
+
+
+def test_7_the_account_and_check_tell_how_many_cells_are_a_bound(tmp_path: Path) -> None:
+    rows = weights()
+    policy = kveil.Policy(**spread(None, release={"order": "keep"}))  # type: ignore[arg-type]
+    result = kveil.anonymize(pl.DataFrame(rows), policy, algorithm="mondrian")
+    spans = [
+        (row["weight"], shown.split("-"))
+        for row, shown in zip(rows, result.data["weight"], strict=True)
+        if "-" in shown
+    ]
+    share = sum(was in bounds for was, bounds in spans) / len(spans)
+    (note,) = [note for note in result.account["warnings"] if "exact extremes" in note]
+    assert f"{share:.0%} of the cells" in note
+    assert note not in result.receipt["warnings"]
+    pl.DataFrame(rows).write_csv(tmp_path / "t.csv")
+    (tmp_path / "p.yaml").write_text(
+        json.dumps({"kveil": 1, "data": {"path": "t.csv"}, **spread(None)}), encoding="utf-8"
+    )
+    (note,) = [note for note in run("check", tmp_path / "p.yaml", "--json").json["warnings"] if "exact" in note]
+    ordered = sorted(int(row["weight"]) for row in rows)
+    runs = [ordered[i : i + 5] for i in range(0, 60, 5)]
+    wide = [(w, part) for part in runs if part[0] < part[-1] for w in part]
+    assert f"{sum(w in (part[0], part[-1]) for w, part in wide) / len(wide):.0%} of the cells" in note
+    for answer in ({"round": 5}, {"bounds": "midpoints"}):
+        quiet = spread(None)
+        quiet["attributes"]["weight"]["hierarchy"]["ranges"].update(answer)  # type: ignore[index]
+        told = kveil.anonymize(pl.DataFrame(rows), kveil.Policy(**quiet), algorithm="mondrian").account["warnings"]  # type: ignore[arg-type]
+        assert not any("exact extremes" in note for note in told)
+
+
+@pytest.mark.parametrize("algorithm", ["mondrian", "k-member", "greedy-cka", "pk-clustering", "least-loss", "auto"])
+def test_7_midpoints_are_nobodys_value_and_the_release_holds(algorithm: str) -> None:
+    rows = weights(80, 4)
+    plain, moved = (
+        kveil.anonymize(
+            pl.DataFrame(rows),
+            kveil.Policy(**spread(bounds, release={"order": "keep"})),
+            algorithm=algorithm,  # type: ignore[arg-type]
+        )
+        for bounds in (None, "midpoints")
+    )
+    values = {float(row["weight"]) for row in rows}
+    for row, before, after in zip(rows, plain.data["weight"], moved.data["weight"], strict=True):
+        low, high = map(float, after.split("-") if "-" in after else (after, after))
+        assert low <= float(row["weight"]) <= high
+        assert not values & {low, high} or low == high
+        if algorithm == "auto" or low == high:  # auto may choose another one by the loss that is shown
+            continue
+        below, above = map(float, before.split("-"))
+        assert low == (below + max((v for v in values if v < below), default=0)) / 2
+        assert high == (above + min((v for v in values if v > above), default=200)) / 2
+    assert moved.account["loss"]["ncp"] > plain.account["loss"]["ncp"]
+    policy = kveil.Policy(**spread("midpoints", release={"order": "keep"}))  # type: ignore[arg-type]
+    assert kveil.verify(moved.data, policy, pl.DataFrame(rows))
+    verdict = kveil.verify(plain.data, policy, pl.DataFrame(rows))
+    assert any("a bound that is somebody's value" in finding for finding in verdict.findings)
+
+
+def test_7_midpoints_keep_rules_missing_values_and_several_models() -> None:
+    rows = [row | {"class": str(int(row["weight"]) // 30), "d": f"d{i % 7}"} for i, row in enumerate(weights(120, 9))]
+    for row in rows[::11]:
+        row["weight"] = row["class"] = ""
+    policy = spread(
+        "midpoints", {**K, "k": 4}, {"model": "l-diversity", "sensitive": "d", "l": 2}, dependencies=["weight -> class"]
+    )
+    policy["attributes"]["class"] = {"role": Q}  # type: ignore[index]
+    result = kveil.anonymize(pl.DataFrame(rows), kveil.Policy(**policy), algorithm="mondrian")  # type: ignore[arg-type]
+    assert result.account["dependencies"][0]["holds"]
+
+
+def test_7_midpoints_do_not_depend_on_who_is_left_out() -> None:
+    """The one record far from all others is suppressed; where it stands moves nobody's bounds."""
+    shown = []
+    for far in ("150", "190"):
+        rows = [{"weight": str(60 + i), "sex": "f", "d": f"d{i % 3}"} for i in range(20)]
+        rows.append({"weight": far, "sex": "m", "d": "d0"})
+        policy = spread("midpoints", suppression={"limit": 0.1})
+        policy["attributes"]["sex"] = {"role": Q, "boundary": {"level": 0}}  # type: ignore[index]
+        result = kveil.anonymize(pl.DataFrame(rows), kveil.Policy(**policy), algorithm="mondrian")  # type: ignore[arg-type]
+        assert result.account["records"]["suppressed"] == 1
+        shown.append(result.data["weight"].to_list())
+    assert shown[0] == shown[1]
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "more", "told"),
+    [
+        ({"within": [0, 9], "round": 5, "bounds": "midpoints"}, {}, "both `round` and `bounds: midpoints`"),
+        ({"within": [0, 9], "bounds": "midpoints"}, {"boundary": {"max_width": 5}}, "may pass a largest width"),
+        ({"within": [0, 9], "bounds": "middle"}, {}, "midpoints"),
+    ],
+)
+def test_7_what_midpoints_do_not_go_with_is_refused(
+    hierarchy: dict[str, object], more: dict[str, object], told: str
+) -> None:
+    roles = {"weight": {"role": Q, "hierarchy": {"ranges": hierarchy}, **more}}
+    with pytest.raises(kveil.PolicyError, match=told):
+        kveil.Policy(**about(roles, K))  # type: ignore[arg-type]
+
+
 # ------------------------------------------------------------------ 9: less is promised than the owner may think
 
 
@@ -230,3 +508,122 @@ def test_9_init_protects_columns_that_give_a_quasi_identifier_back(tmp_path: Pat
     assert columns["colour"]["role"] == "insensitive"
     assert "nearly follows from city" in columns["post"]["reason"]
     assert "follows from city" in columns["north"]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (["HIV", "hiv", "HIV ", "H\u0406V", "HIV\u200b"], "5 values of d are the same but for case"),
+        (["1", "1.0", "01", "+1", "1e0"], "5 values of d are the same but for case"),
+        (["HIV", "NULL", "N/A", "unknown", "-"], "4 values of d may mean that nothing is known"),
+    ],
+)
+def test_9_dirty_values_are_told(values: list[str], told: str) -> None:
+    diverse = {"model": "l-diversity", "sensitive": "d", "l": 5}
+    notes = notes_of(one_group(values), about({"zip": Q, "d": S}, diverse))
+    assert any(note.startswith(told) for note in notes)
+    clean = notes_of(one_group(["HIV", "flu", "gout", "cold", "asthma"]), about({"zip": Q, "d": S}, diverse))
+    assert not any("values of d" in note for note in clean)
+
+
+def test_9_one_persons_rows_are_told() -> None:
+    rows = one_group(list("abcde"), 1, pid=["p7"] * 5) + one_group(list("abcde"), 1, pid=[f"q{i}" for i in range(5)])
+    for row in rows[5:]:
+        row["zip"] = "02139"
+    notes = notes_of(rows, about({"zip": Q, "d": S, "pid": "identifier"}, K))
+    assert any("pid repeats, and 5 released records stand in groups" in note for note in notes)
+    honest = [row | {"pid": f"p{i}"} for i, row in enumerate(rows)]
+    assert not any("repeats" in note for note in notes_of(honest, about({"zip": Q, "d": S, "pid": "identifier"}, K)))
+
+
+def test_9_a_sensitive_column_that_no_model_names_is_told_where_it_is_uniform() -> None:
+    rows = one_group(["HIV"], 6) + [{"zip": "02139", "d": "flu"}] * 6
+    notes = notes_of(rows, about({"zip": Q, "d": S}, K))
+    assert any("no model names d, and in 2 groups (12 records) all have one value" in note for note in notes)
+    mixed = one_group(["HIV", "flu"], 6)
+    assert not any("no model names" in note for note in notes_of(mixed, about({"zip": Q, "d": S}, K)))
+
+
+def test_9_columns_that_are_unique_together_are_told() -> None:
+    rows = [
+        {"zip": "02138", "d": f"d{i % 4}", "w1": str(i % 10), "w2": str(i // 10), "when": f"t{i}"} for i in range(100)
+    ]
+    roles = {"zip": Q, "d": S, "w1": N, "w2": N, "when": S}
+    assert any(note.startswith("when is released as is and nearly unique") for note in notes_of(rows, about(roles, K)))
+    fewer = [{name: row[name] for name in row if name != "when"} for row in rows]
+    del roles["when"]
+    notes = notes_of(fewer, about(roles, K))
+    assert any(note.startswith("w1 and w2 are released as they are and together nearly unique") for note in notes)
+    for row in fewer:
+        row["w2"] = "0"
+    assert not any("nearly unique" in note for note in notes_of(fewer, about(roles, K)))
+
+
+def test_9_columns_that_give_a_hidden_one_back_are_told_with_a_number() -> None:
+    draw = np.random.default_rng(5)
+    school = [f"s{i}" for i in draw.integers(0, 16, 400)]
+    rows = [
+        {"school": s, "sex": "fm"[i % 2], "low": str(int(int(s[1:]) < 2)), "mid": str(int(2 <= int(s[1:]) < 4)),
+         "colour": "rgb"[i % 3], "d": f"d{i % 5}"}
+        for i, s in enumerate(school)
+    ]  # fmt: skip
+    policy = about({"school": Q, "sex": Q, "low": N, "mid": N, "colour": N, "d": S}, {"model": "k-anonymity", "k": 30})
+    result = kveil.anonymize(pl.DataFrame(rows), kveil.Policy(**policy), algorithm="datafly")  # type: ignore[arg-type]
+    release = result.data
+    alone, together = (
+        release.select(pl.len().over(["school", "sex", *more])).to_series() for more in ([], ["low", "mid"])
+    )
+    below = int(((alone >= 30) & (together < 30)).sum())
+    assert below > 0
+    (note,) = [note for note in result.account["warnings"] if "or nearly so" in note]
+    assert note.startswith("low and mid tell school")
+    assert f"{below:,} records of 400 fall below k 30" in note
+    assert note not in result.receipt["warnings"]
+
+
+def people_of(sets: list[tuple[str, ...]]) -> list[dict[str, str]]:
+    return [{"who": f"p{i}", "zip": "02138", "d": item} for i, items in enumerate(sets) for item in items]
+
+
+def test_9_a_value_that_everybody_of_a_class_has_is_told() -> None:
+    roles = {"who": "individual", "zip": Q, "d": S}
+    rows = people_of([("HIV", "flu"), ("HIV", "gout"), ("HIV",), ("HIV",)])
+    policy = about(roles, {"model": "l-diversity", "sensitive": "d", "l": 3})
+    assert any("in 1 class (4 persons) everybody has one value in common" in note for note in notes_of(rows, policy))
+    apart = people_of([("HIV", "flu"), ("HIV", "gout"), ("flu",), ("HIV",)])
+    assert not any("in common" in note for note in notes_of(apart, policy))
+    fingerprints = people_of([("HIV",), ("HIV",), ("HIV", "flu"), ("HIV", "flu"), ("HIV", "gout"), ("HIV", "gout")])
+    tree = {"*": {"Chronic": ["HIV", "gout"], "flu": []}}
+    item = {"role": S, "hierarchy": {"tree": tree}}
+    policy = about({**roles, "d": item}, {"model": "kl-diversity", "sensitive": "d", "k": 2, "l": 3})
+    assert any("everybody has one value in common" in note for note in notes_of(fingerprints, policy, "auto"))
+
+
+def test_9_models_that_promise_nothing_are_told() -> None:
+    rows = one_group(["HIV", "flu"], 3)
+    models = [
+        {"model": "k-anonymity", "k": 1},
+        {"model": "l-diversity", "sensitive": "d", "l": 1},
+        {"model": "t-closeness", "sensitive": "d", "t": 1},
+    ]
+    notes = notes_of(rows, about({"zip": Q, "d": S}, *models))
+    for told in ("k-anonymity with k 1", "l-diversity with l 1", "t-closeness with t 1"):
+        assert any(note.startswith(f"{told} promises nothing") for note in notes)
+    assert any(
+        "t-closeness alone" in note for note in notes_of(rows, about({"zip": Q, "d": S}, {**models[2], "t": 0.5}))
+    )
+    assert not any("promises nothing" in note for note in notes_of(rows, about({"zip": Q, "d": S}, {**K, "k": 2})))
+
+
+# ------------------------------------------------------------------ 12: smaller ones
+
+
+def test_12_formulas_are_counted_in_sets_headers_and_after_blanks() -> None:
+    roles = {"who": "individual", "zip": Q, "d": S}
+    rows = people_of([("=HYPERLINK(1)", "flu"), ("flu", "gout"), ("@x",), ("flu",)])
+    assert any(
+        note.startswith("2 cells of the release start with =") for note in notes_of(rows, about(roles, K | {"k": 2}))
+    )
+    flat = [{"zip": "02138", "=w": "\t=1+1" if i < 3 else "-3.5", "d": "\r@d"} for i in range(6)]
+    notes = notes_of(flat, about({"zip": Q, "=w": N, "d": S}, K))
+    assert any(note.startswith("10 cells of the release start with =") for note in notes)

@@ -11,9 +11,9 @@ from pydantic import Field
 
 from kveil.algorithms.least_loss.options import NORMAL
 from kveil.algorithms.registry import Algorithm, check_honours, find, honouring, lacking
-from kveil.engines.local import Solved, solve
+from kveil.engines.local import Solved, finished, solve
 from kveil.errors import KveilError, PolicyError, Refused, Unmeetable
-from kveil.measures import Losses, measure
+from kveil.measures import Losses
 from kveil.policy.checks import check_rules
 from kveil.policy.fields import Number, PolicyPart
 from kveil.policy.keys import ALGORITHM_NAMES
@@ -281,9 +281,8 @@ def _refined(table: Table, chosen: Attempt, tries: float, progress: Progress) ->
     """Return the choice of `auto` refined, if that loses less."""
     from kveil.algorithms.least_loss.refine import refine
 
-    solution = refine(table, chosen.solution, tries, None, progress)
-    losses = measure(table, solution)
-    if losses.of(table.policy.loss) >= chosen.losses.of(table.policy.loss):
+    refined = finished(table, refine(table, chosen.solution, tries, None, progress))
+    if refined.losses.of(table.policy.loss) >= chosen.losses.of(table.policy.loss):
         return chosen
     options = {"refine": "normal" if tries == NORMAL else tries}
-    return replace(chosen, options=options, solution=solution, losses=losses)
+    return replace(chosen, options=options, solution=refined.solution, losses=refined.losses)

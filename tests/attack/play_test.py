@@ -1,9 +1,11 @@
 """The attacker: every rate against a slow twin that tries every row for every target."""
 
 from collections import Counter
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import assume, given
@@ -296,3 +298,90 @@ def test_a_release_that_cannot_be_aligned_is_refused(tmp_path: Path) -> None:
     data = write_rows(tmp_path / "data.csv")
     run("anonymize", policy, "--input", data, "-o", tmp_path / "r.csv", "--owner", tmp_path / "o.json")
     refused(run("attack", policy, "--original", data, "--release", tmp_path / "r.csv"), "--owner")
+
+
+def women(left_out: set[str]) -> tuple[kveil.Policy, pl.DataFrame, pl.DataFrame, kveil.Owner]:
+    """Ten women, six with HIV, and a release without some of them."""
+    rows = [(str(age), "HIV" if age in (22, 24, 26, 28, 29, 30) else f"d{age}") for age in range(21, 31)]
+    frame = pl.DataFrame(rows, schema=["age", "d"], orient="row")
+    policy = kveil.Policy(
+        attributes={"age": {"role": "quasi-identifier", "hierarchy": {"ranges": {"within": [0, 99]}}},
+                    "d": {"role": "sensitive"}},
+        privacy=[{"model": "l-diversity", "sensitive": "d", "l": 2, "variant": "frequency"}],
+        suppression={"limit": 0.3},
+    )  # fmt: skip
+    kept = [i for i, (age, _) in enumerate(rows) if age not in left_out]
+    spans = [f"{21 + i // 2 * 2}-{22 + i // 2 * 2}" for i in range(10)]
+    release = pl.DataFrame([(spans[i], rows[i][1]) for i in kept], schema=["age", "d"], orient="row")
+    return policy, frame, release, kveil.Owner(np.array(kept), 10, {}, None, None)
+
+
+def test_people_who_are_missing_are_guessed() -> None:
+    policy, frame, release, owner = women({"29", "30"})
+    (entry,) = [e for e in attacked(release, policy, frame, owner)["attacks"] if e["attack"] == "who is missing"]
+    assert entry["left_out"] == 2
+    assert entry["before"]["rate"] == pytest.approx(6 / 10)
+    assert (entry["after"]["rate"], entry["after"]["certain"], entry["after"]["targets"]) == (1, 2, 2)
+    assert "2 fit no released row by age" in entry["sentence"]
+    # Whoever is left out of a group that is shown is not seen to be missing.
+    policy, frame, release, owner = women({"21", "29", "30"})
+    (entry,) = [e for e in attacked(release, policy, frame, owner)["attacks"] if e["attack"] == "who is missing"]
+    assert (entry["left_out"], entry["after"]["targets"]) == (3, 2)
+    policy, frame, release, owner = women(set())
+    assert not [e for e in attacked(release, policy, frame, owner)["attacks"] if e["attack"] == "who is missing"]
+
+
+STEPS = {"from": 20, "to": 59, "widths": [5, 10, 20, 40]}  # everybody may show 20-59, so that nobody has to be left out
+
+
+def small_table(seed: int) -> tuple[kveil.Policy, pl.DataFrame]:
+    draw = np.random.default_rng(seed)
+    values = draw.permutation(["HIV", "HIV", "flu", "flu", "gout"])
+    frame = pl.DataFrame(
+        {"age": [str(age) for age in draw.integers(20, 60, 5)], "d": values.tolist()}, schema_overrides={"d": pl.String}
+    )
+    policy = kveil.Policy(
+        attributes={"age": {"role": "quasi-identifier", "hierarchy": {"intervals": STEPS}}, "d": {"role": "sensitive"}},
+        privacy=[{"model": "l-diversity", "sensitive": "d", "l": 2}, {"model": "k-anonymity", "k": 2}],
+        algorithm="mondrian",
+    )  # fmt: skip
+    return policy, frame
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rerunning_kveil_agrees_with_trying_every_assignment(seed: int) -> None:
+    policy, frame = small_table(seed)
+    result = kveil.anonymize(frame, policy)
+    rows = sorted(result.data.rows())
+    own = frame["d"].to_list()
+    fitting, same = set(), set()
+    for values in set(permutations(own)):
+        spans = [tuple(map(int, shown.split("-"))) if "-" in shown else None for shown, _ in rows]
+        for order in permutations(range(5)):  # who stands behind which row
+            if all(
+                rows[r][1] == values[i]
+                and (
+                    rows[r][0] in ("*", frame["age"][i])
+                    or (spans[r] and spans[r][0] <= int(frame["age"][i]) <= spans[r][1])
+                )
+                for i, r in enumerate(order)
+            ):
+                fitting.add(values)
+                break
+        made = kveil.anonymize(frame.with_columns(d=pl.Series(values)), policy)
+        if sorted(made.data.rows()) == rows:
+            same.add(values)
+    (entry,) = [e for e in attacked(result.data, policy, frame, result.owner)["attacks"] if e["attack"] == "minimality"]
+    assert same <= fitting
+    assert (entry["worlds"], entry["left"]) == (len(fitting), len(same))
+    for worlds, rate in ((fitting, entry["without"]), (same, entry["after"])):
+        chances = [sum(values[i] == own[i] for values in worlds) / len(worlds) for i in range(5)]
+        assert rate["rate"] == pytest.approx(sum(chances) / 5)
+        assert rate["certain"] == chances.count(1.0)
+
+
+def test_what_kveil_did_not_make_is_not_rerun() -> None:
+    policy, frame = small_table(0)
+    release = frame.with_columns(age=pl.lit("*"))
+    owner = kveil.Owner(np.arange(5), 5, {}, None, None)
+    assert not [e for e in attacked(release, policy, frame, owner)["attacks"] if e["attack"] == "minimality"]

@@ -76,6 +76,27 @@ class Inconsistency(RatedAttack):
 
 
 @dataclass(frozen=True, kw_only=True)
+class MissingPeople(RatedAttack):
+    """Somebody guesses what people have whom no row fits; ``left_out`` are all who are, the targets those who show."""
+
+    sensitive: str
+    left_out: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rerun(RatedAttack):
+    """Somebody reruns kveil on the ``worlds`` that a release leaves possible, and keeps those ``left`` that give it.
+
+    Rates are the confidence in the true value: in the original, in the release ``without`` running anything, and after.
+    """
+
+    sensitive: str
+    worlds: int
+    left: int
+    without: Rate
+
+
+@dataclass(frozen=True, kw_only=True)
 class FileJoin(Attack):
     """An attacker's own file joined with both tables; rates where the file shares an identifier with the original.
 

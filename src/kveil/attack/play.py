@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from kveil.arrays import Longs
@@ -13,6 +13,8 @@ from kveil.attack.disclose import disclosure
 from kveil.attack.file_join import attackers_file
 from kveil.attack.fingerprints import fingerprints
 from kveil.attack.link import linking
+from kveil.attack.minimality import Remake, minimality
+from kveil.attack.missing import who_is_missing
 from kveil.attack.person_rows import inconsistency
 from kveil.attack.words import knowing, sentence
 from kveil.attack.world import World, world_of
@@ -27,6 +29,17 @@ ASSUMPTION = (
     "The attacker knows who is in the table, knows the named attributes of a person exactly, and has the release; "
     "the owner's file stays with the owner."
 )
+
+
+@dataclass(frozen=True)
+class Means:
+    """What an attacker has beside a release: a table with people in it, and kveil itself.
+
+    ``remake`` makes the release of the table with other values of a sensitive attribute.
+    """
+
+    table: Source | None = None
+    remake: Remake | None = None
 
 
 def _known(policy: Policy) -> list[tuple[str, ...]]:
@@ -51,21 +64,28 @@ def _telling(world: World) -> list[str]:
     return list(dict.fromkeys([*counted, *others[:MOST_OTHERS]]))
 
 
-def _games(world: World, original: Source, release: Source, attacker: Source | None) -> list[Game]:
+def _games(world: World, original: Source, release: Source, means: Means) -> list[Game]:
     """Return everything that is played, in order, each giving its entries."""
     policy = world.policy
     asked = _disclosures(world)
     games: list[Game] = [partial(linking, world, names) for names in _known(policy)]
     games += [partial(disclosure, world, sensitive, names, share=len(asked)) for sensitive, names in asked]
+    games += [partial(who_is_missing, world, sensitive, names) for sensitive, names in asked]
+    if means.remake is not None:
+        games += [partial(minimality, world, sensitive, means.remake) for sensitive in _telling(world)]
     if world.persons:
         if policy.quasi_identifiers:
             games.append(lambda: [inconsistency(world, release)])
         games += [partial(fingerprints, world, name, (None, 1, 2)) for name in _telling(world)]
     if policy.dependencies:
         games += [partial(refinement, world, names) for names in _known(policy)]
-    if attacker is not None:
-        games.append(lambda: [attackers_file(world, original, attacker)])
+    if means.table is not None:
+        games.append(partial(_joined, world, original, means.table))
     return games
+
+
+def _joined(world: World, original: Source, table: Source) -> list[Attack]:
+    return [attackers_file(world, original, table)]
 
 
 def play(
@@ -74,16 +94,16 @@ def play(
     release: Source,
     places: Longs,
     *,
-    attacker: Source | None = None,
+    means: Means = Means(),  # noqa: B008 (frozen)
     progress: Progress = silent,
 ) -> Attacks:
     """Return every attack with its success before and after, without a value of the tables.
 
     ``places`` gives every released row's row in the original. Before: the attacker has the original itself,
-    without its identifiers. After: the attacker has the release.
+    without its identifiers. After: the attacker has the release, and ``means``.
     """
     world = world_of(policy, original, release, places)
-    games = _games(world, original, release, attacker)
+    games = _games(world, original, release, means)
     attacks: list[Attack] = []
     for number, game in enumerate(games, 1):
         progress(f"playing the attacker ({number} of {len(games)})")

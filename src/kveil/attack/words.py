@@ -11,8 +11,10 @@ from kveil.attack.attacks import (
     Inconsistency,
     Linking,
     LinkingByRules,
+    MissingPeople,
     RatedAttack,
     Recognition,
+    Rerun,
 )
 from kveil.attack.rate import Rate
 from kveil.words import count, listing
@@ -27,6 +29,8 @@ TITLES = {
     "inconsistency": "Putting a person's rows together",
     "fingerprint": "Recognizing a person by what they have",
     "dependencies": "Filling in what depends on what is known",
+    "who is missing": "Guessing about people who are missing",
+    "minimality": "Rerunning kveil on all that is possible",
     "attacker's file": "Joining a file of the attacker's",
 }
 
@@ -94,6 +98,8 @@ def picture_line(attack: Attack) -> str | None:
 
 def subject(attack: Attack) -> str:
     """Return in a few words what an attack is after, and by what."""
+    if isinstance(attack, (MissingPeople, Rerun)):
+        return f"{attack.sensitive} by {attack.knowing}"
     if isinstance(attack, Recognition):
         items = "all values" if attack.items is None else f"the rarest {count(attack.items, 'value')}"
         return f"{attack.sensitive} by {items}"
@@ -107,6 +113,9 @@ def sentence(attack: Attack, noun: str, everyone: int) -> str:
     assert isinstance(attack, RatedAttack)
     before, after = attack.before, attack.after
     if not after.targets:
+        if isinstance(attack, MissingPeople):
+            left = count(attack.left_out, noun)
+            return f"Everybody of the {left} left out fits some released row: nobody is seen to be missing."
         shown = attack.knowing or getattr(attack, "sensitive", "")
         return f"No released row shows anything of {shown}: there is nothing to start from."
     told = _told(attack, noun)
@@ -156,10 +165,30 @@ def _told(attack: RatedAttack, noun: str) -> str:
         case Inconsistency():
             start = f"The rows of {count(attack.differing, 'released person')} show different values; put together, "
             return f"{start}somebody who knows {known} finds the right person {cases}"
+        case MissingPeople():
+            return _missing(attack, noun)
+        case Rerun():
+            return (
+                f"Somebody who knows {known} of everybody and reruns kveil on the {attack.worlds:,} ways to give the "
+                f"released {attack.sensitive} to people that the release allows keeps {attack.left:,} of them, and is "
+                f"on average {now} sure of somebody's true value, without rerunning {percent(attack.without.rate)}; "
+                f"certain of {count(attack.after.certain, noun)}, without rerunning of "
+                f"{count(attack.without.certain, noun)}."
+            )
         case Recognition():
             items = known_items(attack.items)
             return f"Somebody who knows {items} that a person has of {attack.sensitive} finds the person {cases}"
     raise TypeError(f"no words for {type(attack).__name__}")
+
+
+def _missing(attack: MissingPeople, noun: str) -> str:
+    now, was = percent(attack.after.rate), percent(attack.before.rate)
+    return (
+        f"Of {count(attack.left_out, noun)} left out, {attack.after.targets:,} fit no released row by "
+        f"{attack.knowing}: whoever looks for them knows that they are missing. To guess that they have the "
+        f"{attack.sensitive} that the release shows most often is right for {now} of them ({between(attack.after)}); "
+        f"of everybody, for {was}."
+    )
 
 
 def _file(attack: FileJoin) -> str:

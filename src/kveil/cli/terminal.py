@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -17,6 +17,9 @@ from kveil.measures import LossFigures, Shares
 from kveil.report.account import Account, BoundFigures
 from kveil.verifier import Verdict
 from kveil.words import count, model_in_words, visible
+
+if TYPE_CHECKING:
+    from kveil.flow.check import Check  # loads the algorithms
 
 
 def safe(text: str) -> str:
@@ -169,7 +172,7 @@ def _show_levels(out: Console, risk: dict[str, Any]) -> None:
     out.print(table)
 
 
-def show_check(out: Console, content: dict[str, Any]) -> None:
+def show_check(out: Console, content: Check) -> None:
     """Print what a policy forces on a table before any run."""
     noun = "record" if content["individuals"] is None else "individual"
     rows = content["records"] if content["individuals"] is None else content["individuals"]
@@ -195,6 +198,7 @@ def show_check(out: Console, content: dict[str, Any]) -> None:
             figures = (entry[key] for key in ("without", "alone", "one_level_up", "saves"))
             table.add_row(f"boundary of {safe(entry['attribute'])}", *(f"{figure:,}" for figure in figures))
         out.print(table)
+    show_warnings(out, content["warnings"])
     for sentence in content["impossible"]:
         out.print(f"[red]impossible:[/] {safe(sentence)}")
     if content["possible"]:

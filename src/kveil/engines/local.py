@@ -16,6 +16,7 @@ from kveil.measures import Losses, measure
 from kveil.policy.fields import PolicyPart
 from kveil.progress import Progress, silent
 from kveil.stopping import OutOfTime, current
+from kveil.table.midpoints import move_bounds
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.words import did_you_mean, listing
@@ -89,9 +90,14 @@ def solve(algorithm: Algorithm, table: Table, options: dict[str, Any], progress:
     """
     task = _task(algorithm, table, options, progress)
     if table.policy.dependencies:
-        return _keeping_rules(task)
-    solution = task.solve_and_refine(table) if task.tries_a_row else task.solve(table)
-    return Solved(solution, measure(table, solution))
+        return finished(table, _keeping_rules(task).solution)
+    return finished(table, task.solve_and_refine(table) if task.tries_a_row else task.solve(table))
+
+
+def finished(table: Table, solution: Solution) -> Solved:
+    """Return a solution as it is shown, bounds moved where the policy asks, with its losses."""
+    moved = move_bounds(table, solution)
+    return Solved(moved, measure(table, moved))
 
 
 def _task(algorithm: Algorithm, table: Table, options: dict[str, Any], progress: Progress) -> _Task:

@@ -9,7 +9,7 @@ from typing import Any
 
 from kveil.algorithms.registry import Algorithm
 from kveil.choose import attempt, candidates
-from kveil.errors import NotVerified
+from kveil.errors import NotVerified, PolicyError
 from kveil.files import Outputs, Source, as_json, kind_of, write_table
 from kveil.flow.inputs import check_input, check_targets, read, with_algorithm
 from kveil.flow.result import Result, without_names
@@ -20,10 +20,12 @@ from kveil.progress import Progress, silent
 from kveil.report.account import Account, make_account
 from kveil.report.receipt import make_receipt
 from kveil.report.run import Run
-from kveil.report.warn import release_warnings
+from kveil.report.warn import evidence_of, owners_warnings, release_warnings
 from kveil.table.decode import decode
 from kveil.table.encode import encode
 from kveil.verifier import verify_release
+from kveil.verifier.labels import telling_labels
+from kveil.verifier.rows import release_rows
 
 
 @dataclass(frozen=True)
@@ -105,11 +107,15 @@ def _release(source: Source, policy: Policy, able: Sequence[Algorithm], stages: 
     released = Source("the release", release.frame(source), source.kind, source.separator)
     verdict = verify_release(released, policy, source, release.rows)
     if not verdict:
+        telling = telling_labels(release_rows(released, policy), source, policy)
+        if verdict.findings == telling:
+            raise PolicyError(telling[0])
         raise NotVerified(
             f"kveil made a release that its own verifier refuses ({verdict.findings[0].rstrip('.')}); nothing was "
             "written. This is a defect of kveil: please report the policy."
         )
     warnings = release_warnings(released.frame, policy, release.labels)
+    private_warnings = owners_warnings(evidence_of(policy, source, released, release.rows))
     stages.end("verify")
     least = None
     if bounded:
@@ -117,7 +123,7 @@ def _release(source: Source, policy: Policy, able: Sequence[Algorithm], stages: 
 
         least = lower_bound(table, stages.progress)
         stages.end("solve")
-    return Run(source, table, chosen, release, released, verdict, warnings, least)
+    return Run(source, table, chosen, release, released, verdict, warnings, private_warnings, least)
 
 
 def _beside(run: Run, account: Account, targets: Targets, progress: Progress) -> Iterator[tuple[Path, bytes]]:

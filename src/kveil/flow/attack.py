@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from kveil.attack import Attacks, play
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+
+import polars as pl
+
+from kveil.attack import Attacks, Means, play
+from kveil.errors import KveilError
 from kveil.files import Source, check_columns
 from kveil.flow.inputs import check_released, rows_of
+from kveil.frames import from_frame
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
 from kveil.report.owner import Owner
@@ -23,4 +31,17 @@ def attack_sources(
     check_released(release, policy.released)
     check_columns(original.frame.columns, policy.attributes, original.name)
     places = rows_of(release, original, policy, owner)
-    return play(policy, original, release, places, attacker=attacker, progress=progress)
+    means = Means(attacker, partial(_remake, policy, original))
+    return play(policy, original, release, places, means=means, progress=progress)
+
+
+def _remake(policy: Policy, original: Source, sensitive: str, values: Sequence[str]) -> Counter[tuple[str, ...]] | None:
+    """Return the rows that kveil releases of a table with other sensitive values; None where it releases nothing."""
+    from kveil.flow.anonymize import anonymize
+
+    frame = original.frame.with_columns(pl.Series(sensitive, list(values), dtype=pl.String))
+    try:
+        released = from_frame(anonymize(frame, policy).data)
+    except KveilError:
+        return None
+    return Counter(zip(*(released.texts(name) for name in (*policy.quasi_identifiers, sensitive)), strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -23,14 +23,61 @@ from kveil.policy.attributes import MaxWidth
 from kveil.policy.components import most_suppressed
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
+from kveil.report.warn.bounds import exact_ranges, expected_bounds, told
+from kveil.report.warn.promises import empty_promises
 from kveil.table.encode import encode
+from kveil.table.scale import Scale
 from kveil.table.solution import Shown
 from kveil.table.table import Table
 from kveil.table.tree import Tree
 from kveil.words import count
 
 
-def check_file(policy: Policy, given: Path | None = None, progress: Progress = silent) -> dict[str, Any]:
+class PartCheck(TypedDict):
+    """A component at its limits: how many groups there are, the smallest, and how many are too small."""
+
+    attributes: list[str]
+    needs: int
+    groups: int
+    smallest: int
+    too_small: int
+
+
+class AttributeCheck(TypedDict):
+    """What one boundary costs: records never kept without it, with it alone, with it one level up."""
+
+    attribute: str
+    without: int
+    to_blame_for: int
+    alone: int
+    one_level_up: int
+    saves: int
+
+
+class BoundaryCheck(TypedDict):
+    """What boundaries and models cost whatever an algorithm does: records never kept, and those that may fall."""
+
+    never_kept: int
+    falling: int
+    limit: int
+    components: list[PartCheck]
+    attributes: list[AttributeCheck]
+
+
+class Check(TypedDict):
+    """What a policy forces on its table before any run; ``warnings`` are what it shows more of than one may think."""
+
+    records: int
+    individuals: int | None
+    possible: bool
+    impossible: list[str]
+    algorithms: list[str]
+    boundaries: BoundaryCheck
+    risk: dict[str, Any]
+    warnings: list[str]
+
+
+def check_file(policy: Policy, given: Path | None = None, *, progress: Progress = silent) -> Check:
     """Return what a policy forces on its table; ``possible`` tells whether anything can meet it."""
     progress("reading")
     source = read(policy, input_path(policy, given))
@@ -63,10 +110,26 @@ def check_file(policy: Policy, given: Path | None = None, progress: Progress = s
         "algorithms": able,
         "boundaries": boundaries,
         "risk": raw_risk(source, policy),
+        "warnings": _warnings(table),
     }
 
 
-def check_boundaries(table: Table) -> dict[str, Any]:
+def _warnings(table: Table) -> list[str]:
+    """Return where the policy promises nothing, and which spans will show exact extremes, as far as k tells."""
+    warnings = empty_promises(table.policy)
+    for name in exact_ranges(table.policy):
+        over = [model for model in table.policy.privacy if name in table.policy.attributes_of(model)]
+        k = max((int(getattr(model, "k", 1)) for model in over), default=1)
+        position = table.names.index(name)
+        scale, leaves = table.trees[position], table.leaves[position]
+        known = leaves[leaves != scale.missing] if isinstance(scale, Scale) and scale.missing is not None else leaves
+        share = expected_bounds(known.astype(np.int64), max(k, 1))
+        if share is not None:
+            warnings.append(told(name, share, f"in groups of k {k}"))
+    return warnings
+
+
+def check_boundaries(table: Table) -> BoundaryCheck:
     """Return what boundaries and models already cost, whatever an algorithm does.
 
     ``never_kept``: records that fail k, distinct l or p even with every value at its limit; no release can hold them.
@@ -76,13 +139,13 @@ def check_boundaries(table: Table) -> dict[str, Any]:
     """
     bounded = [position for position in range(len(table.names)) if is_bounded(table, position)]
     out = int(_never_kept(table).sum())
-    found = []
+    attributes: list[AttributeCheck] = []
     for position in bounded:
         others = [p for p in bounded if p != position]
         without = int(_never_kept(_changed(table, [position], _no_limit)).sum())
         alone = int(_never_kept(_changed(table, others, _no_limit)).sum())
         relaxed = int(_never_kept(_changed(table, [position], _relaxed)).sum())
-        found.append(
+        attributes.append(
             {
                 "attribute": table.names[position],
                 "without": without,
@@ -92,7 +155,7 @@ def check_boundaries(table: Table) -> dict[str, Any]:
                 "saves": out - relaxed,
             }
         )
-    parts = []
+    parts: list[PartCheck] = []
     for component in components_of(table):
         groups = _limits(component)
         sizes = np.bincount(groups.group, weights=table.distinct.weights, minlength=groups.number)
@@ -111,7 +174,7 @@ def check_boundaries(table: Table) -> dict[str, Any]:
         "falling": int(_never_kept(table, certain=False).sum()),
         "limit": most_suppressed(table.policy, table.records),
         "components": parts,
-        "attributes": found,
+        "attributes": attributes,
     }
 
 

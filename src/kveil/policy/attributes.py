@@ -82,11 +82,15 @@ class Dates(PolicyPart):
 
 
 class Ranges(PolicyPart):
-    """Numbers without a tree: a group shows ``min-max`` of its values."""
+    """Numbers without a tree: a group shows ``min-max`` of its values.
+
+    ``bounds: midpoints`` moves both halfway to the next number that is released, so that they are nobody's.
+    """
 
     form: Literal["ranges"] = "ranges"
     within: tuple[Number, Number]
     round: Number | None = None
+    bounds: Literal["values", "midpoints"] = "values"
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -94,6 +98,8 @@ class Ranges(PolicyPart):
             raise told(f"must lie `within` a lower and a higher number, not [{self.within[0]}, {self.within[1]}]")
         if self.round is not None and self.round <= 0:
             raise told(f"has `round: {self.round}`; it must be more than 0")
+        if self.round is not None and self.bounds == "midpoints":
+            raise told("has both `round` and `bounds: midpoints`, which move bounds to different places; give one")
         return self
 
 
@@ -315,4 +321,6 @@ class Attribute(PolicyPart):
             if isinstance(self.boundary, MaxWidth):
                 raise told("has {max_width: …}, which goes with `ranges`; mark nodes or give {level: n}")
             raise told("has `ranges`, which has no nodes to mark; give its boundary as {max_width: w}")
+        if self.boundary and isinstance(self.hierarchy, Ranges) and self.hierarchy.bounds == "midpoints":
+            raise told("has `bounds: midpoints`, which may pass a largest width; give `round` instead, or no boundary")
         return self

@@ -99,7 +99,7 @@ def make_account(run: Run, *, seconds: Mapping[str, float], release_sha256: str 
         "implied": [{"constraint": i, "by": j} for i, j in implied(policy).items()],
         "tried": [tried.as_json() for tried in attempt.tried],
         "details": dict(attempt.solution.details),
-        "warnings": run.verdict.warnings + run.warnings + attempt.warnings,
+        "warnings": run.verdict.warnings + run.warnings + run.private_warnings + attempt.warnings,
         "seconds": dict(seconds),
         "sha256": {"policy": policy.sha256, "release": release_sha256},
     }

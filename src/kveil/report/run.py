@@ -18,8 +18,8 @@ from kveil.verifier import Verdict
 class Run:
     """A verified release with all that led to it: the table as read and as encoded, the solution, the verdict.
 
-    ``released`` is the release as a table, as anybody would read it. ``warnings`` are about its own cells; those of the
-    verdict come beside them.
+    ``released`` is the release as a table, as anybody would read it. ``warnings`` are about its own cells,
+    ``private_warnings`` are reckoned with the original; those of the verdict come beside them.
     """
 
     source: Source
@@ -29,6 +29,7 @@ class Run:
     released: Source
     verdict: Verdict
     warnings: list[str]
+    private_warnings: list[str]
     bound: Bound | None = None
 
     @property

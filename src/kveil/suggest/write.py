@@ -45,11 +45,12 @@ def _scalar(text: str) -> str:
     return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
-def _flow(value: Any) -> str:
+def flow_text(value: Any) -> str:
+    """Return texts, lists and mappings as YAML writes them on one line."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_scalar(str(key))}: {_flow(inner)}" for key, inner in value.items()) + "}"
+        return "{" + ", ".join(f"{_scalar(str(key))}: {flow_text(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(_flow(inner) for inner in value) + "]"
+        return "[" + ", ".join(flow_text(inner) for inner in value) + "]"
     return _scalar(str(value))
 
 
@@ -69,7 +70,7 @@ def _leaves_as_lists(tree: dict[str, Any]) -> Any:
     return {label: _leaves_as_lists(below) if below else [] for label, below in tree.items()}
 
 
-def _comment(text: str, indent: str = "") -> list[str]:
+def comment(text: str, indent: str = "") -> list[str]:
     """Return a text as comment lines of a readable width."""
     found, line = [], ""
     for word in " ".join(text.split()).split(" "):
@@ -81,7 +82,8 @@ def _comment(text: str, indent: str = "") -> list[str]:
     return [*found, f"{indent}# {line}"]
 
 
-def _file_name(stem: str, column: str, taken: set[str]) -> str:
+def hierarchy_file_name(stem: str, column: str, taken: set[str]) -> str:
+    """Return the name of a column's hierarchy file beside a policy: with a marker, and different from those taken."""
     plain = re.sub(r"[^A-Za-z0-9_-]+", "-", column).strip("-") or "column"
     name, number = f"{stem}.{plain}.hierarchy.csv", 2
     while name.lower() in taken:
@@ -99,21 +101,21 @@ def _csv(lines: tuple[Line, ...]) -> str:
 def _attribute(guess: Guess, stem: str | None, files: dict[str, str], taken: set[str]) -> list[str]:
     told = f"{guess.reason[:1].upper()}{guess.reason[1:]}{'' if guess.way is None else f'. Steps: {guess.way.reason}'}"
     mark = "CHECK: " if guess.doubtful or (guess.way is not None and guess.way.doubtful) else ""
-    lines = _comment(f"{mark}{told}.", "  ")
+    lines = comment(f"{mark}{told}.", "  ")
     entry: dict[str, Any] = {"role": guess.role}
     tree: Any = None
     if guess.way is not None and guess.way.builder is not None:
         entry["hierarchy"] = guess.way.builder
     elif guess.way is not None and guess.way.lines is not None:
         if stem is not None and len(guess.way.lines) > INLINE:
-            name = _file_name(stem, guess.name, taken)
+            name = hierarchy_file_name(stem, guess.name, taken)
             files[name] = _csv(guess.way.lines)
             entry["hierarchy"] = name
         elif guess.role == "quasi-identifier":
             tree = _leaves_as_lists(nested(guess.way.lines))
     key = _scalar(guess.name)
     if tree is None:
-        return [*lines, f"  {key}: {_flow(entry)}"]
+        return [*lines, f"  {key}: {flow_text(entry)}"]
     lines += [f"  {key}:", f"    role: {guess.role}", "    hierarchy:", "      tree:"]
     return lines + _block(tree, "        ")
 
@@ -122,7 +124,7 @@ def _block(tree: dict[str, Any], indent: str) -> list[str]:
     lines = []
     for label, below in tree.items():
         if isinstance(below, list):
-            lines.append(f"{indent}{_key(label)}: {_flow(below)}")
+            lines.append(f"{indent}{_key(label)}: {flow_text(below)}")
         else:
             lines.append(f"{indent}{_key(label)}:")
             lines += _block(below, indent + "  ")
@@ -139,7 +141,7 @@ def policy_text(suggestion: Suggestion, path: str, stem: str | None) -> tuple[st
     taken: set[str] = set()
     doubtful = [g for g in suggestion.guesses if g.doubtful or (g.way is not None and g.way.doubtful)]
     records = count(suggestion.source.rows, "record")
-    lines = _comment(
+    lines = comment(
         f"A starting policy for {suggestion.source.name}, suggested by kveil init from {records}. "
         "It runs as it is, but every line is a guess: read it, correct it, then run kveil check and kveil anonymize. "
         + (f"{count(len(doubtful), 'guess', 'guesses')} marked CHECK need a decision of yours. " if doubtful else "")
@@ -155,19 +157,19 @@ def policy_text(suggestion: Suggestion, path: str, stem: str | None) -> tuple[st
     for role, told in SECTIONS:
         guesses = [guess for guess in suggestion.guesses if guess.role == role]
         if guesses:
-            lines += ["", *_comment(f"{role.upper()}. {told}", "  ")]
+            lines += ["", *comment(f"{role.upper()}. {told}", "  ")]
             for guess in guesses:
                 lines += _attribute(guess, stem, files, taken)
     lines += ["", *_models(suggestion)]
     lines += [
         "",
-        *_comment(_LIMITS[suggestion.limit]),
+        *comment(_LIMITS[suggestion.limit]),
         f"suppression: {{limit: {suggestion.limit}, show: drop}}",
     ]
     if suggestion.conflicts:
         lines += [
             "",
-            *_comment(
+            *comment(
                 "Records of one person disagree on quasi-identifiers: what covers all of a person's values is shown."
             ),
             "individual: {conflicts: generalize}",
@@ -176,25 +178,25 @@ def policy_text(suggestion: Suggestion, path: str, stem: str | None) -> tuple[st
         rules = [f"{left} -> {right}" for left, right in suggestion.follows]
         lines += [
             "",
-            *_comment(
+            *comment(
                 "In this table the following hold, though they may be chance: "
                 f"{listing(rules, 20)}. To have them hold in the release too, list them under `dependencies`."
             ),
         ]
-    lines += ["", *_comment("Try every method that can keep this policy, and take the release that loses least.")]
+    lines += ["", *comment("Try every method that can keep this policy, and take the release that loses least.")]
     lines += ["algorithm: auto", ""]
     return "\n".join(lines), files
 
 
 def _models(suggestion: Suggestion) -> list[str]:
     noun = "records" if not suggestion.with_role("individual") else "persons"
-    lines = _comment(
+    lines = comment(
         f"What must hold. k-anonymity: whoever knows all quasi-identifiers of a person finds at least k {noun} that "
         f"look alike. k {suggestion.k} {suggestion.k_reason}."
     )
     lines += ["privacy:", f"  - {{model: k-anonymity, k: {suggestion.k}}}"]
     if suggestion.diverse:
-        lines += _comment("And those who look alike must not all have the same value of what is sensitive.", "  ")
+        lines += comment("And those who look alike must not all have the same value of what is sensitive.", "  ")
     for name in suggestion.diverse:
         lines.append(f"  - {{model: l-diversity, sensitive: {_scalar(name)}, l: 2}}")
     return lines

@@ -12,6 +12,7 @@ from kveil.policy.model import Policy
 from kveil.verifier.dependencies import check_dependency
 from kveil.verifier.guarantees import can_check, check_model, name_of
 from kveil.verifier.hidden import hidden_values
+from kveil.verifier.labels import bounds_of_somebody, telling_labels
 from kveil.verifier.narrowing import narrowed_groups, narrowing_warnings
 from kveil.verifier.rows import INDIVIDUAL, Rows, release_rows, rule_texts
 from kveil.verifier.stars import Stars, Suppressed, read_stars
@@ -77,6 +78,8 @@ def verify_release(
     hidden = hidden_values(policy, release, rows, suppressed)
     kept = None if aligned is None else compare_kept(aligned, policy, hidden.rows)
     findings += unknown_labels(rows.texts, policy, stars) if differences is None else differences.findings
+    if original is not None and places is not None:
+        findings += telling_labels(rows, original, policy) + bounds_of_somebody(rows, original, places, policy)
     findings += [*hidden.findings, *([] if kept is None else kept.findings), *unknown_items(rows, policy)]
     guarantees, broken = _guarantees(policy, rows, stars, suppressed)
     dependencies = _dependencies(release, policy, rows, stars)

@@ -20,7 +20,7 @@ def check(
 
     loaded = load(policy)
     with stages("check", quiet=quiet) as progress:
-        content = check_file(loaded, input_, progress)
+        content = check_file(loaded, input_, progress=progress)
 
     def show(out: Console) -> None:
         from kveil.cli.terminal import show_check

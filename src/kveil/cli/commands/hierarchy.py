@@ -1,4 +1,4 @@
-"""`kveil hierarchy`: look at, check and build hierarchy files."""
+"""`kveil hierarchy`: look at, check, build and publish hierarchy files."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kveil.cli.options import JsonOption, QuietOption, answer, console
-from kveil.words import visible
+from kveil.words import count, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-hierarchy_app = typer.Typer(help="Look at, check and build hierarchy files.", no_args_is_help=True)
+hierarchy_app = typer.Typer(help="Look at, check, build and publish hierarchy files.", no_args_is_help=True)
 
 
 @hierarchy_app.command("show", epilog="Example: kveil hierarchy show policy.yaml --attribute zip")
@@ -51,6 +51,28 @@ def hierarchy_check(
 
     answer(content, show, as_json=as_json, quiet=quiet)
     raise typer.Exit(0 if content["holds"] else 1)
+
+
+@hierarchy_app.command(
+    "publish",
+    epilog="Example: kveil hierarchy publish policy.yaml --release release.csv -o public.yaml",
+)
+def hierarchy_publish(
+    policy: Annotated[Path, typer.Argument(metavar="POLICY", help="The policy of the release.", show_default=False)],
+    release: Annotated[Path, typer.Option("--release", metavar="F", help="The release.", show_default=False)],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="POLICY", help="The policy for others.", show_default=False)
+    ],
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist; never what is read.")] = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Write a policy and hierarchies with only what a release shows, for others to verify it."""
+    from kveil.flow.publish import publish
+
+    published = publish(policy, release, output, force=force)
+    if not quiet:
+        files = f" with {count(len(published.files), 'hierarchy file')}" if published.files else ""
+        typer.echo(f"{output}{files}: kveil verify {output} --release {release}")
 
 
 @hierarchy_app.command(

@@ -1,0 +1,76 @@
+"""What the owner's warnings are reckoned on: the release and the original, row beside row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from kveil.arrays import Longs
+from kveil.attack.match import Coded, EqualRows, coded, group
+from kveil.files import Source
+from kveil.policy.attributes import STAR
+from kveil.policy.model import Policy
+from kveil.verifier.rows import ITEM, ROW, Rows, original_rows, release_rows, released_texts
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A release beside its original.
+
+    Rows are records, or persons where the policy names individuals; ``records`` gives the first record, in the
+    original, of every row that is released and shows something.
+    """
+
+    policy: Policy
+    original: Source
+    released: Source
+    rows: Rows
+    shown: Longs  # the released rows that show something, by position
+    records: Longs
+    _coded: dict[str, Coded] = field(default_factory=dict)
+
+    def column(self, name: str) -> Coded:
+        """Return what the rows show in a released column, as codes."""
+        if name not in self._coded:
+            texts = self.rows.texts
+            if name in texts.columns:
+                column = texts[name]
+            else:
+                column = released_texts(self.released, self.policy, name, stars=True).gather(self.rows.source)
+            self._coded[name] = coded(column).at(self.shown)
+        return self._coded[name]
+
+    def groups(self, names: Sequence[str]) -> EqualRows:
+        """Return the groups of rows that show the same in some columns."""
+        return group([self.column(name) for name in names], len(self.shown))
+
+    def items(self, name: str) -> pl.DataFrame:
+        """Return what the rows show of a sensitive attribute: the row, by its place among those shown, and a value.
+
+        What tells nothing is left out: missing, and the root of its hierarchy.
+        """
+        if name in self.rows.items:
+            pairs = self.rows.items[name]
+        else:
+            texts = released_texts(self.released, self.policy, name, stars=True).gather(self.rows.source)
+            pairs = pl.DataFrame({ROW: np.arange(self.rows.height, dtype=np.int64), ITEM: texts})
+        place = pl.DataFrame({ROW: self.shown, "row": np.arange(len(self.shown), dtype=np.int64)})
+        fixed = self.policy.fixed_lines(name)
+        nothing = [*self.policy.data.missing, STAR, *([] if fixed is None else [fixed.root])]
+        known = pl.col(ITEM).is_not_null() & ~pl.col(ITEM).is_in(nothing)
+        joined = pairs.with_columns(pl.col(ROW).cast(pl.Int64)).filter(known).join(place, on=ROW, how="inner")
+        return joined.select("row", pl.col(ITEM).alias("value"))
+
+
+def evidence_of(policy: Policy, original: Source, released: Source, places: Longs) -> Evidence:
+    """Return a release beside its original; ``places`` gives every released row's row in the original."""
+    rows = release_rows(released, policy)
+    was = original_rows(original, policy)
+    stars = rows.starred.to_numpy()
+    if not rows.persons and policy.quasi_identifiers:
+        stars = rows.texts.select(pl.all_horizontal(pl.all() == STAR).alias("star"))["star"].to_numpy()
+    shown = np.flatnonzero(~stars) if not stars.all() else np.arange(rows.height)
+    return Evidence(policy, original, released, rows, shown.astype(np.int64), was.source[places[shown]])

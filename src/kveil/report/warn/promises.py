@@ -1,0 +1,128 @@
+"""Promises that protect less than they seem to: by their parameters, by what is counted, by what a class shares."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from kveil.arrays import Longs
+from kveil.policy.model import Policy
+from kveil.policy.privacy import PrivacyModel, sensitive_of
+from kveil.report.warn.evidence import Evidence
+from kveil.words import count
+
+FEW = 50  # different values that make an identifier one of people, whatever the number of records
+SHARE = 0.05  # of different values among the records that does, too
+
+
+def _empty(model: PrivacyModel) -> str | None:
+    """Return the parameters of a model, in words, where every table meets each of them; else None."""
+    told = []
+    for name in ("k", "l", "p", "t", "alpha"):
+        value = getattr(model, name, None)
+        if value is None:
+            continue
+        if (value < 1) if name in {"t", "alpha"} else (value > 1):
+            return None
+        told.append(f"{name} {float(value):g}")
+    return " and ".join(told)
+
+
+def empty_promises(policy: Policy) -> list[str]:
+    """Warn of models that every table meets, and of t-closeness alone, which asks for no size of a group."""
+    warnings = [
+        f"{model.model} with {parameters} promises nothing: every table meets it; ask for more, or take the model out."
+        for model in policy.privacy
+        if (parameters := _empty(model)) is not None
+    ]
+    if policy.privacy and all(model.model == "t-closeness" for model in policy.privacy):
+        warnings.append("t-closeness alone does not say how many share a group, it may be one: add k-anonymity.")
+    return warnings
+
+
+def one_persons_rows(evidence: Evidence) -> list[str]:
+    """Warn where records of few people fill a group: an identifier repeats, and k counts records."""
+    policy, warnings = evidence.policy, []
+    sizes = [(k, policy.attributes_of(model)) for model in policy.privacy if (k := getattr(model, "k", 0)) > 1]
+    if policy.individual_column is not None or not sizes:
+        return []
+    for name in policy.with_role("identifier"):
+        if name not in evidence.original.frame.columns:
+            continue
+        texts = evidence.original.texts(name)
+        distinct = texts.n_unique()
+        if distinct in {1, len(texts)} or (distinct < FEW and distinct < SHARE * len(texts)):
+            continue
+        whose = texts.gather(evidence.records)
+        few = max(_records_of_few(evidence, names, whose, int(k)) for k, names in sizes)
+        if few:
+            warnings.append(
+                f"{name} repeats, and {count(few, 'released record')} stand in groups that have fewer than k different "
+                f"values of it: k counts records. Give {name} role individual if it says whose record it is."
+            )
+    return warnings
+
+
+def _records_of_few(evidence: Evidence, names: tuple[str, ...], whose: pl.Series, k: int) -> int:
+    """Return how many rows stand in groups of fewer than k people."""
+    member = evidence.groups(names).member
+    people = pl.DataFrame({"group": member, "whose": whose}).unique()["group"].to_numpy()
+    number = np.bincount(people, minlength=int(member.max(initial=-1)) + 1)
+    return int((number[member] < k).sum())
+
+
+def uniform_groups(evidence: Evidence) -> list[str]:
+    """Warn of sensitive columns that no model names where everybody of some group has one and the same value.
+
+    Groups are those of the models: what they are over is taken to be known.
+    """
+    policy, warnings = evidence.policy, []
+    named = {name for model in policy.privacy for name in sensitive_of(model)}
+    for name in policy.with_role("sensitive"):
+        if name in named:
+            continue
+        items = evidence.items(name)
+        if items["value"].n_unique() < 2:
+            continue
+        sets = dict.fromkeys(policy.attributes_of(model) for model in policy.privacy)
+        groups, rows = max((_shared_by_all(evidence, names, items) for names in sets if names), default=(0, 0))
+        if groups:
+            noun = "person" if evidence.rows.persons else "record"
+            warnings.append(
+                f"no model names {name}, and in {count(groups, 'group')} ({count(rows, noun)}) all have one value of "
+                "it: whoever finds somebody's group knows the value. Add a model for it, such as l-diversity."
+            )
+    return warnings
+
+
+def values_of_everybody(evidence: Evidence) -> list[str]:
+    """Warn of values that everybody of a class has, though distinct l or kl-diversity holds: people have several."""
+    if not evidence.rows.persons:
+        return []
+    policy, warnings = evidence.policy, []
+    for model in policy.privacy:
+        distinct = model.model in {"p-sensitive", "kl-diversity"} or getattr(model, "variant", None) == "distinct"
+        for name in sensitive_of(model) if distinct else ():
+            items = evidence.items(name)
+            if items["value"].n_unique() < 2:
+                continue
+            groups, rows = _shared_by_all(evidence, policy.attributes_of(model), items)
+            if groups:
+                warnings.append(
+                    f"{model.model} holds for {name}, yet in {count(groups, 'class', 'classes')} "
+                    f"({count(rows, 'person')}) everybody has one value in common: whoever finds somebody's class "
+                    "knows that they have it. l-diversity with variant frequency does not allow this."
+                )
+    return list(dict.fromkeys(warnings))
+
+
+def _shared_by_all(evidence: Evidence, names: tuple[str, ...], items: pl.DataFrame) -> tuple[int, int]:
+    """Return how many groups have a value that all of their rows have, and how many rows these groups have."""
+    groups = evidence.groups(names)
+    held = items.unique(maintain_order=True)
+    held = held.with_columns(pl.Series("group", groups.member[held["row"].to_numpy()]))
+    most: Longs = np.zeros(len(groups.sizes), dtype=np.int64)
+    counts = held.group_by("group", "value").len("rows")
+    np.maximum.at(most, counts["group"].to_numpy(), counts["rows"].cast(pl.Int64).to_numpy())
+    shared = most == groups.sizes
+    return int(shared.sum()), int(groups.sizes[shared].sum())

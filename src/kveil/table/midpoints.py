@@ -1,0 +1,70 @@
+"""Spans of `ranges` whose bounds are nobody's value: `bounds: midpoints`."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+import numpy as np
+
+from kveil.arrays import Bools
+from kveil.policy.numbers import EXACT, parse_span, show_span
+from kveil.table.scale import Scale
+from kveil.table.solution import Shown, Solution
+from kveil.table.table import Table
+
+HALF = Decimal("0.5")
+
+
+def move_bounds(table: Table, solution: Solution) -> Solution:
+    """Return a solution with the bounds of spans moved halfway to the next released number, where the policy asks.
+
+    Different spans stay different, so that groups and rules are what they were. Nothing depends on records that are
+    suppressed.
+    """
+    shown = list(solution.shown)
+    for position, scale in enumerate(table.trees):
+        if isinstance(scale, Scale) and scale.spec.bounds == "midpoints":
+            gone = _gone(table, solution, position)
+            leaves = np.union1d(table.low[position][~gone], table.high[position][~gone])
+            numbers = [scale.numbers[leaf] for leaf in leaves.tolist() if leaf != scale.missing]
+            shown[position] = _moved(scale, shown[position], numbers)
+    return replace(solution, shown=tuple(shown))
+
+
+def _gone(table: Table, solution: Solution, position: int) -> Bools:
+    """Return the records whose value of an attribute is not released."""
+    if table.whole_rows:
+        return solution.suppressed_anywhere
+    name = table.names[position]
+    component = next(c for c, part in enumerate(table.components) if name in part.attributes)
+    return np.asarray(solution.suppressed[component])
+
+
+def _moved(scale: Scale, shown: Shown, numbers: Sequence[Decimal]) -> Shown:
+    labels, losses = [], []
+    values = frozenset(scale.numbers)  # a bound that is none of them was moved before
+    for label, loss in zip(shown.labels, shown.ncp.tolist(), strict=True):
+        span = parse_span(label)
+        if span is None or span[0] == span[1] or label == scale.missing_text:
+            labels.append(label)
+            losses.append(loss)
+            continue
+        moved = midpoints(span, numbers, scale.spec.within)
+        low, high = (new if old in values else old for old, new in zip(span, moved, strict=True))
+        labels.append(show_span(low, high))
+        losses.append(scale.loss(low, high))
+    cost = np.array(losses)
+    return replace(shown, labels=tuple(labels), ncp=cost, il=cost)
+
+
+def midpoints(
+    span: tuple[Decimal, Decimal], numbers: Sequence[Decimal], within: tuple[Decimal, Decimal]
+) -> tuple[Decimal, Decimal]:
+    """Return a span's bounds halfway to the numbers next to it, of all in order; at the ends, to the domain's."""
+    below, above = bisect_left(numbers, span[0]), bisect_right(numbers, span[1])
+    low = numbers[below - 1] if below else min(within[0], span[0])
+    high = numbers[above] if above < len(numbers) else max(within[1], span[1])
+    return EXACT.multiply(EXACT.add(low, span[0]), HALF), EXACT.multiply(EXACT.add(span[1], high), HALF)

@@ -1,0 +1,93 @@
+"""Labels that name a value which the release itself does not show.
+
+A label of a hierarchy made from the data may be called by values of it, such as `Ny-Alesund … town002`. Everybody who
+reads it learns that somebody has such a value, though that record is left out or generalized.
+"""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+
+from kveil.arrays import Longs
+from kveil.files import Source
+from kveil.policy.attributes import Ranges
+from kveil.policy.components import largest_k
+from kveil.policy.model import Policy
+from kveil.policy.numbers import parse_number, parse_span
+from kveil.verifier.rows import ITEM, Rows, original_rows
+from kveil.words import count
+
+LONGEST = 300  # characters of a label that are looked at
+RUN = "…"
+_BOUND = re.compile(r"(?<!\w)(?=\w)|(?<=\w)(?!\w)|^|$")
+
+
+def telling_labels(rows: Rows, original: Source, policy: Policy) -> list[str]:
+    """Return a finding for every attribute with a shown label that names a rare value which is released nowhere.
+
+    Rare is what fewer people have than the policy's largest k, two at least: a value that k people have singles out
+    nobody. Looked at are the inner nodes of files and trees; builders call nodes by the policy's numbers or by the
+    value's own beginning. A number counts in runs of values alone (`3 … 7`): elsewhere it is a bound, which somebody
+    chose.
+    """
+    was = original_rows(original, policy)
+    least = max(largest_k(policy), 2)
+    findings = []
+    for name in (*policy.quasi_identifiers, *policy.generalized):
+        fixed = policy.fixed_lines(name)
+        if fixed is None:
+            continue
+        leaves = {line[0] for line in fixed.lines}
+        values = was.texts[name] if name in was.texts.columns else was.items[name][ITEM]
+        shown = rows.texts[name] if name in rows.texts.columns else rows.items[name][ITEM]
+        labels = set(shown.drop_nulls().unique().to_list())
+        hidden = _rare(values, least) - labels - set(policy.data.missing)
+        telling = [label for label in labels - leaves - {fixed.root} if _names_one_of(label, hidden)]
+        if telling:
+            what = "a label that names" if len(telling) == 1 else f"{count(len(telling), 'label')} that name"
+            findings.append(
+                f"{name} shows {what} a value which fewer than {least} have and which is released nowhere; rename such "
+                "labels in its hierarchy, by number for example."
+            )
+    return findings
+
+
+def bounds_of_somebody(rows: Rows, original: Source, places: Longs, policy: Policy) -> list[str]:
+    """Return a finding for every attribute whose bounds are to be nobody's value, and some are a released record's.
+
+    The ends of the domain are the policy's own, whoever has them.
+    """
+    findings = []
+    for name in policy.quasi_identifiers:
+        spec = policy.attributes[name].hierarchy
+        if not isinstance(spec, Ranges) or spec.bounds != "midpoints":
+            continue
+        was = original_rows(original, policy).texts[name].gather(places)
+        values = {parse_number(text) for text in was.unique().to_list()} - {None, *spec.within}
+        spans = [span for text in rows.texts[name].unique().to_list() if (span := parse_span(text)) is not None]
+        exact = [span for span in spans if span[0] != span[1] and not values.isdisjoint(span)]
+        if exact:
+            findings.append(
+                f"{name} shows {count(len(exact), 'span')} with a bound that is somebody's value, though the policy "
+                "asks for midpoints."
+            )
+    return findings
+
+
+def _rare(values: pl.Series, least: int) -> set[str]:
+    counts = values.drop_nulls().to_frame("value").group_by("value").len("people")
+    return set(counts.filter(pl.col("people") < least)["value"].to_list())
+
+
+def _names_one_of(label: str, values: set[str]) -> bool:
+    """Tell whether some whole words of a label are one of the values."""
+    text = label[:LONGEST]
+    bounds = sorted({match.start() for match in _BOUND.finditer(text)})
+    for i, start in enumerate(bounds):
+        for end in bounds[i + 1 :]:
+            words = text[start:end]
+            if words in values and words != label and (RUN in label or parse_number(words) is None):
+                return True
+    return False
