@@ -20,9 +20,10 @@ from kveil.arrays import Bools, Ints
 from kveil.models.groups import Groups, Pairs
 from kveil.models.of_policy import counted_names
 from kveil.models.subset import Requirement, maximal_anonymous_subset
-from kveil.policy.components import most_suppressed, suppressed_together
-from kveil.table.solution import Solution
+from kveil.policy.components import most_suppressed, starred_beside, suppressed_together
+from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
+from kveil.table.tree import Tree
 
 STARS_ARE_NO_GROUP = "shown as * with too few, or too much alike, others"
 LEFT_BEHIND = "too rare, or too much alike, once other records were left out"
@@ -38,6 +39,7 @@ def settle(table: Table, solution: Solution, name: str) -> Solution:
         return solution
     settling = _Settling(table, solution)
     settling.run()
+    shown = settling.take_back()
     if np.array_equal(settling.out, solution.suppressed):
         return solution
     lost, allowed = int(settling.out.any(axis=0).sum()), most_suppressed(table.policy, table.records)
@@ -49,13 +51,16 @@ def settle(table: Table, solution: Solution, name: str) -> Solution:
         if len(new):
             before = reasons.get(reason, np.zeros(0, dtype=np.int32))
             reasons[reason] = np.union1d(before, new).astype(np.int32)
-    return replace(solution, suppressed=settling.out, reasons=reasons)
+    gone = settling.out.any(axis=0)
+    reasons = {reason: rows[gone[rows]] for reason, rows in reasons.items() if gone[rows].any()}
+    return replace(solution, shown=shown, suppressed=settling.out, reasons=reasons, alike=None)
 
 
 class _Settling:
     """The state of settling: who is out of which component, and why."""
 
     def __init__(self, table: Table, solution: Solution) -> None:
+        self.table = table
         self.solution = solution
         self.components = components_of(table)
         self.together = suppressed_together(table.policy)
@@ -106,6 +111,37 @@ class _Settling:
         groups = Groups(group, 2, np.where(self.out[c], 0, self.ones), self.pairs)
         holds = all(bool(model.good(groups)[0]) for model in self.components[c].models)
         return np.zeros_like(rows) if holds else rows
+
+    def take_back(self) -> tuple[Shown, ...]:
+        """Take back rows that suppression shows as stars where such stars are a group; return what rows show then.
+
+        Where no sensitive cell is starred beside them, a starred row cannot be told from one that was generalized to `*`:
+        on the release they are one group.
+        """
+        shown = list(self.solution.shown)
+        if self.table.policy.suppression.show == "drop" or self.table.persons is not None:
+            return tuple(shown)
+        everywhere = np.logical_and.reduce([star | out for star, out in zip(self.stars, self.out, strict=True)])
+        beside = starred_beside(self.table.policy)
+        for c, component in enumerate(self.components):
+            if beside[c]:
+                continue
+            rows = (self.stars[c] | self.out[c]) & ~everywhere & self._may_be_stars(component)
+            if (rows & self.out[c]).any() and rows.sum() >= component.least_members:
+                self.out[c] &= ~rows
+                for position in component.positions:
+                    shown[position] = shown[position].starred(rows)
+        return tuple(shown)
+
+    def _may_be_stars(self, component: SearchComponent) -> Bools:
+        """Return the rows that generalization, too, could show as `*` in all attributes of a component."""
+        able = np.ones(self.table.records, dtype=bool)
+        for position, tree in zip(component.positions, component.trees, strict=True):
+            if isinstance(tree, Tree):
+                able &= tree.is_star[tree.limit_of[self.table.leaves[position]]]
+            else:
+                able &= tree.missing is not None
+        return able
 
     def _leave_out(self, c: int, rows: Bools, reason: str) -> None:
         if rows.any():
