@@ -24,7 +24,7 @@ CELLS = 8_000_000  # of a table that is looked at at once
 
 
 @dataclass(frozen=True)
-class _Items:
+class _CodedItems:
     """The items of rows as codes of sorted labels, in the order of the codes."""
 
     codes: Longs
@@ -36,12 +36,12 @@ class _Items:
         return self.codes[low:high] - start, self.rows[low:high]
 
 
-def _coded_items(items: pl.DataFrame, labels: list[str]) -> _Items:
+def _coded_items(items: pl.DataFrame, labels: list[str]) -> _CodedItems:
     """Return items as codes; those that are none of the labels are left out."""
     known = items.filter(pl.col("item").is_in(labels))
     codes = codes_among(known["item"], labels).astype(np.int64)
     order = np.argsort(codes, kind="stable")
-    return _Items(codes[order], known["row"].to_numpy()[order])
+    return _CodedItems(codes[order], known["row"].to_numpy()[order])
 
 
 def _labels(items: pl.DataFrame) -> list[str]:

@@ -10,7 +10,7 @@ import polars as pl
 from kveil.arrays import Bools, Floats, Longs
 from kveil.attack.attacks import FileJoin
 from kveil.attack.link import affordable
-from kveil.attack.match import Coded, KnownValue, coded, group, matches
+from kveil.attack.match import CodedTexts, KnownValue, coded, group, matches
 from kveil.attack.rate import rate_of
 from kveil.attack.world import World
 from kveil.errors import DataError
@@ -20,7 +20,7 @@ from kveil.words import listing
 
 
 @dataclass(frozen=True)
-class _Pairs:
+class _SamePeople:
     """Pairs of a row of the attacker's file and the row of the original that is the same person, by shared columns."""
 
     judged_by: tuple[str, ...]
@@ -84,7 +84,9 @@ def _matched(fitting: Floats) -> dict[str, int]:
     return {"none": int((fitting == 0).sum()), "one": int((fitting == 1).sum())}
 
 
-def _judged(content: FileJoin, pairs: _Pairs, before: tuple[Bools, Floats], after: tuple[Bools, Floats]) -> FileJoin:
+def _judged(
+    content: FileJoin, pairs: _SamePeople, before: tuple[Bools, Floats], after: tuple[Bools, Floats]
+) -> FileJoin:
     """Return the join with its rates: a row is linked rightly as often as the person is among those who fit it."""
     rates = []
     known = np.unique(pairs.theirs)
@@ -95,11 +97,11 @@ def _judged(content: FileJoin, pairs: _Pairs, before: tuple[Bools, Floats], afte
     return replace(content, judged_by=pairs.judged_by, before=rates[0], after=rates[1])
 
 
-def _series(column: Coded) -> pl.Series:
+def _series(column: CodedTexts) -> pl.Series:
     return pl.Series(column.texts, dtype=pl.String).gather(column.codes)
 
 
-def _equal(world: World, names: tuple[str, ...], texts: dict[str, Coded], rows: int) -> Floats:
+def _equal(world: World, names: tuple[str, ...], texts: dict[str, CodedTexts], rows: int) -> Floats:
     """Return how many rows of the original are equal to each row of the attacker's file."""
     there = pl.DataFrame({name: _series(column) for name, column in texts.items()})
     counts = world.before.select(names).group_by(names).len("len")
@@ -107,7 +109,7 @@ def _equal(world: World, names: tuple[str, ...], texts: dict[str, Coded], rows: 
     return joined["len"].fill_null(0).cast(pl.Float64).to_numpy() if rows else np.zeros(0)
 
 
-def _same_people(world: World, original: Source, attacker: Source, rows: Longs) -> _Pairs | None:
+def _same_people(world: World, original: Source, attacker: Source, rows: Longs) -> _SamePeople | None:
     """Return which of some rows of the attacker's file and which rows of the original are one person's, if known."""
     policy = world.policy
     naming = [*policy.with_role("individual"), *policy.with_role("identifier")]
@@ -119,6 +121,6 @@ def _same_people(world: World, original: Source, attacker: Source, rows: Longs) 
     ours = ours.with_columns(pl.Series("\0target", of_record)).unique()
     theirs = pl.DataFrame({name: attacker.texts(name).gather(rows) for name in shared}).with_row_index("\0row")
     joined = theirs.join(ours, on=shared, how="inner").select("\0row", "\0target").unique(maintain_order=True)
-    return _Pairs(
+    return _SamePeople(
         tuple(shared), joined["\0row"].cast(pl.Int64).to_numpy(), joined["\0target"].cast(pl.Int64).to_numpy()
     )

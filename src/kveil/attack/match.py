@@ -19,22 +19,22 @@ WIDEST = 200_000_000  # cells of all clues together that are laid out over all g
 
 
 @dataclass(frozen=True)
-class Coded:
+class CodedTexts:
     """A column as its distinct texts, sorted, and every row's position among them."""
 
     texts: list[str]
     codes: Longs
 
-    def at(self, rows: Longs) -> Coded:
+    def at(self, rows: Longs) -> CodedTexts:
         """Return the column at some rows, with only the texts that occur there."""
         used, codes = np.unique(self.codes[rows], return_inverse=True)
-        return Coded([self.texts[i] for i in used.tolist()], codes.reshape(-1).astype(np.int64))
+        return CodedTexts([self.texts[i] for i in used.tolist()], codes.reshape(-1).astype(np.int64))
 
 
-def coded(column: pl.Series) -> Coded:
+def coded(column: pl.Series) -> CodedTexts:
     """Return a column of texts without nulls as codes."""
     texts = column.unique().sort().to_list()
-    return Coded(texts, codes_among(column, texts).astype(np.int64))
+    return CodedTexts(texts, codes_among(column, texts).astype(np.int64))
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class EqualRows:
         return self.sizes[self.member]
 
 
-def group(columns: Sequence[Coded], rows: int) -> EqualRows:
+def group(columns: Sequence[CodedTexts], rows: int) -> EqualRows:
     """Return the groups of equal rows; O(rows log rows) per column."""
     key = np.zeros(rows, dtype=np.int64)
     first = np.zeros(min(rows, 1), dtype=np.int64)

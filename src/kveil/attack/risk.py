@@ -22,7 +22,7 @@ LARGEST_SET = 4
 OTHER_K = (2, 3, 5, 10, 20, 50)
 
 
-class _Groups:
+class _EqualOver:
     """Rows as integer codes, and the groups of equal rows over any attributes."""
 
     def __init__(self, texts: pl.DataFrame) -> None:
@@ -50,7 +50,7 @@ def raw_risk(source: Source, policy: Policy) -> dict[str, Any]:
     person where the policy names individuals.
     """
     rows = original_rows(source, policy)
-    groups = _Groups(rows.texts)
+    groups = _EqualOver(rows.texts)
     names = tuple(policy.quasi_identifiers)
     return {
         "counts": "persons" if rows.persons else "records",
@@ -63,12 +63,12 @@ def raw_risk(source: Source, policy: Policy) -> dict[str, Any]:
     }
 
 
-def _unique(groups: _Groups, names: tuple[str, ...]) -> dict[str, Any]:
+def _unique(groups: _EqualOver, names: tuple[str, ...]) -> dict[str, Any]:
     alone = int((groups.sizes(names) == 1).sum()) if groups.rows else 0
     return {"attributes": list(names), "rows": alone, "share": alone / groups.rows if groups.rows else 0.0}
 
 
-def _constraints(groups: _Groups, policy: Policy) -> list[dict[str, Any]]:
+def _constraints(groups: _EqualOver, policy: Policy) -> list[dict[str, Any]]:
     """Return for every model with a k how many rows break it as they are, and what another k would save.
 
     ``drivers`` has for each of its attributes how many of those rows would keep it if that attribute were `*`: the
@@ -98,7 +98,7 @@ def _constraints(groups: _Groups, policy: Policy) -> list[dict[str, Any]]:
     return found
 
 
-def _attributes(groups: _Groups, names: tuple[str, ...]) -> list[dict[str, Any]]:
+def _attributes(groups: _EqualOver, names: tuple[str, ...]) -> list[dict[str, Any]]:
     """Return for each attribute how many rows it singles out alone, and how many only with its help."""
     alone = groups.sizes(names) == 1
     found: list[dict[str, Any]] = []
@@ -117,7 +117,7 @@ def _attributes(groups: _Groups, names: tuple[str, ...]) -> list[dict[str, Any]]
     return found
 
 
-def smallest_sets(groups: _Groups, names: tuple[str, ...], most: float = 0.5) -> dict[str, Any]:
+def smallest_sets(groups: _EqualOver, names: tuple[str, ...], most: float = 0.5) -> dict[str, Any]:
     """Return the smallest sets of attributes that single out more than a share of the rows.
 
     Sets are looked at by growing size, those of attributes with many values first; the search ends with the first
@@ -145,7 +145,7 @@ def smallest_sets(groups: _Groups, names: tuple[str, ...], most: float = 0.5) ->
     return {"threshold": most, "sets": enough[:5], "best": best, "looked_at": looked, "complete": looked < MOST_SETS}
 
 
-def _levels(groups: _Groups, policy: Policy, texts: pl.DataFrame) -> list[dict[str, Any]]:
+def _levels(groups: _EqualOver, policy: Policy, texts: pl.DataFrame) -> list[dict[str, Any]]:
     """Return for each attribute how many rows still break a model when it alone goes up, level by level."""
     asked = [(getattr(model, "k", 0), policy.attributes_of(model)) for model in policy.privacy]
     asked = [(k, names) for k, names in asked if k]

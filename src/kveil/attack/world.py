@@ -11,7 +11,7 @@ import polars as pl
 
 from kveil.arrays import Bools, Longs
 from kveil.attack.cover import Cover, cover
-from kveil.attack.match import Coded, coded
+from kveil.attack.match import CodedTexts, coded
 from kveil.files import Source
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
@@ -33,7 +33,7 @@ class World:
     places: Longs
     persons: bool
     starred: Bools
-    _coded: dict[tuple[str, str], Coded] = field(default_factory=dict)
+    _coded: dict[tuple[str, str], CodedTexts] = field(default_factory=dict)
 
     @property
     def people(self) -> int:
@@ -52,7 +52,7 @@ class World:
         found[self.places] = np.arange(len(self.places))
         return found
 
-    def column(self, side: str, name: str) -> Coded:
+    def column(self, side: str, name: str) -> CodedTexts:
         """Return a column of ``before`` or ``after`` as codes."""
         key = (side, name)
         if key not in self._coded:

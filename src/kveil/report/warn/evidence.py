@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Longs
-from kveil.attack.match import Coded, EqualRows, coded, group
+from kveil.attack.match import CodedTexts, EqualRows, coded, group
 from kveil.files import Source
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
@@ -30,9 +30,9 @@ class Evidence:
     rows: Rows
     shown: Longs  # the released rows that show something, by position
     records: Longs
-    _coded: dict[str, Coded] = field(default_factory=dict)
+    _coded: dict[str, CodedTexts] = field(default_factory=dict)
 
-    def column(self, name: str) -> Coded:
+    def column(self, name: str) -> CodedTexts:
         """Return what the rows show in a released column, as codes."""
         if name not in self._coded:
             texts = self.rows.texts
