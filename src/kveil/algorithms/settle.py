@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from kveil.algorithms.component import SearchComponent, components_of
-from kveil.algorithms.stars import NOTHING_LEFT, nothing_left, star_cells
+from kveil.algorithms.stars import NOTHING_LEFT, star_cells
 from kveil.algorithms.suppression import beyond_limit
 from kveil.arrays import Bools, Ints
 from kveil.models.groups import Groups, Pairs
@@ -76,10 +76,6 @@ class _Settling:
         ]
         self.required = [self._requirements(component) for component in self.components]
         self.reasons: dict[str, Bools] = {}
-        hidden = nothing_left(table, solution.shown, {})
-        if hidden.any():
-            self.out |= hidden
-            self.reasons[NOTHING_LEFT] = hidden
 
     def _requirements(self, component: SearchComponent) -> list[Requirement]:
         shown = np.array([self.solution.shown[position].codes for position in component.positions], dtype=np.int32)
@@ -91,6 +87,7 @@ class _Settling:
         while (number := int(self.out.sum())) != before:
             before = number
             self._spread()
+            self._leave_out_everywhere()
             for c in range(len(self.components)):
                 self._leave_out(c, self._stars_that_fail(c), STARS_ARE_NO_GROUP)
                 alive = ~self.out[c]
@@ -100,6 +97,17 @@ class _Settling:
     def _spread(self) -> None:
         """Suppress whoever is suppressed in one component in all that go with it."""
         self.out = np.array([self.out[sorted(together)].any(axis=0) for together in self.together])
+
+    def _everywhere(self) -> Bools:
+        """Return the rows that show nothing but `*`, be it by generalization or by suppression."""
+        stars = [star | out for star, out in zip(self.stars, self.out, strict=True)]
+        return np.asarray(np.logical_and.reduce(stars))
+
+    def _leave_out_everywhere(self) -> None:
+        """Suppress everywhere whoever shows nothing anywhere."""
+        everywhere = self._everywhere()
+        for c in range(len(self.components)):
+            self._leave_out(c, everywhere & ~self.out[c], NOTHING_LEFT)
 
     def _stars_that_fail(self, c: int) -> Bools:
         """Return the rows of stars of a component if they, as one group, break one of its models."""
@@ -121,7 +129,7 @@ class _Settling:
         shown = list(self.solution.shown)
         if self.table.policy.suppression.show == "drop" or self.table.persons is not None:
             return tuple(shown)
-        everywhere = np.logical_and.reduce([star | out for star, out in zip(self.stars, self.out, strict=True)])
+        everywhere = self._everywhere()
         beside = starred_beside(self.table.policy)
         for c, component in enumerate(self.components):
             if beside[c]:
