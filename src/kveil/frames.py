@@ -44,9 +44,9 @@ def _polars_column(frame: nw.DataFrame[Any], position: int) -> pl.Series:
     if frame.implementation.is_pyarrow():
         column = native.column(position)
         if not str(column.type).startswith("decimal256"):  # which polars does not have
-            found = pl.from_arrow(column)
-            assert isinstance(found, pl.Series)
-            return found.alias(name)
+            series = pl.from_arrow(column)
+            assert isinstance(series, pl.Series)
+            return series.alias(name)
         values = column.to_pylist()
     else:
         column = native.iloc[:, position]
@@ -102,12 +102,12 @@ def to_frame(source: Source, columns: dict[str, pl.Series | None], rows: np.ndar
             return pd.Series(column.to_numpy().copy())
         if column is not None:
             return pd.Series(column.to_list(), dtype=object)
-        found = native.iloc[:, position[name]].iloc[rows].reset_index(drop=True)
-        if isinstance(found.dtype, pd.CategoricalDtype):
-            return found.cat.remove_unused_categories()
-        if str(found.dtype).startswith("dictionary<"):  # PyArrow's own categories
-            return pd.Series(pd.arrays.ArrowExtensionArray(_fresh_dictionary(found.array.__arrow_array__())))
-        return found
+        taken = native.iloc[:, position[name]].iloc[rows].reset_index(drop=True)
+        if isinstance(taken.dtype, pd.CategoricalDtype):
+            return taken.cat.remove_unused_categories()
+        if str(taken.dtype).startswith("dictionary<"):  # PyArrow's own categories
+            return pd.Series(pd.arrays.ArrowExtensionArray(_fresh_dictionary(taken.array.__arrow_array__())))
+        return taken
 
     labels = {name: native.columns[position[name]] if name in position else name for name in columns}
     return pd.DataFrame({labels[name]: pandas_column(name) for name in columns})
@@ -117,13 +117,13 @@ def _arrow_column(column: pl.Series) -> Any:
     """Return a column that was made here as PyArrow has it: plain texts and lists, not the large ones of Polars."""
     import pyarrow as pa
 
-    found = fresh(column).to_arrow()
+    arrow = fresh(column).to_arrow()
     if column.dtype == pl.String:
-        return found.cast(pa.string())
+        return arrow.cast(pa.string())
     if column.dtype == pl.List:
-        inside = found.type.value_type
-        return found.cast(pa.list_(pa.string() if column.dtype == pl.List(pl.String) else inside))
-    return found
+        inside = arrow.type.value_type
+        return arrow.cast(pa.list_(pa.string() if column.dtype == pl.List(pl.String) else inside))
+    return arrow
 
 
 def _taken(column: Any, rows: np.ndarray[Any, Any]) -> Any:

@@ -329,6 +329,14 @@ def test_names_reach_the_terminal_without_control_characters(tmp_path: Path) -> 
         assert not set("\x1b\x07\x9b\u202e") & set(done.out + done.err), arguments
 
 
+def test_the_list_of_algorithms_says_which_honours_kl_diversity_for_l_1_alone() -> None:
+    rows = {line.split()[0]: line.split()[1:] for line in run("algorithms").out.splitlines() if " · " in line}
+    place = 8  # of k,l among the columns
+    assert rows["partition"][place] == "1"
+    assert rows["1m-generalization"][place] == rows["least-loss"][place] == "x"
+    assert rows["datafly"][place] == "·"
+
+
 def test_control_characters_are_written_out() -> None:
     assert visible("plain é 漢") == "plain é 漢"
     assert visible("two\nlines\tand a tab") == "two\nlines\tand a tab"

@@ -12,11 +12,12 @@ from kveil.choose import trials
 from kveil.engines.local import run, solve
 from kveil.frames import from_frame
 from kveil.progress import silent
-from kveil.stopping import Stop, current, under
+from kveil.stopping import OutOfTime, Stop, current, under
 from kveil.table.encode import Table, encode
 from kveil.table.solution import Solution
 from support import make_policy
 
+ONE = make_policy({"x": {"role": "quasi-identifier"}})
 TREE = {"tree": {"*": {"a": ["0", "1", "2"], "b": ["3", "4", "5"]}}}
 
 
@@ -80,3 +81,24 @@ def test_somebody_who_asks_gets_the_best_so_far(passes: list[float | None]) -> N
         solved = solve(find("mondrian"), table(rules=True), {"refine": "normal"})
     assert len(passes) == 1  # no second search after somebody has asked
     assert solved.losses.ncp < 1
+
+
+def test_least_loss_takes_the_best_start_where_the_time_is_over_before_all_are_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def late(*arguments: object) -> Solution:
+        raise OutOfTime
+
+    monkeypatch.setattr("kveil.algorithms.classfly.classfly.classfly_complete", late)
+    assert solve(find("least-loss"), table(), {"refine": "off"}).solution.details["start"] == "mondrian"
+    monkeypatch.setattr("kveil.algorithms.splitting.mondrian.mondrian", late)
+    with pytest.raises(OutOfTime):
+        solve(find("least-loss"), table(), {"refine": "off"})
+
+
+def test_the_steps_of_clustering_grow_faster_than_the_table() -> None:
+    steps = [find(name).effort for name in ("k-member", "greedy-cka", "pk-clustering")]
+    small, large = (encode(from_frame(pl.DataFrame({"x": [str(i) for i in range(n)]})), ONE) for n in (10, 100))
+    for effort in steps:
+        assert effort is not None
+        assert 10 < effort(large) / effort(small) < 100

@@ -74,21 +74,22 @@ def _incognito() -> Search:
 
 
 def _k_member() -> Search:
-    from kveil.algorithms.clustering.k_member import KMemberOptions, k_member
+    from kveil.algorithms.clustering.k_member import KMemberOptions, effort, k_member
 
-    return Search(k_member, KMemberOptions)
+    return Search(k_member, KMemberOptions, effort)
 
 
 def _greedy_cka() -> Search:
-    from kveil.algorithms.clustering.k_member import KMemberOptions, greedy_cka
+    from kveil.algorithms.clustering.k_member import KMemberOptions, effort, greedy_cka
 
-    return Search(greedy_cka, KMemberOptions)
+    return Search(greedy_cka, KMemberOptions, effort)
 
 
 def _pk_clustering() -> Search:
+    from kveil.algorithms.clustering.k_member import effort
     from kveil.algorithms.clustering.pk import PkClusteringOptions, pk_clustering
 
-    return Search(pk_clustering, PkClusteringOptions)
+    return Search(pk_clustering, PkClusteringOptions, effort)
 
 
 def _k_msd() -> Search:

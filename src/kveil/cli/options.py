@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kveil.progress import Progress, silent
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -38,10 +40,10 @@ def console(*, stderr: bool = False) -> Console:
 
 
 @contextmanager
-def stages(command: str, *, quiet: bool) -> Iterator[Callable[[str], None]]:
+def stages(command: str, *, quiet: bool) -> Iterator[Progress]:
     """Show on a terminal what is being done and since when; say nothing in a pipe."""
     if quiet or not sys.stderr.isatty():
-        yield lambda stage: None
+        yield silent
         return
     from kveil.cli.progress import progress_bar
 

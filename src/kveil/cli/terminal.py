@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from kveil.algorithms.algorithm import DIVERSE, FINGERPRINTS
 from kveil.attack.attacks import Attacks, FileJoin, RatedAttack
 from kveil.attack.risk import risk_sentences
 from kveil.attack.words import percent, subject
@@ -179,22 +180,24 @@ def show_check(out: Console, content: Check) -> None:
     for sentence in risk_sentences(content["risk"]):
         out.print(safe(sentence))
     _show_levels(out, content["risk"])
-    found = content["boundaries"]
-    for part in found["components"]:
+    boundaries = content["boundaries"]
+    for part in boundaries["components"]:
         over = ", ".join(part["attributes"]) or "everyone"
         out.print(
             f"{safe(over)}: {count(part['groups'], 'group')} within the boundaries, the "
             f"smallest of {part['smallest']:,}; {part['too_small']:,} have fewer than {count(part['needs'], 'member')}"
         )
     out.print(
-        f"{count(found['never_kept'], noun)} of {rows:,} can never be kept; the limit allows {found['limit']:,} to be "
-        "suppressed"
+        f"{count(boundaries['never_kept'], noun)} of {rows:,} can never be kept; the limit allows "
+        f"{boundaries['limit']:,} to be suppressed"
     )
-    if found["falling"] > found["never_kept"]:
-        out.print(f"{count(found['falling'], noun)} fall where every group that fails at its limits is dropped whole")
-    if found["attributes"]:
+    if boundaries["falling"] > boundaries["never_kept"]:
+        out.print(
+            f"{count(boundaries['falling'], noun)} fall where every group that fails at its limits is dropped whole"
+        )
+    if boundaries["attributes"]:
         table = _table("never kept", "without it", "with it alone", "one level up", "that saves")
-        for entry in found["attributes"]:
+        for entry in boundaries["attributes"]:
             figures = (entry[key] for key in ("without", "alone", "one_level_up", "saves"))
             table.add_row(f"boundary of {safe(entry['attribute'])}", *(f"{figure:,}" for figure in figures))
         out.print(table)
@@ -242,6 +245,8 @@ def _value(value: str | None) -> str:
     return "(missing)" if value is None else value
 
 
+ONE = "1"  # marks kl-diversity that holds for l = 1 alone
+
 # Parts of a policy by the short names that fit above a column.
 PARTS = {
     "many": "several constraints",
@@ -274,6 +279,13 @@ def show_algorithms(out: Console, algorithms: list[dict[str, Any]]) -> None:
     for part in PARTS:
         honours.add_column(part, justify="center")
     for algorithm in algorithms:
-        honours.add_row(algorithm["name"], *("x" if p in algorithm["honours"] else "·" for p in PARTS.values()))
+        honours.add_row(algorithm["name"], *(_mark(part, algorithm["honours"]) for part in PARTS.values()))
     out.print(honours)
-    out.print(f"[dim]{', '.join(f'{short}: {part}' for short, part in PARTS.items() if short != part)}[/dim]")
+    legend = [f"{short}: {part}" for short, part in PARTS.items() if short != part]
+    out.print(f"[dim]{', '.join(legend)}; {ONE}: with l 1 only[/dim]")
+
+
+def _mark(part: str, honours: list[str]) -> str:
+    if part not in honours:
+        return "·"
+    return ONE if part == FINGERPRINTS and DIVERSE not in honours else "x"

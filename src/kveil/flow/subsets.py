@@ -35,7 +35,7 @@ def _pair(constraint: KAnonymity | tuple[Sequence[str], int], columns: list[str]
 
 
 def _coded(source: Source, names: Iterable[str]) -> dict[str, NDArray[np.int32]]:
-    """Return columns as numbers; missing is a value of its own."""
+    """Return columns as numbers from 0; missing is a value of its own."""
     return {name: code_texts(source.texts(name)).codes + np.int32(1) for name in names}
 
 
@@ -45,8 +45,8 @@ def maximal_anonymous_subset(
     """Return the positions of the largest set of records that satisfies every constraint, as they stand.
 
     ``frame`` is a pandas, Polars or PyArrow table; a constraint is `KAnonymity(attributes=[…], k=…)` or a pair of
-    attributes and k. Missing is a value of its own. The set is unique (seed 001, theorem 4): drop every record whose
-    projection is too rare for some constraint, recount, repeat. O(records · constraints) a round.
+    attributes and k. Missing is a value of its own. The set is unique (Yang et al. 2006, theorem 4): drop every record
+    whose projection is too rare for some constraint, recount, repeat. O(records · constraints) per round.
     """
     source = from_frame(frame)
     wanted = [_pair(constraint, source.frame.columns) for constraint in constraints]
@@ -61,7 +61,7 @@ def maximal_anonymous_subset(
 
 
 def maximal_anonymous_attributes(frame: Any, k: int, attributes: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Return a largest set of attributes over which a table is k-anonymous as it stands (IMKAS, seed 003).
+    """Return a largest set of attributes over which a table is k-anonymous as it stands (IMKAS, Huang et al. 2014).
 
     ``frame`` is a pandas, Polars or PyArrow table; ``attributes`` are those to choose from, all by default. Of
     equally large sets the one with most groups, then the first in the order of the attributes. Empty where no single

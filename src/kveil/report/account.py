@@ -23,7 +23,7 @@ class Counts(TypedDict):
     suppressed: int
 
 
-class Rule(TypedDict):
+class KeptRule(TypedDict):
     """A declared dependency, and whether the release keeps it."""
 
     rule: str
@@ -56,7 +56,7 @@ class Account(TypedDict):
     records: Counts
     individuals: Counts | None
     guarantees: list[Guarantee]
-    dependencies: list[Rule]
+    dependencies: list[KeptRule]
     boundaries: Violations
     loss: LossFigures
     loss_by_attribute: dict[str, Shares]

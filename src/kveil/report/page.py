@@ -43,15 +43,15 @@ def _number(value: Any) -> str:
 
 
 def _environment() -> Environment:
-    found = Environment(
+    environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"percent": _percent, "rate": _rate, "number": _number, "code": _code, "items": known_items}
-    return found
+    environment.filters |= {"percent": _percent, "rate": _rate, "number": _number, "code": _code, "items": known_items}
+    return environment
 
 
 def _svg(picture: str) -> Markup:

@@ -15,7 +15,7 @@ import polars as pl
 from kveil.policy.attributes import STAR
 from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
-from kveil.report.account import Account, BoundFigures, Counts, PolicyPartition, Rule
+from kveil.report.account import Account, BoundFigures, Counts, KeptRule, PolicyPartition
 from kveil.report.run import Run
 from kveil.verifier.rows import Rows, release_rows
 from kveil.verifier.verdict import Guarantee, Violations
@@ -46,7 +46,7 @@ class Receipt(TypedDict):
     records: Counts | None
     individuals: Counts | None
     guarantees: list[Guarantee]
-    dependencies: list[Rule]
+    dependencies: list[KeptRule]
     boundaries: Violations
     loss: PublishedLoss
     bound: BoundFigures | None

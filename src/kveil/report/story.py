@@ -98,12 +98,12 @@ def _coarse(policy: Policy, name: str, counts: Counter[str]) -> tuple[Counter[st
     ways = {value: up.of(value) for value in counts}
     deepest = max(map(len, ways.values()))
     for level in range(1, deepest - 1):
-        found: Counter[str] = Counter()
+        at_level: Counter[str] = Counter()
         for value, way in ways.items():
             at = max(0, min(level - (deepest - len(way)), len(way) - 2)) if len(way) > 1 else 0
-            found[way[at]] += counts[value]
-        if len(found) <= 2 * MOST_BARS:
-            return found, f"{count(level, 'step')} up its hierarchy"
+            at_level[way[at]] += counts[value]
+        if len(at_level) <= 2 * MOST_BARS:
+            return at_level, f"{count(level, 'step')} up its hierarchy"
     return counts, ""
 
 
@@ -112,14 +112,14 @@ def _binned(counts: Counter[str]) -> Counter[str]:
     known = [float(number) for number in numbers.values() if number is not None]
     low, high = min(known, default=0.0), max(known, default=1.0)
     width = (high - low) / 10 or 1.0
-    found: Counter[str] = Counter()
+    bins: Counter[str] = Counter()
     for text, number in numbers.items():
         if number is None:
-            found[text] += counts[text]
+            bins[text] += counts[text]
         else:
             place = min(int((float(number) - low) / width), 9)
-            found[f"{low + place * width:g}-{low + (place + 1) * width:g}"] += counts[text]
-    return found
+            bins[f"{low + place * width:g}-{low + (place + 1) * width:g}"] += counts[text]
+    return bins
 
 
 def _nodes(policy: Policy, name: str, after: Counter[str], values: list[str]) -> list[dict[str, Any]]:
@@ -163,13 +163,13 @@ def _group_sizes(shown: pl.DataFrame, names: list[str]) -> dict[str, Any]:
     visible = shown.filter(~pl.all_horizontal(pl.col(names) == STAR)) if shown.height else shown
     if not visible.height:
         return {"rows": [], "groups": 0, "smallest": None, "largest": None, "median": None}
-    found = visible.group_by(names).len()["len"].to_numpy()
+    sizes = visible.group_by(names).len()["len"].to_numpy()
     edges = [1, 2, 3, 5]
-    while edges[-1] <= found.max():
+    while edges[-1] <= sizes.max():
         edges += [edges[-1] * 2, edges[-1] * 4, edges[-1] * 10]
     rows = []
     for low, high in zip(edges, [*edges[1:], None], strict=True):
-        inside = found[(found >= low) & (found < high if high is not None else True)]
+        inside = sizes[(sizes >= low) & (sizes < high if high is not None else True)]
         label = f"{low}+" if high is None else str(low) if high - low == 1 else f"{low}–{high - 1}"
         rows.append((label, int(inside.sum())))
     while rows and rows[-1][1] == 0:
@@ -178,10 +178,10 @@ def _group_sizes(shown: pl.DataFrame, names: list[str]) -> dict[str, Any]:
         rows.pop(0)
     return {
         "rows": rows,
-        "groups": len(found),
-        "smallest": int(found.min()),
-        "largest": int(found.max()),
-        "median": float(np.median(found)),
+        "groups": len(sizes),
+        "smallest": int(sizes.min()),
+        "largest": int(sizes.max()),
+        "median": float(np.median(sizes)),
     }
 
 

@@ -7,6 +7,7 @@ nothing but `*` count as suppressed, so their clusters are dissolved.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,14 @@ class KMemberOptions(PolicyPart):
     """
 
     blocks: Count | None = None
+
+
+GROWTH = 1.6  # ten times the tuples took forty times as long, on a million rows of benchmarks/bench_clusters.py
+
+
+def effort(table: Table) -> float:
+    """Return about how many steps clustering takes: more than linear in the distinct tuples, less than all pairs."""
+    return math.pow(len(table.distinct.weights), GROWTH)
 
 
 def dissolve_stars(space: Space, clusters: RowClusters, least: int) -> Bools:

@@ -12,6 +12,7 @@ from kveil.errors import Unmeetable
 from kveil.measures import measure
 from kveil.policy.components import implied
 from kveil.policy.fields import PolicyPart
+from kveil.stopping import OutOfTime
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -26,8 +27,8 @@ class LeastLossOptions(PolicyPart):
 def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorithm]) -> Solution:
     """Return a valid solution to refine: the one that loses least, of the algorithms that may give a start.
 
-    So what is refined never loses more than any of them. Fingerprints are generalized by
-    Partition, as 1m-generalization does; refining then keeps them.
+    So what is refined never loses more than any of them, unless the time is over before all were tried: the best so far
+    is taken then. Fingerprints are generalized by Partition, as 1m-generalization does; refining then keeps them.
     """
     policy = table.policy
     skip = implied(policy)
@@ -43,11 +44,15 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
             try:
                 found = algorithm.solve(table, algorithm.options.model_validate(chosen), rng)
             except Unmeetable as error:
-                failures.append(Unmeetable(str(error).replace(algorithm.name, "least-loss", 1), error.lost))
+                failures.append(error)
                 continue
+            except OutOfTime:
+                if best is None:
+                    raise
+                return best
             loss = measure(table, found).of(policy.loss)
             if best is None or loss < least:
                 best, least = replace(found, details={"start": algorithm.name, **chosen}), loss
     if best is None:
-        raise failures[0]
+        raise Unmeetable(f"least-loss has nothing to start from: {failures[0]}", failures[0].lost)
     return best
