@@ -123,8 +123,8 @@ class _Settling:
     def take_back(self) -> tuple[Shown, ...]:
         """Take back rows that suppression shows as stars where such stars are a group; return what rows show then.
 
-        Where no sensitive cell is starred beside them, a starred row cannot be told from one that was generalized to `*`:
-        on the release they are one group.
+        Where no sensitive cell is starred beside them, a starred row cannot be told from one that was generalized
+        to `*`: on the release they are one group.
         """
         shown = list(self.solution.shown)
         if self.table.policy.suppression.show == "drop" or self.table.persons is not None:
