@@ -12,7 +12,7 @@ from pydantic import Field
 from kveil.algorithms.algorithm import Algorithm
 from kveil.algorithms.least_loss.options import NORMAL
 from kveil.algorithms.registry import check_honours, find, honouring, lacking
-from kveil.engines.local import Solved, finished, solve
+from kveil.engines.local import Solved, finished, settled_or_before, solve
 from kveil.errors import KveilError, PolicyError, Refused, Unmeetable
 from kveil.measures import Losses
 from kveil.policy.checks import check_rules
@@ -282,7 +282,8 @@ def _refined(table: Table, chosen: Attempt, tries: float, progress: Progress) ->
     """Return the choice of `auto` refined, if that loses less."""
     from kveil.algorithms.least_loss.refine import refine
 
-    refined = finished(table, refine(table, chosen.solution, tries, None, progress))
+    new = refine(table, chosen.solution, tries, None, progress)
+    refined = finished(table, settled_or_before(table, new, chosen.solution))
     if refined.losses.of(table.policy.loss) >= chosen.losses.of(table.policy.loss):
         return chosen
     options = {"refine": "normal" if tries == NORMAL else tries}

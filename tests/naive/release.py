@@ -331,6 +331,7 @@ class Policy:
         self.attributes: dict[str, dict[str, Any]] = plain["attributes"]
         self.missing: list[str] = plain.get("data", {}).get("missing", [""])
         self.quasi = [name for name, a in self.attributes.items() if a["role"] == "quasi-identifier"]
+        self.sensitive = [name for name, a in self.attributes.items() if a["role"] == "sensitive"]
         self.unchanged = [name for name, a in self.attributes.items() if a["role"] in ("sensitive", "insensitive")]
         self.models = []
         for entry in plain.get("privacy", []):
@@ -554,8 +555,9 @@ def conditions_of(
     shown: Sequence[Row],
     sensitive: Sequence[Row],
     original: Sequence[Row] | None = None,
+    gone: set[int] | None = None,
 ) -> list[Condition]:
-    """The models of a component on what is shown; rows of stars take no part."""
+    """The models of a component on what is shown; rows that are ``gone`` (by default rows of stars) take no part."""
 
     def over(model: Model) -> Condition:
         name = model.sensitive
@@ -567,7 +569,7 @@ def conditions_of(
         values = [policy.value(row[name]) if name else None for row in sensitive]
         return Condition(
             key=lambda i: tuple(shown[i][name] for name in model.attributes),
-            counted=lambda i: not starred_in(shown[i], component),
+            counted=lambda i: not starred_in(shown[i], component) if gone is None else i not in gone,
             good=lambda members, everyone: holds(
                 model, [values[i] for i in members], [values[i] for i in everyone], tree
             ),
@@ -610,12 +612,16 @@ class Recount:
     changed: int = 0
     suppressed: int = 0
     starred: int = 0
+    published: int = 0  # sensitive values of suppressed rows
+    astray: int = 0  # rows suppressed in one component and not in another that protects the same
+    hidden: int = 0  # sensitive values shown as `*` for nobody's sake
     limit_holds: bool = True
 
     @property
     def broken(self) -> list[str]:
         found = [f"guarantee {i}" for i, guarantee in enumerate(self.guarantees) if not guarantee["holds"]]
-        found += [name for name in ("unknown", "untrue", "beyond", "changed") if getattr(self, name)]
+        wrong = ("unknown", "untrue", "beyond", "changed", "published", "astray", "hidden")
+        found += [name for name in wrong if getattr(self, name)]
         found += [f"dependency {i}" for i, holds in enumerate(self.dependencies) if not holds]
         return found + ([] if self.limit_holds else ["limit"])
 
@@ -634,12 +640,16 @@ def recount(
     rows = [{name: policy.text(row[name]) if name in policy.quasi else row[name] for name in row} for row in released]
     found = Recount()
     everyone = range(len(rows))
+    forced = _forced_stars(policy, rows, original, aligned, found)
+    gone = {part: suppressed_in(policy, part, rows, forced[part], original) for part in policy.components}
+    nothing = {i for i in everyone if starred_in(rows[i], policy.quasi)}
     found.guarantees = [{}] * len(policy.models)
     for component in policy.components:
-        tests = conditions_of(policy, component, rows, rows, original)
+        tests = conditions_of(policy, component, rows, rows, original, gone[component])
         for model, test in zip(policy.models_of(component), tests, strict=True):
             sizes = Counter(test.key(i) for i in everyone if test.counted(i))
-            said: dict[str, Any] = {"holds": not test.failing(everyone), "groups": len(sizes)}
+            nobody = not sizes and len(nothing) < len(rows)
+            said: dict[str, Any] = {"holds": not test.failing(everyone) and not nobody, "groups": len(sizes)}
             if model.name == "k-anonymity":
                 said["worst"] = min(sizes.values(), default=None)
             found.guarantees[policy.models.index(model)] = said
@@ -648,37 +658,105 @@ def recount(
         if "->>" not in rule:
             left, right = ([name.strip() for name in side.split(",")] for side in rule.split("->"))
             found.dependencies.append(functional(shown, left, right))
-    forced: set[int] = set()
-    if original is None:
-        for name in policy.quasi:
-            component = next(part for part in policy.components if name in part)
-            cells = [row[name] for row in rows if not starred_in(row, component)]
-            found.unknown += sum(not policy.can_be_label(name, cell) for cell in cells)
-            if policy.never_star(name):
-                forced |= {i for i in everyone if starred_in(rows[i], component)}
-        records = len(rows)
-    else:
-        assert aligned is not None
-        records = len(original)
-        for name in policy.quasi:
-            component = next(part for part in policy.components if name in part)
-            hierarchy = policy.hierarchy(name, [row[name] for row in original])
-            for i, row in enumerate(rows):
-                was = policy.text(original[aligned[i]][name])
-                if starred_in(row, component):
-                    if not hierarchy.can_star(was):
-                        forced.add(i)
-                elif not hierarchy.true(was, row[name]):
-                    found.untrue += 1
-                elif not hierarchy.within(was, row[name]):
-                    found.beyond += 1
-        for name in policy.unchanged:
-            found.changed += sum(row[name] != original[aligned[i]][name] for i, row in enumerate(rows))
-    stars = forced | {i for i in everyone if starred_in(rows[i], policy.quasi)}
+    _values_of_the_suppressed(policy, rows, gone, found)
+    for name in policy.unchanged if original is not None and aligned is not None else ():
+        for i, row in enumerate(rows):
+            starred = name in policy.sensitive and i in must_hide(policy, name, gone)
+            found.changed += not starred and row[name] != original[aligned[i]][name]  # type: ignore[index]
+    records = len(rows) if original is None else len(original)
+    stars = set().union(*gone.values())
     found.suppressed = max(records - len(rows), 0) + len(stars)
-    found.starred = sum(any(starred_in(row, part) for part in policy.components) for row in rows)
+    found.starred = len(stars)
     found.limit_holds = found.suppressed <= policy.limit * records
     return found
+
+
+def _forced_stars(
+    policy: Policy,
+    rows: Sequence[Row],
+    original: Sequence[Row] | None,
+    aligned: Sequence[int] | None,
+    found: Recount,
+) -> dict[tuple[str, ...], set[int]]:
+    """The rows of every component whose stars only suppression can give; what cells show is judged on the way."""
+    forced: dict[tuple[str, ...], set[int]] = {part: set() for part in policy.components}
+    for name in policy.quasi:
+        component = next(part for part in policy.components if name in part)
+        starred = {i for i in range(len(rows)) if starred_in(rows[i], component)}
+        if original is None:
+            cells = [row[name] for i, row in enumerate(rows) if i not in starred]
+            found.unknown += sum(not policy.can_be_label(name, cell) for cell in cells)
+            forced[component] |= starred if policy.never_star(name) else set()
+            continue
+        assert aligned is not None
+        hierarchy = policy.hierarchy(name, [row[name] for row in original])
+        for i, row in enumerate(rows):
+            was = policy.text(original[aligned[i]][name])
+            if i in starred:
+                forced[component] |= set() if hierarchy.can_star(was) else {i}
+            elif not hierarchy.true(was, row[name]):
+                found.untrue += 1
+            elif not hierarchy.within(was, row[name]):
+                found.beyond += 1
+    return forced
+
+
+def protects(policy: Policy, component: tuple[str, ...]) -> set[str]:
+    """The sensitive attributes that the models of a component are about."""
+    return {model.sensitive for model in policy.models_of(component)} - {""}
+
+
+def must_hide(policy: Policy, name: str, gone: dict[tuple[str, ...], set[int]]) -> set[int]:
+    """The rows whose value of a sensitive attribute must not be shown."""
+    protecting = [part for part in gone if name in protects(policy, part)]
+    return set().union(*(gone[part] for part in protecting or gone))
+
+
+def suppressed_in(
+    policy: Policy,
+    component: tuple[str, ...],
+    rows: Sequence[Row],
+    forced: set[int],
+    original: Sequence[Row] | None,
+) -> set[int]:
+    """The rows that are suppressed in a component: of its rows of stars those that are no group of their own."""
+    starred = {i for i, row in enumerate(rows) if starred_in(row, component)}
+    certain = forced | {i for i in starred if starred_in(rows[i], policy.quasi)}
+    named = set().union(*(protects(policy, part) for part in policy.components))
+    secret = protects(policy, component) | (set(policy.sensitive) - named)
+    hiding = {i for i in starred if secret and all(rows[i][name] == STAR for name in secret)}
+    candidates = [starred - certain - hiding]
+    if STAR in policy.missing:
+        candidates.insert(0, starred - certain)
+    for kept in candidates:
+        tests = conditions_of(policy, component, rows, rows, original, starred - kept)
+        everyone = [i for i in range(len(rows)) if i not in starred - kept]
+        if not kept or not all(test.good(sorted(kept), everyone) for test in tests):
+            continue
+        others = conditions_of(policy, component, rows, rows, original, starred)
+        close = [model.name == "t-closeness" for model in policy.models_of(component)]
+        spoilt = [
+            bool(test.failing(range(len(rows)))) and not other.failing(range(len(rows)))
+            for test, other, asked in zip(tests, others, close, strict=True)
+            if asked
+        ]
+        if not any(spoilt):
+            return starred - kept
+    return starred
+
+
+def _values_of_the_suppressed(
+    policy: Policy, rows: Sequence[Row], gone: dict[tuple[str, ...], set[int]], found: Recount
+) -> None:
+    for name in policy.sensitive:
+        hide = must_hide(policy, name, gone)
+        found.published += sum(row[name] != STAR for i, row in enumerate(rows) if i in hide)
+        if STAR not in policy.missing:
+            found.hidden += sum(row[name] == STAR for i, row in enumerate(rows) if i not in hide)
+    for one in policy.components:
+        for other in policy.components:
+            if protects(policy, one) & protects(policy, other):
+                found.astray += len(gone[one] - gone[other])
 
 
 def functional(rows: Sequence[Row], left: Sequence[str], right: Sequence[str]) -> bool:

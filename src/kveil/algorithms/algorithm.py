@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kveil.algorithms.settle import settle
 from kveil.kernels.compiling import compile_some, compiled_before
 from kveil.policy.attributes import MaxWidth, Ranges
 from kveil.policy.components import implied
@@ -67,8 +68,13 @@ class Algorithm:
 
     @property
     def solve(self) -> Solve:
-        """The search itself."""
-        return self.search().solve
+        """The search itself; what it finds is settled."""
+        search = self.search().solve
+
+        def solve(table: Table, options: Any, rng: np.random.Generator) -> Solution:
+            return settle(table, search(table, options, rng), self.name)
+
+        return solve
 
     @property
     def options(self) -> type[PolicyPart]:

@@ -51,7 +51,7 @@ def _most_telling(nodes: Ints, positions: list[int]) -> list[int]:
 class PolicyJudge:
     """Judges shown tuples by a table's whole policy, as texts will be judged.
 
-    A row of stars takes no part in its component's models, unless it is a person whose items are shown.
+    Rows of stars are judged as `stars` says.
     """
 
     def __init__(self, table: Table) -> None:
@@ -114,11 +114,15 @@ class PolicyJudge:
         Where a row outside one component is gone from all, the subset is taken under all constraints together.
         """
         outside = np.zeros((len(self.components), state.nodes.shape[1]), dtype=bool)
+        nothing_left = self.nothing_left(state.nodes)
         together: list[Requirement] = []
         for c, component in enumerate(self.components):
-            outside[c], requirements = self._outside(state, component, None if dead is None else dead[c])
+            gone = None if dead is None else dead[c]
+            if len(self.components) > 1 and nothing_left.any():
+                gone = nothing_left if gone is None else gone | nothing_left
+            outside[c], requirements = self._outside(state, component, gone)
             together += requirements
-        lost = outside.any(axis=0) | self.nothing_left(state.nodes)
+        lost = outside.any(axis=0) | nothing_left
         if self.table.whole_rows and lost.any():
             lost = ~maximal_anonymous_subset(together, state.weights, state.pairs, ~lost)
         return Standing(outside, lost)

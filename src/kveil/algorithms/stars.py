@@ -1,9 +1,12 @@
 """Rows of stars: which rows show nothing but `*`, what that means for them, and where they may go instead.
 
-The rule stands here and nowhere else in the algorithms, in two functions:
+The rule stands here and nowhere else in the algorithms:
 
-- :func:`without_part`: a row that shows `*` in every attribute of a component takes no part in that component's models;
-- :func:`count_as_suppressed`: a row that shows `*` in every quasi-identifier counts as suppressed.
+- a row that shows `*` in every quasi-identifier counts as suppressed (:func:`count_as_suppressed`), and takes no part
+  in any model (:func:`without_part`);
+- a row that shows `*` in every attribute of one component, but not of all, is in a group like any other, that of all
+  such rows; where this group, by itself, does not satisfy every model of the component, its rows are suppressed there
+  (:func:`kveil.algorithms.settle.settle`).
 
 Neither holds for a person whose items are shown: that row still says something, so it is kept and takes part in
 everything. Since a row of stars is as good as lost, an algorithm whose group would show nothing else rather gives its
@@ -71,8 +74,11 @@ def can_show_stars(trees: Sequence[Tree | Scale]) -> bool:
 
 
 def without_part(table: Table, star: Bools) -> Bools:
-    """Return, of the rows that show `*` in all attributes of a component, those that its models do not count."""
-    return np.zeros_like(star) if table.stars_take_part else star
+    """Return, of the rows that show `*` in all attributes of a component, those that its models do not count.
+
+    Where there are other components these rows may show something there, and are a group like any other here.
+    """
+    return count_as_suppressed(table, star) if len(table.components) == 1 else np.zeros_like(star)
 
 
 def count_as_suppressed(table: Table, star: Bools) -> Bools:

@@ -11,6 +11,7 @@ import numpy as np
 
 from kveil.algorithms.algorithm import MULTIVALUED, Algorithm
 from kveil.algorithms.least_loss.options import RefineOptions
+from kveil.algorithms.settle import settle
 from kveil.errors import PolicyError, Unmeetable
 from kveil.measures import Losses, measure
 from kveil.policy.fields import PolicyPart
@@ -68,9 +69,10 @@ class _Task:
 
         started = perf_counter()
         try:
-            return refine(table, solution, self.tries_per_row, self.budget.next(), self.progress, rules)
+            refined = refine(table, solution, self.tries_per_row, self.budget.next(), self.progress, rules)
         finally:
             self.budget.spent += perf_counter() - started
+        return settled_or_before(table, refined, solution)
 
     def solve_and_refine(self, table: Table) -> Solution:
         """Run the algorithm on a table and refine what it finds."""
@@ -92,6 +94,18 @@ def solve(algorithm: Algorithm, table: Table, options: dict[str, Any], progress:
     if table.policy.dependencies:
         return finished(table, _keeping_rules(task).solution)
     return finished(table, task.solve_and_refine(table) if task.tries_per_row else task.solve(table))
+
+
+def settled_or_before(table: Table, refined: Solution, before: Solution) -> Solution:
+    """Return a refined solution settled, or the one before, where settling costs more than refining has gained."""
+    try:
+        settled = settle(table, refined, "refine")
+    except Unmeetable:
+        return before
+    if settled is refined:
+        return refined
+    loss = table.policy.loss
+    return settled if measure(table, settled).of(loss) < measure(table, before).of(loss) else before
 
 
 def finished(table: Table, solution: Solution) -> Solved:

@@ -226,18 +226,15 @@ def _never_kept(table: Table, certain: bool = True) -> Bools:
     distinct = table.distinct
     pairs = sensitive_pairs(_without_fingerprints(table))
     everyone = np.ones(len(distinct.weights), dtype=bool)
-    outside, spared = ~everyone, ~everyone
+    outside = ~everyone
     together: list[Requirement] = []
     for component in components_of(table):
         required = _requirements(component)
         if certain:
             required = [requirement for requirement in required if requirement.model.unique_subset]
-        failing = ~maximal_anonymous_subset(required, distinct.weights, pairs, everyone)
-        by_stars = failing & _may_take_no_part(component)
-        outside |= failing & ~by_stars
-        spared |= by_stars
+        outside |= ~maximal_anonymous_subset(required, distinct.weights, pairs, everyone)
         together += required
-    if table.whole_rows and outside.any() and not spared.any():
+    if table.whole_rows and outside.any():
         outside = ~maximal_anonymous_subset(together, distinct.weights, pairs, ~outside)
     return np.asarray(outside[distinct.member])
 
@@ -246,17 +243,6 @@ def _without_fingerprints(table: Table) -> Table:
     """Return a table whose policy has no models of fingerprints: there are none before items are generalized."""
     models = tuple(model for model in table.policy.privacy if model.model != "kl-diversity")
     return table.changed(policy=table.policy.model_copy(update={"privacy": models}))
-
-
-def _may_take_no_part(component: SearchComponent) -> Bools:
-    """Return the tuples that may show `*` in all of a component's attributes and something elsewhere: they are kept."""
-    table = component.table
-    star = np.full(len(table.distinct.weights), len(table.components) > 1 or table.stars_take_part)
-    for position, tree in zip(component.positions, component.trees, strict=True):
-        if not isinstance(tree, Tree):
-            return np.zeros_like(star)
-        star &= tree.is_star[tree.limit_of[table.distinct.low[position]]]
-    return star
 
 
 def _requirements(component: SearchComponent) -> list[Requirement]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from kveil.policy.keys import PolicyKeys
+from kveil.policy.privacy import sensitive_of
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,45 @@ def implied(policy: PolicyKeys) -> dict[int, int]:
                 found[i] = j
                 break
     return found
+
+
+def suppressed_together(policy: PolicyKeys) -> tuple[frozenset[int], ...]:
+    """Return, per component, the components that a record suppressed in it is suppressed in, itself included.
+
+    A dropped record is gone from all, and so is a person as a whole. A starred record must not publish the sensitive
+    value that it could not be given a group for: it is also suppressed in every component whose models name one of the
+    same sensitive attributes, and so on from there.
+    """
+    parts = components(policy)
+    everyone = frozenset(range(len(parts)))
+    if policy.suppression.show == "drop" or policy.individual_column is not None:
+        return tuple(everyone for _ in parts)
+    named = [sensitive_in(policy, part) for part in parts]
+    together = [{c} for c in range(len(parts))]
+    for reached in together:
+        while True:
+            sensitive = frozenset[str]().union(*(named[c] for c in reached))
+            more = {c for c in everyone - reached if named[c] & sensitive}
+            if not more:
+                break
+            reached |= more
+    return tuple(frozenset(reached) for reached in together)
+
+
+def sensitive_in(policy: PolicyKeys, part: Component) -> frozenset[str]:
+    """Return the sensitive attributes that the models of a component name."""
+    return frozenset(name for i in part.models for name in sensitive_of(policy.privacy[i]))
+
+
+def starred_beside(policy: PolicyKeys) -> tuple[frozenset[str], ...]:
+    """Return, per component, the sensitive attributes whose cells show `*` where a record is starred in it.
+
+    Those that a model of the components it is suppressed in names, and those that no model names at all.
+    """
+    parts = components(policy)
+    named = [sensitive_in(policy, part) for part in parts]
+    unnamed = frozenset(policy.with_role("sensitive")).difference(*named)
+    return tuple(unnamed.union(*(named[c] for c in together)) for together in suppressed_together(policy))
 
 
 def largest_k(policy: PolicyKeys) -> int:

@@ -12,6 +12,7 @@ from kveil.arrays import Bools, Ints, Longs
 from kveil.errors import DataError
 from kveil.files import Source, as_texts, joined_items
 from kveil.policy.attributes import STAR
+from kveil.policy.components import starred_beside
 from kveil.policy.model import Policy
 from kveil.table.columns import code_texts
 from kveil.table.order import sorted_rows
@@ -62,9 +63,9 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
         starred = solution.suppressed[component_of[name]] if table.persons is None else gone
         shown = solution.shown[position]
         codes[name], labels[name] = _used(shown, shown.codes[classes.first], starred[classes.first], present)
-    sets = _sets(source, table, solution, kept)
+    made = {**_sets(source, table, solution, kept), **_starred_values(source, table, solution, kept)}
     first = kept if table.persons is None else table.persons.first[kept]
-    order = _order(source, _ReleaseColumns(released, codes, labels, sets), policy, first, here)
+    order = _order(source, _ReleaseColumns(released, codes, labels, made), policy, first, here)
     columns: dict[str, pl.Series | None] = {}
     places = pl.Series(here[order])
     for name in released:
@@ -72,7 +73,7 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
             texts = pl.Series(name, labels[name] or [STAR], dtype=pl.String)  # a class that is not released needs one
             columns[name] = texts.gather(codes[name]).gather(places)
         else:
-            columns[name] = sets[name].gather(order) if name in sets else None
+            columns[name] = made[name].gather(order) if name in made else None
     if policy.release.shape == "long" and table.persons is not None:
         return _long(policy, columns, kept[order], first[order], labels)
     return Release(columns, kept[order], first[order], labels)
@@ -96,6 +97,27 @@ def _sets(source: Source, table: Table, solution: Solution, kept: Longs) -> dict
             items = pl.select(pl.when(pl.Series(gone[kept])).then(star).otherwise(items).alias(name))[name]
         found[name] = items
     return found
+
+
+def _starred_values(source: Source, table: Table, solution: Solution, kept: Longs) -> dict[str, pl.Series]:
+    """Return the sensitive columns in which records that are shown as stars show `*`, too, as texts.
+
+    A starred row must not publish the value of the one who did not fit; see `policy.components.starred_beside`.
+    """
+    if table.persons is not None or table.policy.suppression.show == "drop" or not solution.suppressed.any():
+        return {}
+    beside = starred_beside(table.policy)
+    columns = {}
+    for name in table.policy.with_role("sensitive"):
+        starred = np.zeros(table.records, dtype=bool)
+        for c, names in enumerate(beside):
+            if name in names:
+                starred |= solution.suppressed[c]
+        if starred[kept].any():
+            texts = source.texts(name).gather(kept)
+            star = pl.Series([STAR], dtype=pl.String)
+            columns[name] = pl.select(pl.when(pl.Series(starred[kept])).then(star).otherwise(texts).alias(name))[name]
+    return columns
 
 
 def _typed(source: Source, name: str, items: pl.Series) -> pl.Series:
@@ -171,12 +193,12 @@ def _used(shown: Shown, codes: Ints, starred: Bools, present: Bools) -> tuple[In
 
 @dataclass(frozen=True)
 class _ReleaseColumns:
-    """The released columns: quasi-identifiers as codes of classes with their labels, sets of items, others by name."""
+    """The released columns: quasi-identifiers as codes of classes with their labels, others made anew, or by name."""
 
     names: list[str]
     codes: dict[str, Ints]
     labels: dict[str, list[str]]
-    sets: dict[str, pl.Series]
+    made: dict[str, pl.Series]
 
 
 def _order(source: Source, columns: _ReleaseColumns, policy: Policy, kept: Longs, here: Ints) -> Longs:
@@ -184,7 +206,7 @@ def _order(source: Source, columns: _ReleaseColumns, policy: Policy, kept: Longs
 
     ``here`` is every row's class.
     """
-    released, codes, sets = columns.names, columns.codes, columns.sets
+    released, codes, made = columns.names, columns.codes, columns.made
     if policy.release.order == "keep":
         return np.arange(len(kept))
     if policy.release.order == "shuffle":
@@ -201,7 +223,7 @@ def _order(source: Source, columns: _ReleaseColumns, policy: Policy, kept: Longs
         if name in codes:
             keys.append(codes[name][here])
         else:
-            column = source.frame[name].gather(kept) if name not in sets else _as_written(sets[name], policy)
+            column = source.frame[name].gather(kept) if name not in made else _as_written(made[name], policy)
             absent = column.is_null()
             keys.append(code_texts(as_texts(column).fill_null("")).codes)
             if absent.any():  # null after the empty text and after NaN, which have the same text
@@ -209,6 +231,6 @@ def _order(source: Source, columns: _ReleaseColumns, policy: Policy, kept: Longs
     return sorted_rows(keys)
 
 
-def _as_written(sets: pl.Series, policy: Policy) -> pl.Series:
-    """Return sets as a CSV shows them, an empty one as the text for missing."""
-    return joined_items(sets).fill_null(policy.data.missing[0])
+def _as_written(column: pl.Series, policy: Policy) -> pl.Series:
+    """Return sets as a CSV shows them, an empty one as the text for missing; other columns as they are."""
+    return joined_items(column).fill_null(policy.data.missing[0]) if column.dtype == pl.List else column

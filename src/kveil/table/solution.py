@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kveil.arrays import Bools, Floats, Ints
 from kveil.kernels.grouping.groups import add_up
+from kveil.policy.attributes import STAR
 from kveil.table.scale import Scale
 from kveil.table.tree import Tree
 
@@ -66,6 +67,19 @@ class Shown:
             return cls.nodes(tree, tree.lca(low, high)[at])
         spans = cls.spans(tree, low, high)
         return cls(spans.codes[at], spans.labels, spans.ncp, spans.il, spans.is_star)
+
+    def starred(self, rows: Bools) -> Shown:
+        """Show `*` in some rows, and the others as before."""
+        stars = np.flatnonzero(self.is_star)
+        if len(stars):
+            return replace(self, codes=np.where(rows, stars[0], self.codes).astype(np.int32))
+        return Shown(
+            np.where(rows, len(self.labels), self.codes).astype(np.int32),
+            (*self.labels, STAR),
+            np.append(self.ncp, 1.0),
+            np.append(self.il, 1.0),
+            np.append(self.is_star, True),
+        )
 
 
 @dataclass(frozen=True)

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import polars as pl
-
 from kveil.arrays import Longs
 from kveil.errors import DataError, Refused
 from kveil.files import Source
-from kveil.policy.attributes import STAR
 from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
-from kveil.policy.privacy import sensitive_of
 from kveil.verifier.dependencies import check_dependency
-from kveil.verifier.guarantees import can_check, check_model
+from kveil.verifier.guarantees import can_check, check_model, name_of
+from kveil.verifier.hidden import hidden_values
 from kveil.verifier.labels import bounds_of_somebody, telling_labels
 from kveil.verifier.narrowing import narrowed_groups, narrowing_warnings
 from kveil.verifier.rows import INDIVIDUAL, Rows, release_rows, rule_texts
-from kveil.verifier.stars import Stars
-from kveil.verifier.truth import Aligned, Differences, compare, impossible_stars, unknown_items, unknown_labels
-from kveil.verifier.verdict import DependencyCheck, SuppressionCheck, Verdict
+from kveil.verifier.stars import Stars, Suppressed, read_stars
+from kveil.verifier.truth import (
+    Aligned,
+    compare_generalized,
+    compare_kept,
+    impossible_stars,
+    unknown_items,
+    unknown_labels,
+)
+from kveil.verifier.verdict import DependencyCheck, Guarantee, SuppressionCheck, Verdict
 from kveil.words import count, listing
 
 
@@ -64,29 +68,27 @@ def verify_release(
     rows = release_rows(release, policy)
     findings += rows.findings
     stars = Stars.of(rows, policy)
-    differences: Differences | None = None
+    aligned = None
     if original is not None:
         assert places is not None
-        differences = compare(Aligned.of(release, rows, original, places, policy), policy, stars)
-        findings += differences.findings + telling_labels(rows, original, policy)
-        findings += bounds_of_somebody(rows, original, places, policy)
-    else:
-        findings += unknown_labels(rows.texts, policy, stars)
-    findings += unknown_items(rows, policy)
-    taking_part = {i: ~starred for part, starred in zip(stars.parts, stars.rows, strict=True) for i in part.models}
-    guarantees = []
-    for i, model in enumerate(policy.privacy):
-        guarantee, broken = check_model(model, policy, rows, taking_part[i])
-        guarantees.append(guarantee)
-        findings += broken
-    dependencies = _dependencies(release, policy)
-    findings += [sentence for _, sentence in dependencies if sentence]
-    suppression, beyond_limit = _suppression(rows, policy, stars, differences)
-    findings += beyond_limit
-    warnings = _star_warnings(policy, rows, suppression["starred"], _uniform(policy, rows, stars))
+        aligned = Aligned.of(release, rows, original, places, policy)
+    differences = None if aligned is None else compare_generalized(aligned, policy, stars)
+    impossible = impossible_stars(policy, stars) if differences is None else differences.impossible
+    suppressed = read_stars(policy, release, rows, stars, impossible)
+    hidden = hidden_values(policy, release, rows, suppressed)
+    kept = None if aligned is None else compare_kept(aligned, policy, hidden.rows)
+    findings += unknown_labels(rows.texts, policy, stars) if differences is None else differences.findings
+    if original is not None and places is not None:
+        findings += telling_labels(rows, original, policy) + bounds_of_somebody(rows, original, places, policy)
+    findings += [*hidden.findings, *([] if kept is None else kept.findings), *unknown_items(rows, policy)]
+    guarantees, broken = _guarantees(policy, rows, stars, suppressed)
+    dependencies = _dependencies(release, policy, rows, stars)
+    suppression, beyond_limit = _suppression(rows, policy, suppressed, aligned)
+    findings += [*broken, *(sentence for _, sentence in dependencies if sentence), *beyond_limit]
+    warnings = _star_warnings(policy, rows, suppression["starred"])
     private_warnings = []
     if original is not None and policy.dependencies:
-        narrowed = narrowed_groups(policy, rows, release, original, taking_part)
+        narrowed = narrowed_groups(policy, rows, release, original, suppressed.taking_part())
         private_warnings = narrowing_warnings(narrowed, rows.noun)
     if not rows.height:
         warnings.append("the release has no records.")
@@ -95,20 +97,40 @@ def verify_release(
         dependencies=[checked for checked, _ in dependencies],
         suppression=suppression,
         boundaries=None if differences is None else {"violations": differences.beyond},
-        truth=None if differences is None else {"violations": differences.untrue},
-        unchanged=None if differences is None else {"violations": differences.changed},
+        truth=None if differences is None or kept is None else {"violations": differences.untrue + kept.untrue},
+        unchanged=None if kept is None else {"violations": kept.changed},
         findings=findings,
         warnings=warnings + private_warnings,
         private_warnings=private_warnings,
     )
 
 
-def _dependencies(release: Source, policy: Policy) -> list[tuple[DependencyCheck, str]]:
-    """Return every declared rule as it was tested, with a finding where a functional one is broken."""
+def _guarantees(policy: Policy, rows: Rows, stars: Stars, suppressed: Suppressed) -> tuple[list[Guarantee], list[str]]:
+    """Return every model as it was counted, and what breaks it; one that nobody takes part in protects nobody."""
+    taking_part = suppressed.taking_part()
+    released = int((~stars.everywhere).sum())
+    guarantees, findings = [], []
+    for i, model in enumerate(policy.privacy):
+        guarantee, broken = check_model(model, policy, rows, taking_part[i])
+        if released and not guarantee["groups"]:
+            guarantee = {**guarantee, "holds": False}
+            broken = [
+                f"{name_of(model)} over {', '.join(guarantee['attributes'])} protects nobody: none of the "
+                f"{count(released, rows.noun)} released takes part in it."
+            ]
+        guarantees.append(guarantee)
+        findings += broken
+    return guarantees, findings
+
+
+def _dependencies(release: Source, policy: Policy, rows: Rows, stars: Stars) -> list[tuple[DependencyCheck, str]]:
+    """Return every declared rule as it was tested, with a finding where a functional one is broken.
+
+    Every row takes part that is not suppressed everywhere: also a person who shows items and nothing else.
+    """
     if not policy.dependencies:
         return []
-    shown = rule_texts(release, policy, stars=True)
-    shown = shown.filter(~pl.all_horizontal(pl.col(policy.quasi_identifiers) == STAR))
+    shown = rule_texts(release, policy, stars=True).filter(~stars.everywhere.gather(rows.row_of))
     answers = []
     for rule in policy.dependencies:
         checked = check_dependency(rule, shown, policy.quasi_identifiers)
@@ -123,21 +145,16 @@ def _dependencies(release: Source, policy: Policy) -> list[tuple[DependencyCheck
 
 
 def _suppression(
-    rows: Rows, policy: Policy, stars: Stars, differences: Differences | None
+    rows: Rows, policy: Policy, suppressed: Suppressed, aligned: Aligned | None
 ) -> tuple[SuppressionCheck, list[str]]:
-    """Count what counts against the limit, as far as texts tell."""
-    if rows.persons and rows.items:
-        forced = stars.everywhere
-    elif differences is not None:
-        forced = differences.starred
-    else:
-        forced = impossible_stars(policy, stars)
-    total = rows.height if differences is None else differences.original_rows
-    suppressed = max(total - rows.height, 0) + int((stars.everywhere | forced).sum())
-    over = Fraction(suppressed) > Fraction(policy.suppression.limit) * total
+    """Count what counts against the limit, as far as texts tell: a row once, wherever it is suppressed."""
+    total = rows.height if aligned is None else aligned.before.height
+    starred = int(suppressed.anywhere.sum()) if rows.height else 0
+    lost = max(total - rows.height, 0) + starred
+    over = Fraction(lost) > Fraction(policy.suppression.limit) * total
     report: SuppressionCheck = {
-        "records": suppressed,
-        "starred": int(stars.anywhere.sum()) if rows.height else 0,
+        "records": lost,
+        "starred": starred,
         "of": total,
         "limit": float(policy.suppression.limit),
         "holds": not over,
@@ -145,31 +162,17 @@ def _suppression(
     if not over:
         return report, []
     return report, [
-        f"{count(suppressed, rows.noun)} of {total:,} suppressed, more than the limit of "
+        f"{count(lost, rows.noun)} of {total:,} suppressed, more than the limit of "
         f"{float(policy.suppression.limit):g} allows."
     ]
 
 
-def _uniform(policy: Policy, rows: Rows, stars: Stars) -> list[str]:
-    """Return the sensitive attributes in which the rows of stars of some component, as a group, break its models."""
-    names: list[str] = []
-    for part, starred in zip(stars.parts, stars.rows, strict=True):
-        for model in (policy.privacy[i] for i in part.models):
-            if rows.persons or not starred.any() or not sensitive_of(model):
-                continue  # a starred person's items are stars themselves
-            if not check_model(model, policy, rows, starred)[0]["holds"]:
-                names += sensitive_of(model)
-    return list(dict.fromkeys(names))
-
-
-def _star_warnings(policy: Policy, rows: Rows, starred: int, uniform: list[str]) -> list[str]:
-    """Warn of rows shown as stars: they are outside every guarantee, and few of them are as good as named."""
+def _star_warnings(policy: Policy, rows: Rows, starred: int) -> list[str]:
+    """Warn of suppressed rows that are shown: they are outside guarantees, and few of them are as good as named."""
     if not starred:
         return []
     k = largest_k(policy)
     few = f", fewer than {k}" if starred < k else ""
-    if uniform:
-        few += f", not diverse in {listing(uniform)}"
     if rows.persons:
         return [f"{count(starred, 'individual')} shown as `*`{few}: they are outside every guarantee."]
     return [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -24,13 +24,15 @@ from kveil.words import count, listing
 
 @dataclass(frozen=True)
 class Differences:
-    """How a release differs from its original; ``starred`` are rows whose stars only suppression can give."""
+    """How a release differs from its original.
+
+    ``impossible`` are, per component, the rows whose stars only suppression can give.
+    """
 
     untrue: int
     beyond: int
     changed: int
-    starred: pl.Series
-    original_rows: int
+    impossible: tuple[pl.Series, ...]
     findings: list[str]
 
 
@@ -92,17 +94,17 @@ def _strangers(name: str, strange: dict[str, int]) -> list[str]:
     ]
 
 
-def impossible_stars(policy: Policy, stars: Stars) -> pl.Series:
-    """Return the rows with a component whose stars no generalization can give, as far as texts alone tell.
+def impossible_stars(policy: Policy, stars: Stars) -> tuple[pl.Series, ...]:
+    """Return per component the rows whose stars no generalization can give, as far as texts alone tell.
 
     That is where the hierarchy's root is not `*`, or where no value may reach it. Missing hangs under the root, so
     a boundary below it limits missing only if it is drawn at the leaves themselves.
     """
-    impossible = pl.Series(np.zeros(len(stars.everywhere), dtype=bool))
-    for part, starred in zip(stars.parts, stars.rows, strict=True):
-        if any(_never_star(policy, name) for name in part.attributes):
-            impossible |= starred
-    return impossible
+    nobody = pl.Series(np.zeros(len(stars.everywhere), dtype=bool))
+    return tuple(
+        starred if any(_never_star(policy, name) for name in part.attributes) else nobody
+        for part, starred in zip(stars.parts, stars.rows, strict=True)
+    )
 
 
 def _never_star(policy: Policy, name: str) -> bool:
@@ -168,30 +170,17 @@ class Aligned:
         return cls(release, rows, original, before, places, *_record_alignment(before, places))
 
 
-def compare(aligned: Aligned, policy: Policy, stars: Stars) -> Differences:
-    """Compare every cell of a release with the original's.
+def compare_generalized(aligned: Aligned, policy: Policy, stars: Stars) -> Differences:
+    """Compare the quasi-identifiers: truth, boundaries, and stars that only suppression can give.
 
     Works on the distinct pairs (original, shown) of each attribute: O(records) to find them, then O(pairs). A
     person's cell must be true of every record the person has.
     """
-    generalized = _compare_generalized(aligned, policy, stars)
-    kept = _compare_kept(aligned, policy)
-    return Differences(
-        untrue=generalized.untrue + kept.untrue,
-        beyond=generalized.beyond,
-        changed=kept.changed,
-        starred=generalized.starred,
-        original_rows=aligned.before.height,
-        findings=generalized.findings + kept.findings,
-    )
-
-
-def _compare_generalized(aligned: Aligned, policy: Policy, stars: Stars) -> Differences:
-    """Compare the quasi-identifiers: truth, boundaries, and stars that only suppression can give."""
     before, rows = aligned.before, aligned.rows
     findings: list[str] = []
     untrue = beyond = 0
-    impossible = np.zeros(rows.height, dtype=bool)
+    impossible = {part: np.zeros(rows.height, dtype=bool) for part in stars.parts}
+    part_of = {name: part for part in stars.parts for name in part.attributes}
     originals = {name: released_texts(aligned.original, policy, name) for name in policy.quasi_identifiers}
     owned = list(stars.by_attribute())
     # Intervals are of whole numbers if all values are: one more look at the columns that have them, side by side.
@@ -207,7 +196,8 @@ def _compare_generalized(aligned: Aligned, policy: Policy, stars: Stars) -> Diff
         judge = _judge(policy, name, values[name]["value"] if name in values else originals[name])
         cells = _judge_pairs(judge, pairs)
         if cells.cannot_be_star and not before.persons:
-            impossible |= (star & originals[name].gather(aligned.places).is_in(list(cells.cannot_be_star))).to_numpy()
+            value = originals[name].gather(aligned.places)
+            impossible[part_of[name]] |= (star & value.is_in(list(cells.cannot_be_star))).to_numpy()
         findings += _strangers(name, cells.strange)
         if cells.wrong:
             findings.append(f"{name} shows what is not true of the original in {count(cells.wrong, 'cell')}.")
@@ -215,7 +205,8 @@ def _compare_generalized(aligned: Aligned, policy: Policy, stars: Stars) -> Diff
             findings.append(f"{name} is generalized beyond its boundary in {count(cells.beyond, 'cell')}.")
         untrue += cells.wrong + sum(cells.strange.values())
         beyond += cells.beyond
-    return Differences(untrue, beyond, 0, pl.Series(impossible), before.height, findings)
+    per_part = tuple(pl.Series(rows_of) for rows_of in impossible.values())
+    return Differences(untrue, beyond, 0, per_part, findings)
 
 
 @dataclass(frozen=True)
@@ -249,8 +240,11 @@ def _judge_pairs(judge: Allowed, pairs: pl.DataFrame) -> _Cells:
     return _Cells(strange, wrong, beyond, cannot)
 
 
-def _compare_kept(aligned: Aligned, policy: Policy) -> Differences:
-    """Compare the cells that must be as they were, and the items that must be covered by what is shown."""
+def compare_kept(aligned: Aligned, policy: Policy, must_be_star: Mapping[str, pl.Series]) -> Differences:
+    """Compare the cells that must be as they were, and the items that must be covered by what is shown.
+
+    ``must_be_star`` are, per sensitive attribute, the rows that show `*` instead of their value.
+    """
     release, rows, original, before, places = (
         aligned.release,
         aligned.rows,
@@ -274,11 +268,12 @@ def _compare_kept(aligned: Aligned, policy: Policy) -> Differences:
         else:
             absent = policy.data.missing[0]
             was = original.texts(name).gather(before.source[places]).fill_null(absent)
-            differing = int((release.texts(name).gather(rows.source).fill_null(absent) != was).sum())
+            differs = release.texts(name).gather(rows.source).fill_null(absent) != was
+            differing = int((differs & ~must_be_star[name]).sum() if name in must_be_star else differs.sum())
         if differing:
             findings.append(f"{name} ({role}) differs from the original in {count(differing, 'cell')}.")
             changed += differing
-    return Differences(untrue, 0, changed, rows.starred, before.height, findings)
+    return Differences(untrue, 0, changed, (), findings)
 
 
 def _coverage(name: str, coverage: Coverage) -> list[str]:

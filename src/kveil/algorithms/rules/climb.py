@@ -135,7 +135,7 @@ class ClimbingRows:
                         changed |= self._cover(np.flatnonzero(inside & self._taking_part()), self.classes[m], right)
 
     def _taking_part(self) -> Bools:
-        return np.asarray(~self.dead & ~self.stars(list(range(self.quasi))))
+        return np.asarray(~self.dead & ~self.nothing_left())
 
     def _keep(self, rule: DeclaredRule) -> bool:
         rows = np.flatnonzero(self._taking_part())

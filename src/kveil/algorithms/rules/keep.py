@@ -18,6 +18,7 @@ from kveil.algorithms.component import named_k
 from kveil.algorithms.declared import DeclaredRule, rules_of
 from kveil.algorithms.rules.climb import beyond_rules, climbed
 from kveil.algorithms.rules.tighten import tightened
+from kveil.algorithms.settle import settle
 from kveil.algorithms.stars import NOTHING_LEFT, nothing_left
 from kveil.errors import Refused, Unmeetable
 from kveil.measures import measure
@@ -110,7 +111,11 @@ def keep_rules(table: Table, solution: Solution, rules: list[DeclaredRule]) -> S
     rows · rules) a round. Raises Unmeetable beyond the suppression limit.
     """
     if not solution.items:
-        return climbed(table, solution, rules)
+        while True:
+            kept = climbed(table, solution, rules)
+            solution = settle(table, kept, "the pass that keeps dependencies")
+            if solution is kept:
+                return kept
     view = as_shown(table, dict(solution.items))
     found = climbed(view, solution, rules)
     while (hidden := nothing_left(table, found.shown, found.items) & ~found.suppressed_anywhere).any():
