@@ -21,7 +21,7 @@ import kveil
 from kveil.flow.verify import verify
 from kveil.frames import from_frame
 from kveil.kernels.models import models_loops as loops
-from kveil.kernels.splitting.layout import Rows
+from kveil.kernels.splitting.layout import SplitTuples
 from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs, one_group
 from kveil.models.of_policy import group_model, least_members, sensitive_pairs
@@ -138,7 +138,7 @@ def by_loops(table: Table, model: GroupModel) -> list[bool]:
     values = values_of(table, dict(groups.pairs), [model], groups.weights)
     tuples = np.arange(len(groups.weights), dtype=np.int32)
     spans = (np.ascontiguousarray(side.T) for side in (table.distinct.low, table.distinct.high))
-    rows = Rows(*spans, groups.weights, tuples)
+    rows = SplitTuples(*spans, groups.weights, tuples)
     tally = np.zeros((len(names), values.whole.shape[1]), dtype=np.int64)
     touched = np.empty(tally.shape, dtype=np.int32)
     used = np.zeros(len(names), dtype=np.int32)

@@ -22,7 +22,7 @@ from kveil.flow.measure import measure_sources
 from kveil.flow.result import Result
 from kveil.flow.verify import verify
 from kveil.frames import from_frame
-from kveil.kernels.items.layout import Sets
+from kveil.kernels.items.layout import LaidSets
 from kveil.kernels.items.partition import group_sets, refine
 from kveil.policy.attributes import Attribute
 from kveil.table.tree import build_tree
@@ -112,7 +112,7 @@ def test_partition_is_its_slow_twin(patient: bool, threads: int, monkeypatch: py
             sorted((leaf_base[t] + int(trees[t].first[trees[t].node_of[label]]), t, label) for t, label in items)
             for items in people
         ]
-        sets = Sets(
+        sets = LaidSets(
             np.cumsum([0, *map(len, leaves)]).astype(np.int64),
             np.array([leaf for items in leaves for leaf, _, _ in items], dtype=np.int32),
         )
@@ -146,7 +146,7 @@ def test_wide_trees_and_long_fingerprints_are_no_trouble() -> None:
         random = np.random.default_rng(5)
         kinds = [np.sort(random.choice(width, length, replace=False)) for _ in range(people // 2)]
         leaf = np.concatenate([kinds[p // 2] for p in range(people)]).astype(np.int32)
-        sets = Sets(np.arange(people + 1, dtype=np.int64) * length, leaf)
+        sets = LaidSets(np.arange(people + 1, dtype=np.int64) * length, leaf)
         nodes = refine(lay_items([tree], len(leaf)), sets, np.arange(people, dtype=np.int32), 2)
         assert nodes.all()
 
