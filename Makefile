@@ -23,7 +23,7 @@ lint: $(DEV)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python scripts/house.py --only-print
+	$(BIN)/python scripts/house.py
 
 data: $(PLAIN)
 	$(BIN)/python scripts/fetch_data.py

@@ -216,7 +216,7 @@ class Close:
         present = whole > 0
         if self.distance == "ordered":
             return _ordered(self.values.order(present), group, code, share, whole, number)
-        return _hierarchical(*self.values.ways(present), group, code, share, whole, number)
+        return _hierarchical(self.values.ways(present), group, code, share, whole, number)
 
 
 def _ordered(
@@ -242,8 +242,7 @@ def _ordered(
 
 
 def _hierarchical(
-    ancestors: NDArray[np.int32],
-    weight: NDArray[np.float64],
+    ways: tuple[NDArray[np.int32], NDArray[np.float64]],
     group: NDArray[np.int32],
     code: NDArray[np.int32],
     share: NDArray[np.float64],
@@ -253,8 +252,10 @@ def _hierarchical(
     """Return the earth mover's distance over the tree: Σ over edges of their weight × what must cross them.
 
     Height of the LCA over height of the tree is a tree metric whose edge above a node weighs
-    (height above − height of the node) / (2 · height of the tree).
+    (height above − height of the node) / (2 · height of the tree). ``ways`` are the ancestors per value, and the
+    weights of the edges above nodes.
     """
+    ancestors, weight = ways
     nodes = len(weight)
     reference = np.zeros(nodes)
     parts_group, parts_node, parts_share = [], [], []
