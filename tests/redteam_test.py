@@ -310,7 +310,7 @@ def test_5_a_published_policy_keeps_boundaries(tmp_path: Path, boundary: object,
     roles = {"place": {"role": Q, "hierarchy": "place.csv", "boundary": boundary}, "name": "identifier", "d": S}
     content = {"kveil": 1, **about(roles, {**K, "k": 2}, suppression={"limit": 0.5})}
     (tmp_path / "p.yaml").write_text(json.dumps(content), encoding="utf-8")
-    rows = [f"{label},{d}" for label in shown for d in "ab"]
+    rows = [f"{label},{'*' if label == '*' else d}" for label in shown for d in "ab"]
     (tmp_path / "r.csv").write_text("place,d\n" + "\n".join(rows) + "\n", encoding="utf-8")
     judged = run("verify", tmp_path / "p.yaml", "--release", tmp_path / "r.csv", "--json")
     assert judged.code == (0 if holds else 1)

@@ -15,8 +15,9 @@ import numpy as np
 
 from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.stars import NOTHING_LEFT, star_cells
-from kveil.algorithms.suppression import beyond_limit
+from kveil.algorithms.suppression import WAYS_OUT, beyond_limit
 from kveil.arrays import Bools, Ints
+from kveil.errors import Unmeetable
 from kveil.models.groups import Groups, Pairs
 from kveil.models.of_policy import counted_names
 from kveil.models.subset import Requirement, maximal_anonymous_subset
@@ -40,6 +41,7 @@ def settle(table: Table, solution: Solution, name: str) -> Solution:
     settling = _Settling(table, solution)
     settling.run()
     shown = settling.take_back()
+    settling.check_that_somebody_takes_part(name)
     if np.array_equal(settling.out, solution.suppressed):
         return solution
     lost, allowed = int(settling.out.any(axis=0).sum()), most_suppressed(table.policy, table.records)
@@ -119,6 +121,18 @@ class _Settling:
         groups = Groups(group, 2, np.where(self.out[c], 0, self.ones), self.pairs)
         holds = all(bool(model.good(groups)[0]) for model in self.components[c].models)
         return np.zeros_like(rows) if holds else rows
+
+    def check_that_somebody_takes_part(self, name: str) -> None:
+        """Raise Unmeetable where records are shown of whom none takes part in some component."""
+        if self.out.all():
+            return
+        for component, out in zip(self.components, self.out, strict=True):
+            if out.all():
+                raise Unmeetable(
+                    f"{name} cannot meet the policy: over {', '.join(component.names)} no {self.table.noun} has a "
+                    f"group that satisfies it, so that nobody would be protected there; {WAYS_OUT}",
+                    int(out.sum()),
+                )
 
     def take_back(self) -> tuple[Shown, ...]:
         """Take back rows that suppression shows as stars where such stars are a group; return what rows show then.
