@@ -17,8 +17,8 @@ TEXTS = st.text(alphabet='ab,;"\r\n ', max_size=40)
 
 @given(TEXTS, st.booleans())
 def test_records_are_those_of_pythons_reader(text: str, strict: bool) -> None:
+    text = text.replace("\r\n", "\n").replace("\r", "")  # Python ends lines at a lone \r, we do not
     if not strict:
-        text = text.replace("\r", "")  # Python ends lines there, we do not
         text += '"' * (text.count('"') % 2)  # nor do we keep a line end after a quote that nobody closes
     try:
         expected = list(csv.reader(io.StringIO(text, newline="\n"), strict=strict))

@@ -64,15 +64,20 @@ def hierarchy_publish(
         Path, typer.Option("--output", "-o", metavar="POLICY", help="The policy for others.", show_default=False)
     ],
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist; never what is read.")] = False,
+    as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Write a policy and hierarchies with only what a release shows, for others to verify it."""
     from kveil.flow.publish import publish
 
     published = publish(policy, release, output, force=force)
-    if not quiet:
+
+    def show(out: Console) -> None:
         files = f" with {count(len(published.files), 'hierarchy file')}" if published.files else ""
         typer.echo(f"{output}{files}: kveil verify {output} --release {release}")
+
+    content = {"policy": str(output), "hierarchies": sorted(str(output.parent / name) for name in published.files)}
+    answer(content, show, as_json=as_json, quiet=quiet)
 
 
 @hierarchy_app.command(
