@@ -569,7 +569,11 @@ def conditions_of(
         values = [policy.value(row[name]) if name else None for row in sensitive]
         return Condition(
             key=lambda i: tuple(shown[i][name] for name in model.attributes),
-            counted=lambda i: not starred_in(shown[i], component) if gone is None else i not in gone,
+            counted=lambda i: (
+                not starred_in(shown[i], component if len(policy.components) == 1 else policy.quasi)
+                if gone is None
+                else i not in gone
+            ),
             good=lambda members, everyone: holds(
                 model, [values[i] for i in members], [values[i] for i in everyone], tree
             ),
