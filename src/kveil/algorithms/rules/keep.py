@@ -20,37 +20,16 @@ from kveil.algorithms.rules.climb import beyond_rules, climbed
 from kveil.algorithms.rules.tighten import tightened
 from kveil.algorithms.settle import settle
 from kveil.algorithms.stars import NOTHING_LEFT, nothing_left
-from kveil.errors import Refused, Unmeetable
+from kveil.errors import Unmeetable
 from kveil.measures import measure
 from kveil.models.fingerprints import as_shown
 from kveil.policy.components import most_suppressed
-from kveil.policy.model import Policy
 from kveil.policy.privacy import KKmAnonymity
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.words import count
 
 Solve = Callable[[Table], Solution]
-
-
-def check_rules(policy: Policy) -> None:
-    """Raise Refused for rules that the release's shape has no place for."""
-    for rule in policy.dependencies:
-        inside = [name for name in rule.left + rule.right if name in policy.generalized]
-        if inside:
-            raise Refused(
-                f"the dependency {rule.rule} names {inside[0]}, whose items a model asks to generalize as sets; no "
-                "rule over single items can be kept then: take it out."
-            )
-    if policy.individual_column is None or policy.release.shape != "long":
-        return
-    for rule in policy.dependencies:
-        inside = [name for name in rule.left + rule.right if policy.attributes[name].role == "sensitive"]
-        if inside and not rule.multivalued:
-            raise Refused(
-                f"the dependency {rule.rule} names {inside[0]}, whose items a release in long shape lays out one under "
-                "another, so that a row is no record any more; use release: {shape: sets}, or take the rule out."
-            )
 
 
 def solve_keeping_rules(table: Table, solve: Solve, *, multivalued: bool = False) -> Solution:
