@@ -47,7 +47,7 @@ class Allowed:
 
 
 def unknown_labels(texts: pl.DataFrame, policy: Policy, stars: Stars) -> list[str]:
-    """Return a finding for every attribute that shows what its hierarchy cannot know, without any original."""
+    """Return findings for attributes that show what their hierarchy cannot know or allow, without any original."""
     findings = []
     owned = list(stars.by_attribute())
     counted = pl.collect_all(
@@ -64,7 +64,15 @@ def unknown_labels(texts: pl.DataFrame, policy: Policy, stars: Stars) -> list[st
             label: cells for label, cells in counts.iter_rows() if label != policy.data.missing[0] and not known(label)
         }
         findings += _strangers(name, strange)
+        beyond = int(counts.filter(pl.col("label") == STAR)["len"].sum())
+        if beyond and STAR not in strange and _stars_are_beyond(policy, name, whole_column=counts.height == 1):
+            findings.append(f"{name} is generalized beyond its boundary in {count(beyond, 'cell')}.")
     return findings
+
+
+def _stars_are_beyond(policy: Policy, name: str, *, whole_column: bool) -> bool:
+    """Tell whether the boundary of an attribute allows no `*`, or only where all of a whole column was missing."""
+    return _never_star(policy, name) or (whole_column and _never_star(policy, name, missing_too=False))
 
 
 def unknown_items(rows: Rows, policy: Policy) -> list[str]:
@@ -107,7 +115,8 @@ def impossible_stars(policy: Policy, stars: Stars) -> tuple[pl.Series, ...]:
     )
 
 
-def _never_star(policy: Policy, name: str) -> bool:
+def _never_star(policy: Policy, name: str, *, missing_too: bool = True) -> bool:
+    """Tell whether no value can be shown as `*`, missing (which hangs under the root) counted or not."""
     attribute, missing = policy.attributes[name], policy.data.missing
     boundary = attribute.boundary
     if isinstance(boundary, MaxWidth) or (boundary is not None and boundary.form == "level" and boundary.level == 0):
@@ -117,7 +126,7 @@ def _never_star(policy: Policy, name: str) -> bool:
         return False
     ways = policy.ways_up(name, ())
     judge = _judge_tree(attribute, ways, missing[0], has_missing=True)
-    return lines.root != STAR or not any(judge.within(leaf, STAR) for leaf in (*ways.leaves, missing[0]))
+    return lines.root != STAR or not any(judge.within(leaf, STAR) for leaf in (*ways.leaves, *missing[:missing_too]))
 
 
 def _star_is_free(policy: Policy, name: str) -> bool:
