@@ -310,6 +310,32 @@ privacy: [{model: k-anonymity, k: 4}]
     )
 
 
+@pytest.mark.parametrize(
+    ("was", "shown"),
+    [
+        ([1.0, 0.0, -0.0, 2.0], [1.0, -0.0, 0.0, 2.0]),
+        (["x", "", None, "y"], ["x", None, "", "y"]),
+        ([1.0, float("nan"), float("nan"), 2.0], "marked"),
+    ],
+    ids=["minus zero", "two kinds of missing", "marked NaN"],
+)
+def test_6_cells_that_read_the_same_are_the_originals_own(was: list[Any], shown: Any) -> None:
+    text = """
+kveil: 1
+attributes: {q: {role: quasi-identifier}, d: {role: sensitive}}
+privacy: [{model: k-anonymity, k: 4}]
+release: {order: keep}
+"""
+    original = pl.DataFrame({"q": ["x"] * 4, "d": was})
+    assert kveil.verify(original, asked(text), original=original).findings == []
+    if shown == "marked":
+        bits = original["d"].to_numpy().copy().view(np.uint64)
+        bits[1] |= 12345
+        shown = bits.view(np.float64)
+    release = original.with_columns(d=pl.Series(shown))
+    assert not kveil.verify(release, asked(text), original=original)
+
+
 def test_6_a_star_that_means_missing_is_no_sensitive_value() -> None:
     text = """
 kveil: 1

@@ -8,12 +8,14 @@ import io
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from kveil.errors import FileError
 from kveil.files.arrow_parts import arrow_parts, schema_metadata
 from kveil.files.parquet_parts import SCHEMA_KEY, Unreadable, parquet_parts
 from kveil.files.reading import Source
+from kveil.files.texts import fresh
 from kveil.files.writing import write_table
 from kveil.words import count, listing
 
@@ -102,7 +104,29 @@ def _in_arrow(raw: bytes, ours: bytes, frame: pl.DataFrame) -> list[str]:
         told.append(f"{count(unused, 'value')} in its dictionaries that no row shows")
     if parts.outside > own.outside:
         told.append(f"{count(parts.outside - own.outside, 'byte')} that belong to no column")
+    behind = [column.name for column in frame.get_columns() if _has_values_behind(column)]
+    if behind:
+        told.append(f"values behind cells that show none ({listing([repr(name[:40]) for name in behind], 3)})")
     return told
+
+
+def _has_values_behind(column: pl.Series) -> bool:
+    """Tell whether cells that show no value still have different ones in memory.
+
+    One filling for all of them tells nothing: other programs write zeros, or what stands for no number.
+    """
+    if not column.null_count():
+        return False
+    column = column.rechunk()
+    held, shown = (np.frombuffer(_as_arrow(part), dtype=np.uint32) for part in (column, fresh(column).rechunk()))
+    return len(held) != len(shown) or len(np.unique(held[held != shown])) > 1
+
+
+def _as_arrow(column: pl.Series) -> bytes:
+    written = io.BytesIO()
+    column.to_frame().write_ipc(written, compat_level=pl.CompatLevel.oldest())
+    raw = written.getvalue()
+    return raw[: len(raw) // 4 * 4]
 
 
 def _metadata(metadata: dict[str, bytes], expected: dict[str, bytes]) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from kveil.files import Source, item_texts
+from kveil.files import Source, as_texts, item_texts
 from kveil.policy.attributes import STAR, Intervals, Ranges
 from kveil.policy.builders import IntervalScale, build_lines
 from kveil.policy.lines import Line, in_preorder
@@ -179,8 +179,9 @@ def _constant(release: Source, rows: Rows, policy: Policy) -> list[str]:
     """Return findings about insensitive cells that differ within a person."""
     findings = []
     for name in policy.with_role("insensitive"):
-        texts = release.texts(name)
+        texts, exact = release.texts(name), exact_values(release.frame[name])
         differs = texts.ne_missing(texts.gather(rows.source).gather(rows.row_of))
+        differs |= exact.ne_missing(exact.gather(rows.source).gather(rows.row_of))
         if differs.any():
             findings.append(
                 f"{name} (insensitive) differs within one individual in {count(int(differs.sum()), 'row')}."
@@ -192,34 +193,58 @@ def _constant(release: Source, rows: Rows, policy: Policy) -> list[str]:
 
 
 def _precision(release: Source, policy: Policy, name: str, original: Source | None, form: Form) -> None:
-    """Tell of cells of a typed column that differ though their texts are the same: nanoseconds, and minus zero."""
-    hidden = _below_text(release.frame[name])
+    """Tell of cells of a typed column that hold more than their texts show: nanoseconds, or a minus before 0.
+
+    With the original, the cells of records are compared with their own; see `truth`.
+    """
+    column = _laid(release.frame[name])
+    hidden = int(below_text(column).sum())
     if not hidden:
         return
-    told = f"{name} has {count(hidden, 'cell')} with more than their texts show (nanoseconds, or a minus before 0)"
-    if policy.attributes[name].role == "quasi-identifier":
+    told = more_than_text(name, hidden)
+    role = policy.attributes[name].role
+    if role == "quasi-identifier":
         form.findings.append(f"{told}; write them as texts.")
     elif original is None:
         form.warnings.append(f"{told}; only the original says whether that is its own.")
-    elif original.frame[name].dtype != release.frame[name].dtype or not _same_values(release, original, name):
-        form.findings.append(f"{told}, which the original does not have.")
+    elif role == "sensitive" and policy.individual_column is not None:
+        before = original.frame[name]
+        shown = pl.DataFrame({"text": as_texts(column), "value": exact_values(column)}).unique()
+        own = (
+            before.dtype == column.dtype
+            and shown["value"].is_in(exact_values(before).to_list(), nulls_equal=True).all()
+        )
+        if not own or shown["text"].is_duplicated().any():
+            form.findings.append(f"{told}, which the original does not have.")
 
 
-def _below_text(column: pl.Series) -> int:
+def _laid(column: pl.Series) -> pl.Series:
+    return column.explode(empty_as_null=True) if column.dtype == pl.List else column
+
+
+def more_than_text(name: str, cells: int) -> str:
+    """Return the beginning of a sentence about cells that hold more than their texts show."""
+    return f"{name} has {count(cells, 'cell')} with more than their texts show (nanoseconds, or a minus before 0)"
+
+
+def exact_values(column: pl.Series) -> pl.Series:
+    """Return whole numbers that differ wherever cells of a float or a moment do; null for other types."""
     kind = column.dtype
     if kind.is_float():
-        return int(((column == 0) & (1 / column < 0)).sum())
-    if isinstance(kind, pl.Datetime) and kind.time_unit == "ns":
-        return int((column.dt.epoch("ns") % 1000 != 0).sum())
-    if kind == pl.Time:
-        return int((column.cast(pl.Int64) % 1000 != 0).sum())
-    return 0
+        wide = column.cast(pl.Float64)
+        bits = pl.Series(wide.fill_null(0.0).to_numpy().view(np.int64))
+        return pl.select(pl.when(column.is_not_null()).then(bits).alias(column.name)).to_series()
+    if (isinstance(kind, pl.Datetime) and kind.time_unit == "ns") or kind == pl.Time:
+        return column.to_physical()
+    return pl.Series(column.name, [None], dtype=pl.Int64).new_from_index(0, len(column))
 
 
-def _same_values(release: Source, original: Source, name: str) -> bool:
-    """Tell whether a column shows such cells only as often as the original has each of them."""
-    kind = pl.Int64 if release.frame[name].dtype.is_temporal() else pl.Float64
-    shown = release.frame[name].cast(kind).to_frame("value").group_by("value").len("shown")
-    had = original.frame[name].cast(kind).to_frame("value").group_by("value").len("had")
-    both = shown.join(had, on="value", how="left", nulls_equal=True)
-    return bool((both["shown"] <= both["had"].fill_null(0)).all())
+def below_text(column: pl.Series) -> pl.Series:
+    """Return which cells hold more than their texts show."""
+    exact = exact_values(column)
+    if column.dtype.is_float():
+        numbers = column.cast(pl.Float64)
+        zero, no_number = pl.Series([0.0]), pl.Series([float("nan")])
+        plain = pl.select(pl.when(numbers == 0).then(zero).when(numbers.is_nan()).then(no_number).otherwise(numbers))
+        return (exact != exact_values(plain.to_series())).fill_null(value=False)
+    return (exact % 1000 != 0).fill_null(value=False)

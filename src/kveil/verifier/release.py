@@ -13,6 +13,7 @@ from kveil.verifier.dependencies import check_dependency
 from kveil.verifier.form import check_form
 from kveil.verifier.guarantees import can_check, check_model, name_of
 from kveil.verifier.hidden import hidden_values
+from kveil.verifier.kept import compare_kept
 from kveil.verifier.labels import bounds_of_somebody, telling_labels
 from kveil.verifier.narrowing import narrowed_groups, narrowing_warnings
 from kveil.verifier.rows import INDIVIDUAL, Rows, release_rows, rule_texts
@@ -20,7 +21,6 @@ from kveil.verifier.stars import Stars, Suppressed, read_stars
 from kveil.verifier.truth import (
     Aligned,
     compare_generalized,
-    compare_kept,
     impossible_stars,
     unknown_items,
     unknown_labels,
