@@ -344,9 +344,10 @@ def test_looks_right_takes_the_mark_and_a_decision_replaces_the_guess(
     running = studio_in(tmp_path)
     running.enter()
     project = running.ask("POST", "open", {"path": "patients.csv"})["project"]
-    guesses = [name for name, note in project["notes"].items() if "CHECK:" in note]
+    guesses = project["deciding"]
     assert guesses
     project = running.ask("POST", "policy/looks-right", {"number": running.number, "names": guesses[:1]})["project"]
+    assert guesses[0] not in project["deciding"]
     assert "CHECK:" not in project["notes"][guesses[0]]
     assert project["notes"][guesses[0]]
     body = {"number": running.number, "names": ["sex"], "role": "identifier"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import shlex
 import shutil
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -13,6 +12,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from kveil.studio import runs
 from kveil.studio.answers import Told
 from kveil.studio.children import Job, Jobs, Reader
 from kveil.studio.edit import Change, content
@@ -21,15 +21,6 @@ from kveil.studio.project import Project, save
 
 WAIT = 0.3  # seconds after a change before the table is asked
 SLOW = 3.0  # seconds; a check that takes longer waits for a click
-RUN_FILES = {
-    "release": None,
-    "receipt.json": "application/json",
-    "report.html": "text/html",
-    "report-public.html": "text/html",
-    "owner.json": "application/json",
-    "account.json": "application/json",
-    "policy.yaml": "text/yaml",
-}
 
 
 class Studio:
@@ -128,7 +119,7 @@ class Studio:
             save(folder / file, text.encode())
         save(folder / name, found["text"].encode())
         self.project = Project.opened(folder / name)
-        self.project.suggested = set(self.project.state()["notes"].values())
+        self.project.suggested = self.project.noted()
         self.table = None
         self.changed()
         await self.look_at_table()
@@ -249,19 +240,9 @@ class Studio:
 
     # ------------------------------------------------------------------------------------------ runs
 
-    @property
-    def releases(self) -> Path:
-        """The folder that releases are made in."""
-        return self.opened().folder / "releases"
-
-    def command(self, run: str | None = None) -> str | None:
-        """Return the command that makes the same release on the command line."""
-        if self.project is None:
-            return None
-        suffix = self._suffix()
-        where = f"releases/{run or 'NAME'}"
-        target = shlex.quote(f"{where}/release{suffix}") if run else f"release{suffix}"
-        return f"kveil anonymize {shlex.quote(self.project.path.name)} --output {target}"
+    def command(self) -> str | None:
+        """Return the command that makes the same release as a run would now."""
+        return None if self.project is None else runs.command(self.project, f"release{self._suffix()}")
 
     def _suffix(self) -> str:
         with contextlib.suppress(Told):
@@ -276,10 +257,10 @@ class Studio:
         if any(job.kind == "run" for job in self.jobs.running):
             raise Told("A release is being made; finish or cancel it first.", 409)
         self.data_path()
-        self.releases.mkdir(mode=0o700, exist_ok=True)
         name = datetime.now().strftime("%Y-%m-%d %H.%M.%S")
-        folder = self.releases / name
+        folder = runs.releases(project) / name
         try:
+            folder.parent.mkdir(mode=0o700, exist_ok=True)
             folder.mkdir(mode=0o700)
         except OSError as error:
             raise Told(f"A folder for the release cannot be made ({error.strerror}); check the disk.") from None
@@ -312,29 +293,10 @@ class Studio:
             raise Told("This job is not known any more.", 404)
         return job
 
-    def runs(self) -> list[dict[str, Any]]:
-        """Return the releases there are, the newest first."""
-        found = []
-        folder = self.releases
-        for path in sorted(folder.iterdir(), reverse=True) if folder.is_dir() else []:
-            account = path / "account.json"
-            receipt = account if account.exists() else path / "receipt.json"
-            if not receipt.exists():
-                continue
-            with contextlib.suppress(ValueError, OSError):
-                found.append({"run": path.name, "account": json.loads(receipt.read_bytes()), "files": _files(path)})
-        return found[:60]
-
-    def run_folder(self, run: str) -> Path:
-        """Return the folder of a release; only names that the list has are known."""
-        if run not in [entry["run"] for entry in self.runs()]:
-            raise Told("There is no such release any more; load the page again.", 404)
-        return self.releases / run
-
     async def public_report(self, run: str) -> Path:
         """Return the report for everybody, made when it is first asked for."""
-        folder = self.run_folder(run)
-        target = folder / "report-public.html"
+        folder = runs.run_folder(self.opened(), run)
+        target = folder / runs.PUBLIC_REPORT
         if not target.exists():
             page = await self.reader.ask(
                 "public_report",
@@ -342,7 +304,7 @@ class Studio:
                 name="policy.yaml",
                 folder=str(self.opened().folder),
                 receipt=json.loads((folder / "receipt.json").read_bytes()),
-                release=str(release_file(folder)),
+                release=str(runs.release_file(folder)),
             )
             save(target, page.encode(), 0o644)
         return target
@@ -354,19 +316,6 @@ class Studio:
         await self.jobs.stop()
         await self.reader.stop()
         await self.checker.stop()
-
-
-def release_file(folder: Path) -> Path:
-    """Return the released table of a run's folder."""
-    return next(path for path in folder.iterdir() if path.stem == "release")
-
-
-def _files(folder: Path) -> list[dict[str, Any]]:
-    return [
-        {"name": path.name, "size": path.stat().st_size}
-        for path in sorted(folder.iterdir())
-        if path.stem == "release" or path.name in RUN_FILES
-    ]
 
 
 def copy_demo(folder: Path) -> Path:

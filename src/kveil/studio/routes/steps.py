@@ -95,21 +95,38 @@ async def replanted(request: Request) -> Response:
     column, do = field(body, "column", str), field(body, "do", str)
     attribute = (content(project.text).get("attributes") or {}).get(column) or {}
     spec = attribute.get("hierarchy")
-    if do in ("paste", "import"):
-        lines: tuple[tuple[str, ...], ...] = ()
-        given = body.get("text") if do == "paste" else project_file(studio, field(body, "path", str))
-        new = replant.pasted(str(given), "the rows")
-    else:
-        asked = await studio.reader.ask(
-            "lines", **studio.reading(), column=column, hierarchy=spec, folder=str(project.folder)
-        )
-        lines = tuple(tuple(line) for line in asked["lines"])
-        new = _changed_tree(do, lines, body)
     files: dict[str, str] = {}
-    changes = [Change(("attributes", column, "hierarchy"), _written(studio, column, spec, new, files))]
+    if do == "import":
+        value, new = await _from_file(studio, column, field(body, "path", str), files)
+    else:
+        if do == "paste":
+            new = replant.pasted(field(body, "text", str), "the rows")
+        else:
+            new = _changed_tree(do, await _lines_of(studio, column, spec), body)
+        value = _written(studio, column, spec, new, files)
+    changes = [Change(("attributes", column, "hierarchy"), value)]
     changes += _boundary_after(do, attribute.get("boundary"), body, new, column)
     take_step(studio, changes, f"{column}: {_words(do, body)}", files)
     return JSONResponse(studio.state())
+
+
+async def _lines_of(studio: Studio, column: str, spec: Any) -> tuple[tuple[str, ...], ...]:
+    folder = str(studio.opened().folder)
+    asked = await studio.reader.ask("lines", **studio.reading(), column=column, hierarchy=spec, folder=folder)
+    return tuple(tuple(line) for line in asked["lines"])
+
+
+async def _from_file(studio: Studio, column: str, named: str, files: dict[str, str]) -> tuple[Any, Any]:
+    """Return how the policy names a tree's file, and its lines; rows in another form are written as a tree anew."""
+    path, folder = below(studio.root, named), studio.opened().folder
+    spec = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
+    try:
+        return spec, await _lines_of(studio, column, spec)
+    except Told as error:
+        if error.status != 422:
+            raise
+    new = replant.pasted(project_file(studio, named), "the rows")
+    return written_steps(studio, column, {"lines": new}, files), new
 
 
 def project_file(studio: Studio, named: str) -> str:

@@ -3,7 +3,7 @@ import { html, render, useEffect, useState } from "/static/vendor/preact.js";
 import { start, useStore, undo, redo, set, state, go } from "/static/store.js";
 import { Text } from "/static/yaml.js";
 import { FileScreen } from "/static/file.js";
-import { ColumnsScreen, toDecide } from "/static/columns.js";
+import { ColumnsScreen } from "/static/columns.js";
 import { StepsScreen } from "/static/steps.js";
 import { PromisesScreen } from "/static/promises.js";
 import { CheckScreen } from "/static/check.js";
@@ -19,7 +19,7 @@ const SCREENS = [
 function badge(screen) {
   const { project, check, jobs, runs } = state;
   if (!project) return null;
-  if (screen === "columns" && toDecide(project).length) return html`<span class="badge warn" title="columns to decide">${toDecide(project).length}<span class="sr"> to decide</span></span>`;
+  if (screen === "columns" && project.deciding.length) return html`<span class="badge warn" title="columns to decide">${project.deciding.length}<span class="sr"> to decide</span></span>`;
   if (screen === "check") {
     if (check.state === "refused") return html`<span class="badge bad">!<span class="sr"> something is wrong</span></span>`;
     if (check.state === "done" && !check.possible) return html`<span class="badge bad">✗<span class="sr"> cannot be kept</span></span>`;

@@ -13,8 +13,9 @@ function Answer({ check, project }) {
   const people = check.noun === "person" ? "people" : undefined;
   if (!check.possible) {
     const worst = check.attributes.filter((a) => a.to_blame_for > 0).sort((a, b) => b.to_blame_for - a.to_blame_for)[0];
-    return html`<div class="notice bad"><p class="big">✗ ${check.never_kept > check.allowed ? `${count(check.never_kept, check.noun, people)} of ${number(check.records)} can never be kept; ${number(check.allowed)} may be left out` : "The promises cannot be kept"}</p>
-      ${check.impossible.map((told) => html`<p>${told}</p>`)}
+    const [first, ...more] = check.impossible;
+    return html`<div class="notice bad"><p class="big">✗ ${first}</p>
+      ${more.map((told) => html`<p>${told}</p>`)}
       ${worst ? html`<p>The limit on ${worst.attribute} is to blame for ${number(worst.to_blame_for)}.</p>` : html`<p>Loosen a limit, ask for less, or allow more to be left out.</p>`}
       <div class="row">${check.never_kept > check.allowed && html`<button onClick=${() => go("promises")}>Allow more to be left out, or ask for less</button>`}</div></div>`;
   }

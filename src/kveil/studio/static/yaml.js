@@ -6,6 +6,7 @@ import {
   setDiagnostics, autocompletion, completionKeymap, tags, Annotation,
 } from "/static/vendor/editor.js";
 import { api, set, state, take, useStore, undo, redo, Refused, say } from "/static/store.js";
+import { Copy } from "/static/copy.js";
 import { ROLES, MODELS } from "/static/words.js";
 
 const theme = EditorView.theme({
@@ -168,6 +169,6 @@ export function Text() {
       : html`<p class="said">Saved. What you click stands here; what you type is clicked.</p>`}
     </div>
     <div class="command"><code tabindex="0" aria-label="The same on the command line">${command}</code>
-      <button class="tight" onClick=${() => navigator.clipboard?.writeText(command).then(() => say("Copied."), () => say("The browser does not let the page copy; mark the text instead."))}>Copy</button></div>
+<${Copy} text=${command} /></div>
   </aside>`;
 }
