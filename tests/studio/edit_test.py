@@ -78,7 +78,7 @@ seed: 0
 def _shipped() -> list[str]:
     """Return every policy in the package, the tests and the documentation."""
     root = HERE.parents[1]
-    files = [*hospital().glob("*.yaml"), *sorted((root / "tests" / "golden").rglob("*.yaml"))]
+    files = [*hospital().glob("*.yaml"), *sorted((root / "tests").rglob("*.yaml"))]
     texts = [file.read_text(encoding="utf-8") for file in files]
     for page in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
         texts += [block.split("```")[0] for block in page.read_text(encoding="utf-8").split("```yaml\n")[1:]]
