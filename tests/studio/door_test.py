@@ -29,9 +29,18 @@ def test_a_link_is_worth_nothing_after_ten_minutes() -> None:
     time = 0.0
     door = Door(lambda *_: None, 1, now=lambda: time)  # type: ignore[arg-type,return-value]
     token = door.link().partition("token=")[2]
+    late = door.link().partition("token=")[2]
     assert door._opens(token)
-    time = 601.0
     assert not door._opens(token)
+    time = 601.0
+    assert not door._opens(late)
+
+
+def test_the_link_that_was_printed_works_though_the_browser_got_another_one() -> None:
+    door = Door(lambda *_: None, 1)  # type: ignore[arg-type,return-value]
+    printed, opened = (door.link().partition("token=")[2] for _ in range(2))
+    assert door._opens(opened)
+    assert door._opens(printed)
 
 
 def test_strangers_are_refused(studio: Running) -> None:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -22,22 +23,27 @@ BUSY = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 def _million(folder: Path) -> None:
-    rows = 1_000_000
+    """Write a table of a million people, nearly all of them different in what others may know."""
+    rows, draw = 1_000_000, np.random.default_rng(19)
     index = pl.int_range(rows, eager=True)
+
+    def numbers(low: int, high: int) -> pl.Series:
+        return pl.Series(draw.integers(low, high, rows)).cast(pl.String)
+
     frame = pl.DataFrame(
         {
             "id": index.cast(pl.String),
             "name": "n" + index.cast(pl.String),
-            "age": ((index * 7919) % 90).cast(pl.String),
-            "sex": ((index * 31) % 2).cast(pl.String).replace({"0": "F", "1": "M"}),
-            "zip": (10_000 + (index * 104_729) % 9_000).cast(pl.String),
-            "weight": (40 + (index * 13) % 100).cast(pl.String),
-            "ward": ((index * 17) % 12).cast(pl.String),
-            "year": (1930 + (index * 5) % 90).cast(pl.String),
-            "payer": ((index * 3) % 5).cast(pl.String),
-            "visits": ((index * 11) % 20).cast(pl.String),
-            "diagnosis": "d" + ((index * 101) % 300).cast(pl.String),
-            "cost": ((index * 977) % 5000).cast(pl.String),
+            "age": numbers(0, 90),
+            "sex": numbers(0, 2).replace({"0": "F", "1": "M"}),
+            "zip": numbers(10_000, 19_000),
+            "weight": numbers(40, 140),
+            "ward": numbers(0, 12),
+            "year": numbers(1930, 2020),
+            "payer": numbers(0, 5),
+            "visits": numbers(0, 20),
+            "diagnosis": "d" + numbers(0, 300),
+            "cost": numbers(0, 5000),
         }
     )
     frame.write_csv(folder / "large.csv")

@@ -212,6 +212,7 @@ class Project:
             "number": self.number,
             "name": self.path.name,
             "path": str(self.path),
+            "shown": f"{self.folder.name}/{self.path.name}",
             "folder": str(self.folder),
             "text": self.text,
             "content": content(self.text),

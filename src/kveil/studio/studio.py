@@ -19,7 +19,8 @@ from kveil.studio.edit import Change, content
 from kveil.studio.files import POLICIES, TABLES, fresh_name
 from kveil.studio.project import Project, save
 
-WAIT = 0.3  # seconds after a change before the table is asked
+WAIT = 0.15  # seconds after a change before the table is asked
+MOST_POLICY = 5_000_000  # bytes of a policy that is looked at
 SLOW = 3.0  # seconds; a check that takes longer waits for a click
 
 
@@ -36,7 +37,7 @@ class Studio:
         self.table: dict[str, Any] | None = None
         self.check: dict[str, Any] = {"state": "none"}
         self.checking: asyncio.Task[None] | None = None
-        self.last_check = 0.0  # seconds the last one took
+        self.took = {"never_kept": 0.0, "limits": 0.0}  # seconds that the last check took
         self.used = monotonic()
         self.catalogue: dict[str, Any] = {}
 
@@ -124,10 +125,14 @@ class Studio:
         self.changed()
         await self.look_at_table()
 
+    def _is_inside(self, path: Path) -> bool:
+        """Tell whether a file is one the page may open: neither hidden nor a link that leads out of the root."""
+        return not path.name.startswith(".") and path.is_file() and path.resolve().is_relative_to(self.root)
+
     def _policy_for(self, table: Path) -> Path | None:
         """Return the policy beside a table that names it as its data."""
         for path in sorted(table.parent.iterdir()):
-            if path.suffix.lower() in POLICIES and path.stat().st_size < 5_000_000:
+            if path.suffix.lower() in POLICIES and self._is_inside(path) and path.stat().st_size < MOST_POLICY:
                 with contextlib.suppress(Exception):
                     named = (content(path.read_text(encoding="utf-8-sig")).get("data") or {}).get("path")
                     if named and (path.parent / named).resolve() == table.resolve():
@@ -137,7 +142,7 @@ class Studio:
     async def open(self, path: Path) -> None:
         """Open a policy, a table, or a folder that has one."""
         if path.is_dir():
-            found = sorted(p for p in path.iterdir() if p.suffix.lower() in POLICIES and not p.name.startswith("."))
+            found = [p for p in sorted(path.iterdir()) if p.suffix.lower() in POLICIES and self._is_inside(p)]
             first = next((p for p in found if p.stem == "policy"), found[0] if len(found) == 1 else None)
             if first is not None:
                 await self.open_policy(first)
@@ -207,36 +212,48 @@ class Studio:
     # ------------------------------------------------------------------------------------------ the live check
 
     def ask_check(self, *, wanted: bool = False) -> None:
-        """Check the policy against its table soon; a slow one only where somebody asks for it."""
+        """Check the policy against its table soon; what takes long only where somebody asks for it."""
         if self.checking is not None and not self.checking.done():
             self.checking.cancel()
-        if self.last_check > SLOW and not wanted:
-            self.check = {"state": "stale", "seconds": self.last_check}
-            self.tell("check", self.check)
+        if self.took["never_kept"] > SLOW and not wanted:
+            self._checked({"state": "stale", "seconds": self.took["never_kept"]})
             return
-        self.check = {"state": "running", "seconds": self.last_check}
-        self.tell("check", self.check)
-        self.checking = asyncio.ensure_future(self._check())
+        self._checked({"state": "running", "seconds": self.took["never_kept"]})
+        self.checking = asyncio.ensure_future(self._check(wanted=wanted))
 
-    async def _check(self) -> None:
-        await asyncio.sleep(WAIT)
-        project = self.opened()
-        number = project.number
-        started = monotonic()
+    def _checked(self, check: dict[str, Any]) -> None:
+        self.check = check
+        self.tell("check", check)
+
+    async def _check(self, *, wanted: bool) -> None:
+        """Ask who can never be kept and tell it at once; then whose fault it is, which takes longer."""
+        await asyncio.sleep(0 if wanted else WAIT)
+        number = self.opened().number
         try:
-            answer = await self.checker.ask(
-                "check",
-                text=project.text,
-                name=project.path.name,
-                folder=str(project.folder),
-                path=str(self.data_path()),
+            answer = await self._asked_to_check("never_kept")
+            whole = wanted or self.took["limits"] <= SLOW
+            self._checked(
+                {"state": "done", "number": number, "whole": False, "looking": whole, "attributes": [], **answer}
+                | {"seconds_of_limits": self.took["limits"]}
             )
-            self.check = {"state": "done", "number": number, **answer}
+            if whole:
+                answer |= await self._asked_to_check("limits")
+                self._checked({"state": "done", "number": number, "whole": True, "looking": False, **answer})
         except Told as error:
-            self.check = {"state": "refused", "number": number, "told": error.told, **error.more}
-        self.last_check = monotonic() - started
-        if self.project is project and project.number == number:
-            self.tell("check", self.check)
+            self._checked({"state": "refused", "number": number, "told": error.told, **error.more})
+
+    async def _asked_to_check(self, question: str) -> dict[str, Any]:
+        """Ask the process that checks; a change of the policy cancels this, so that no old answer is told."""
+        project, started = self.opened(), monotonic()
+        answer: dict[str, Any] = await self.checker.ask(
+            question,
+            text=project.text,
+            name=project.path.name,
+            folder=str(project.folder),
+            path=str(self.data_path()),
+        )
+        self.took[question] = monotonic() - started
+        return answer
 
     # ------------------------------------------------------------------------------------------ runs
 
@@ -271,7 +288,17 @@ class Studio:
             "--receipt", f"{inside}/receipt.json", "--account", f"{inside}/account.json",
             "--owner", f"{inside}/owner.json", "--report", f"{inside}/report.html", "--json", "--progress", "json",
         ]  # fmt: skip
-        return await self.jobs.start("run", arguments, project.folder, folder)
+        return await self.jobs.start("run", arguments, project.folder, made=folder)
+
+    async def play_attacker(self, run: str) -> Job:
+        """Play the attacker against a release, knowing what its promises say somebody may know."""
+        project = self.opened()
+        folder = runs.run_folder(project, run)
+        arguments = [
+            "attack", project.path.name, "--original", str(self.data_path()), "--json",
+            "--release", str(runs.release_file(folder)), "--owner", str(folder / "owner.json"),
+        ]  # fmt: skip
+        return await self.jobs.start("attack", arguments, project.folder, about=run)
 
     async def side_job(self, kind: str, algorithms: list[str] | None = None) -> Job:
         """Compare methods, look for rules, or look deeper at the raw table's risk."""

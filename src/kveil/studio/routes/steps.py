@@ -21,6 +21,13 @@ def _hidden(studio: Studio) -> list[str]:
     return [n for n, a in said.items() if isinstance(a, dict) and a.get("role") in ("identifier", "individual")]
 
 
+def _shown(studio: Studio, column: str) -> str:
+    """Return a column whose values may be looked at without being asked for; refuse those that name people."""
+    if column in _hidden(studio):
+        raise Told("The values of this column name people, so they are not shown; give it another role first.", 403)
+    return column
+
+
 async def values(request: Request) -> Response:
     """Send values of a column; those of columns that name people only where that was asked for."""
     studio = studio_of(request)
@@ -53,7 +60,9 @@ async def bins(request: Request) -> Response:
     """Send the histogram of a column of numbers."""
     studio = studio_of(request)
     return JSONResponse(
-        await studio.reader.ask("bins", **studio.reading(), column=request.query_params.get("column", ""))
+        await studio.reader.ask(
+            "bins", **studio.reading(), column=_shown(studio, request.query_params.get("column", ""))
+        )
     )
 
 
@@ -80,7 +89,7 @@ async def preview(request: Request) -> Response:
     answer = await studio.reader.ask(
         "preview",
         **studio.reading(),
-        column=field(body, "column", str),
+        column=_shown(studio, field(body, "column", str)),
         hierarchy=body.get("hierarchy"),
         folder=str(studio.opened().folder),
     )
@@ -92,7 +101,7 @@ async def replanted(request: Request) -> Response:
     studio, body = studio_of(request), await body_of(request)
     project = studio.opened()
     project.expect(field(body, "number", int))
-    column, do = field(body, "column", str), field(body, "do", str)
+    column, do = _shown(studio, field(body, "column", str)), field(body, "do", str)
     attribute = (content(project.text).get("attributes") or {}).get(column) or {}
     spec = attribute.get("hierarchy")
     files: dict[str, str] = {}

@@ -25,11 +25,13 @@ async def check(request: Request) -> Response:
 
 
 async def start_job(request: Request) -> Response:
-    """Make a release, compare methods, look for rules or for risk."""
+    """Make a release, compare methods, play the attacker, look for rules or for risk."""
     studio, body = studio_of(request), await body_of(request)
     kind = field(body, "do", str)
     if kind == "run":
         job = await studio.run()
+    elif kind == "attack":
+        job = await studio.play_attacker(field(body, "run", str))
     elif kind in ("compare", "rules", "risk"):
         job = await studio.side_job(kind, texts(body, "algorithms") if body.get("algorithms") else None)
     else:

@@ -43,6 +43,20 @@ function Earlier({ runs, chosen, choose, other, compareWith }) {
     ${two && one && html`<div class="scroll" tabindex="0" role="region" aria-label="Side by side"><table><caption>Side by side</caption><thead><tr><th></th><th scope="col">${chosen}</th><th scope="col">${other}</th></tr></thead><tbody>${facts.map(([name, of]) => html`<tr><th scope="row">${name}</th><td>${of(one)}</td><td>${of(two)}</td></tr>`)}</tbody></table></div>`}</section>`;
 }
 
+function Attacks({ run, same }) {
+  const { jobs } = useStore();
+  const job = jobs.filter((each) => each.kind === "attack" && each.run === run).at(-1);
+  const busy = job?.state === "running";
+  const attacks = job?.result?.attacks ?? [];
+  return html`<section class="card stack"><div class="row end"><h3>What an attacker gets out of it</h3>
+      <button disabled=${busy || !same} title=${same ? "" : "The policy has been changed since this release was made"} onClick=${() => attempt(() => api("POST", "jobs", { do: "attack", run }))}>${busy ? "Playing…" : attacks.length ? "Play again" : "Play the attacker"}</button></div>
+    <p class="small soft">Tries to find people in the table as it was and in this release, knowing of them what your promises say somebody may know.</p>
+    ${job?.state === "refused" && html`<p class="bad">${job.told}</p>`}
+    ${attacks.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Attacks"><table><thead><tr><th scope="col">attack</th><th scope="col">knowing</th><th scope="col" class="n">right before</th><th scope="col" class="n">right now</th></tr></thead>
+      <tbody>${attacks.map((a) => html`<tr><th scope="row">${a.attack}</th><td>${a.knowing}</td><td class="n">${share(a.before?.rate ?? 0)}</td><td class="n">${share(a.after?.rate ?? 0)}</td></tr>`)}</tbody></table></div>
+      <details><summary>In sentences</summary><ul>${attacks.map((a) => html`<li>${a.sentence}</li>`)}</ul></details>`}</section>`;
+}
+
 export function ResultScreen() {
   const { project, runs, wantedRun, catalogue } = useStore();
   const [chosen, choose] = useState(wantedRun ?? null);
@@ -66,6 +80,7 @@ export function ResultScreen() {
     <${Files} run=${run} files=${files} />
     <section class="card"><h3>Before and after</h3><${Before} run=${run} /></section>
     <${Losses} account=${account} />
+    <${Attacks} run=${run} same=${same} />
     <section class="card"><div class="row end"><h3>The report, for your eyes</h3><button class="tight" onClick=${() => showReport(!report)}>${report ? "Fold away" : "Show"}</button></div>
       ${report && html`<iframe class="report" sandbox="" title="Report of this release" src=${`/api/runs/${encodeURIComponent(run)}/report.html?show=1`}></iframe>`}</section>
     <section class="card"><h3>The same on the command line</h3>

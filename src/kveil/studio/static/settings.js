@@ -4,13 +4,12 @@ import { change, useStore } from "/static/store.js";
 
 const WORDS = {
   path: ["The table", "from the policy's folder, or absolute"], separator: ["Sign between the fields", "found by itself where it is empty"],
-  encoding: ["Encoding", "utf-8 where it is empty"], decimal: ["Decimal sign", "found by itself where it is empty"], key: ["Who somebody is in other tables", ""],
   order: ["Order of the rows", "the table's own order can tell who somebody is"], shape: ["People with several records", "one row each, or one row for each item"],
   conflicts: ["Where a person's records disagree", ""], limit: ["How many may be left out", "0.05 is 5 in 100"], show: ["Records left out", ""],
-  loss: ["What counts as loss", ""], seed: ["Seed", "the same seed gives the same release"], engine: ["Where it is reckoned", ""], previous: ["Earlier releases to hold together with", "archives, separated by commas"],
+  loss: ["What counts as loss", ""], seed: ["Seed", "the same seed gives the same release"],
   sorted: "sorted, tells nothing", shuffle: "shuffled, different every time", keep: "as in the table", sets: "one row for each person", long: "one row for each item",
   error: "stop and say so", generalize: "show what covers all of them", drop: "leave their rows out", star: "show * in them",
-  ncp: "share of detail (NCP)", il: "information loss (IL)", precision: "steps climbed (precision)", local: "on this machine", stream: "on this machine, piece by piece", spark: "on a Spark cluster",
+  ncp: "share of detail (NCP)", il: "information loss (IL)", precision: "steps climbed (precision)",
 };
 
 /** Follow references, and of alternatives take the first that is more than nothing. */

@@ -133,7 +133,7 @@ function Cost({ column, check, boundary }) {
   if (check.state !== "done" || !check.never_kept) return null;
   const fault = check.attributes.find((a) => a.attribute === column);
   if (!fault || (!fault.to_blame_for && !fault.saves)) return null;
-  return html`<div class="notice bad"><p><strong>${count(check.never_kept, check.noun, check.noun === "person" ? "people" : undefined)} can never be kept</strong>, ${number(fault.to_blame_for)} of them because of this limit. One step looser would save ${number(fault.saves)}.</p>
+  return html`<div class="notice bad"><p><strong>${count(check.never_kept, check.noun, check.plural)} can never be kept</strong>, ${number(fault.to_blame_for)} of them because of this limit. One step looser would save ${number(fault.saves)}.</p>
     <div class="row"><${Loosen} column=${column} saves=${fault.saves} /></div></div>`;
 }
 

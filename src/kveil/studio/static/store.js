@@ -3,7 +3,7 @@ import { useState, useEffect } from "/static/vendor/preact.js";
 
 export const state = {
   ready: false, gone: false, root: "", project: null, table: null, check: { state: "none" }, jobs: [], command: null,
-  catalogue: null, methods: null, toast: null, working: null, broken: null, screen: "file", column: null, runs: null,
+  catalogue: null, methods: null, toast: null, working: null, broken: null, screen: "file", column: null, runs: null, folded: false,
 };
 const listeners = new Set();
 

@@ -1,5 +1,5 @@
 // The policy's text beside every screen: what is clicked stands here, what is typed is clicked.
-import { html, useEffect, useRef, useState } from "/static/vendor/preact.js";
+import { html, useEffect, useRef } from "/static/vendor/preact.js";
 import {
   EditorState, EditorView, StateEffect, StateField, Decoration, keymap, lineNumbers, highlightActiveLine, drawSelection,
   defaultKeymap, indentOnInput, bracketMatching, syntaxHighlighting, HighlightStyle, indentUnit, yaml,
@@ -75,8 +75,7 @@ function follow(view, text) {
 const KEPT = "kveil-unsaved-text"; // a text that could not be saved, never data
 
 export function Text() {
-  const { project, command, broken } = useStore();
-  const [folded, fold] = useState(false);
+  const { project, command, broken, folded, screen, column } = useStore();
   const holder = useRef(null);
   const view = useRef(null);
   const timer = useRef(null);
@@ -153,14 +152,22 @@ export function Text() {
     view.current.dispatch(setDiagnostics(view.current.state, found));
   }, [broken, project?.error, project?.text]);
 
+  useEffect(() => { // the line that a screen is about; only the text itself is scrolled
+    const key = { steps: column, promises: "privacy", run: "algorithm", file: "data" }[screen];
+    if (!view.current || !key || view.current.hasFocus) return;
+    const quoted = key.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    const at = new RegExp(`^ *["']?${quoted}["']? *:`, "m").exec(view.current.state.doc.toString());
+    if (at) view.current.scrollDOM.scrollTop = view.current.lineBlockAt(at.index).top - view.current.scrollDOM.clientHeight / 3;
+  }, [screen, column, folded]);
+
   if (!project) return null;
   if (folded) {
-    return html`<aside class="text" aria-label="Policy text"><button onClick=${() => { view.current = null; fold(false); }}>Show the text</button></aside>`;
+    return html`<aside class="text" aria-label="Policy text"><button onClick=${() => { view.current = null; set({ folded: false }); }}>Show the text</button></aside>`;
   }
   const wrong = broken ?? project.error;
   return html`<aside class="text" aria-label="Policy text">
     <div class="head"><h2 title=${project.path}>${project.name}</h2>
-      <button class="quiet tight" onClick=${() => fold(true)}>Fold away</button></div>
+      <button class="quiet tight" onClick=${() => set({ folded: true })}>Fold away</button></div>
     <div class="editor" ref=${holder}></div>
     <div aria-live="polite">
       ${broken ? html`<div class="notice bad"><p><strong>Not saved.</strong> ${broken.told}</p>
