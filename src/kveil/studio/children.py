@@ -26,7 +26,7 @@ LINE = 64_000_000  # bytes that one answer of the reader may have
 
 
 def environment(given: Mapping[str, str]) -> dict[str, str]:
-    """Return what a child is told of the surroundings: all but what its name says is a secret, which none of them needs."""
+    """Return the surroundings that a child is told: all but what is called a secret, which none of them needs."""
     return {name: value for name, value in given.items() if not SECRET.search(name)}
 
 
@@ -76,8 +76,8 @@ class Reader:
     async def _asked(self, question: str, given: dict[str, Any]) -> dict[str, Any] | None:
         if self.process is None or self.process.returncode is not None:
             self.process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "kveil.studio.reader", stdin=PIPE, stdout=PIPE, start_new_session=True, limit=LINE,
-                env=environment(os.environ),
+                sys.executable, "-m", "kveil.studio.reader", stdin=PIPE, stdout=PIPE, start_new_session=True,
+                limit=LINE, env=environment(os.environ),
             )  # fmt: skip
         assert self.process.stdin is not None
         assert self.process.stdout is not None

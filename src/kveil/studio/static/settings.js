@@ -24,10 +24,9 @@ export function resolved(schema, whole) {
   return here ?? {};
 }
 
-export function Field({ name, schema, value, save, whole }) {
+export function Field({ id, schema, value, save, whole }) {
   const here = resolved(schema, whole);
   const [draft, type] = useState(null);
-  const id = `field-${name}`;
   const choices = here.enum ?? (here.const !== undefined ? [here.const] : null);
   const type_ = Array.isArray(here.type) ? here.type[0] : here.type;
   const done = (text) => { type(null); save(text === "" ? undefined : type_ === "array" ? text.split(",").map((t) => t.trim()).filter(Boolean) : text); };
@@ -56,8 +55,9 @@ export function Settings({ under, only, without = [], words }) {
   const names = Object.keys(schema.properties ?? {}).filter((name) => (only ? only.includes(name) : !without.includes(name)));
   return html`<div class="form">${names.map((name) => {
     const [label, hint] = Array.isArray(WORDS[name]) ? WORDS[name] : [name, ""];
-    return html`<label for=${`field-${name}`}>${label} <code class="soft">${name}</code></label>
-      <${Field} key=${name} name=${name} schema=${schema.properties[name]} whole=${whole} value=${content[name]}
+    const id = ["field", ...under, name].join("-");
+    return html`<label for=${id}>${label} <code class="soft">${name}</code></label>
+      <${Field} key=${name} id=${id} schema=${schema.properties[name]} whole=${whole} value=${content[name]}
         save=${(value) => change(() => ({ changes: [value === undefined ? { path: [...under, name] } : { path: [...under, name], value }], words: `${words ? `${words}: ` : ""}${name}${value === undefined ? " as usual" : ` ${value}`}` }))} />
       ${hint && html`<span class="hint">${hint}</span>`}`;
   })}</div>`;
