@@ -27,7 +27,7 @@ if importlib.util.find_spec("playwright") is None or AXE is None or AXE.origin i
 
 from playwright.sync_api import Browser, Error, Page, Request, expect, sync_playwright  # noqa: E402
 
-PATIENCE = 120_000.0  # milliseconds; a machine may be busy with other things
+PATIENCE = 20_000.0  # milliseconds; a machine may be busy with other things
 SWITCHES = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
 expect.set_options(timeout=PATIENCE)
 

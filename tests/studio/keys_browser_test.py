@@ -79,7 +79,7 @@ def test_every_plain_setting_can_be_set_by_form(browser: Browser, studio: Runnin
             _set(form, path, schema)
     form.fill(form.page.get_by_label("up to"), "7.5")
     form.wait("0.075", "suppression", "limit")
-    form.page.get_by_label("show * in them").check()
+    form.page.get_by_label("show * in them").click()
     form.wait("star", "suppression", "show")
     form.tab.close()
 
@@ -118,7 +118,7 @@ def _columns(form: Form) -> None:
 def _kind(form: Form, column: str, words: str, test: Callable[[Any], bool]) -> None:
     form.tab.go("steps", column)
     form.page.get_by_label(f"Steps of {column}", exact=True).first.wait_for()
-    form.page.get_by_label(words, exact=True).check()
+    form.page.get_by_label(words, exact=True).click()
     for _ in range(1200):
         if test(form.said("attributes", column, "hierarchy")):
             form.keys |= keys_in(content(form.tab.policy))
@@ -134,7 +134,7 @@ def _trees_and_limits(form: Form) -> None:
     form.wait(["New England"], "attributes", "zip", "boundary")
     page.get_by_label("Limit", exact=True).select_option("level")
     form.wait({"level": "1"}, "attributes", "zip", "boundary")
-    page.get_by_label("step 2").check()
+    page.get_by_label("step 2").click()
     form.wait({"level": "2"}, "attributes", "zip", "boundary")
     _kind(form, "zip", "cut from the end", lambda spec: "mask" in spec)
     page.get_by_label("another one").fill("1")
@@ -144,7 +144,7 @@ def _trees_and_limits(form: Form) -> None:
     form.fill(page.get_by_label("weight", exact=True), "2")
     form.wait("2", "attributes", "zip", "weight")
     form.tab.go("steps", "birth")
-    page.get_by_label("quarter").check()
+    page.get_by_label("quarter").click()
     form.wait(["month", "quarter", "year", "decade"], "attributes", "birth", "hierarchy", "dates")
     form.tab.go("steps", "sex")
     page.get_by_role("button", name="Paste from a spreadsheet…").click()
@@ -189,7 +189,7 @@ def _promises(form: Form) -> None:
     form.wait("3", "privacy", 3, "k")
     page.locator(".promise").nth(3).get_by_text("department", exact=True).click()
     form.wait(["birth", "sex", "zip", "weight"], "privacy", 3, "attributes")
-    page.get_by_role("radio", name="yes").check()
+    page.get_by_role("radio", name="yes").click()
     page.get_by_label("the column that says whose").select_option("patient_id")
     form.wait("individual", "attributes", "patient_id", "role")
     for place, (model, settings) in enumerate(MODELS.items(), start=4):

@@ -125,7 +125,7 @@ function Limit({ column, attribute, tree }) {
     else if (value === "level") put(path, { level: Math.min(most, 1) }, `${column}: limit by step`);
     else change(() => { const labels = boundary && tree ? [...markedNodes(tree, boundary)].filter((n) => n !== tree.root).map((n) => tree.labels[n]) : []; return labels.length ? { changes: [{ path, value: labels }], words: `${column}: limits by hand` } : null; });
   };
-  return html`<div class="row"><label>Limit <select value=${kind} onChange=${(e) => choose(e.target.value)}><option value="none">${kind === "none" ? "none: mark nodes below" : "none"}</option><option value="marked" disabled=${!boundary}>marked by hand</option><option value="level">the same step everywhere</option></select></label>
+  return html`<div class="row"><label>Limit <select aria-label="Limit" value=${kind} onChange=${(e) => choose(e.target.value)}><option value="none">${kind === "none" ? "none: mark nodes below" : "none"}</option><option value="marked" disabled=${!boundary}>marked by hand</option><option value="level">the same step everywhere</option></select></label>
     ${kind === "level" && html`<fieldset class="row"><legend class="sr">Step</legend>${[...Array(most + 1).keys()].map((n) => html`<label class="choice"><input type="radio" name=${`level-${column}`} checked=${Number(boundary.level) === n} onChange=${() => put([...path, "level"], n, `${column}: limit at step ${n}`)} />${n === 0 ? "the value itself" : `step ${n}`}</label>`)}</fieldset>`}</div>`;
 }
 

@@ -131,6 +131,7 @@ export function Text() {
     view.current.scrollDOM.tabIndex = 0;
     const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
     if (kept && kept.path === project.path && kept.text !== project.text) {
+      set({ broken: { told: "This is what was typed before the page was loaded again." } });
       view.current.dispatch({ changes: { from: 0, to: view.current.state.doc.length, insert: kept.text } });
     }
   }, [project, folded]);
