@@ -27,17 +27,23 @@ if importlib.util.find_spec("playwright") is None or AXE is None or AXE.origin i
 
 from playwright.sync_api import Browser, Error, Page, Request, expect, sync_playwright  # noqa: E402
 
-PATIENCE = 20_000.0  # milliseconds; a machine may be busy with other things
-SWITCHES = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+PATIENCE = 120_000.0  # milliseconds; a machine may be busy with other things
+REBOUND = "rebound.example"  # a name that leads to this machine
+SWITCHES = [
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    "--disable-gpu",
+    f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1",
+]
 expect.set_options(timeout=PATIENCE)
 
 
 @contextmanager
-def browser_here(*switches: str) -> Iterator[Browser]:
+def browser_here() -> Iterator[Browser]:
     """Start a browser; skip where the one of this machine does not start at all."""
     with sync_playwright() as playwright:
         try:
-            opened = playwright.chromium.launch(executable_path=CHROMIUM, args=[*SWITCHES, *switches], timeout=PATIENCE)
+            opened = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES, timeout=PATIENCE)
         except Error:
             pytest.skip("chromium does not start on this machine: `chromium --headless` by hand says why")
         yield opened
@@ -73,7 +79,9 @@ class Tab:
         context.set_default_timeout(PATIENCE)
         name, _, value = running.cookie.partition("=")
         if value:
-            context.add_cookies([{"name": name, "value": value, "url": running.origin}])
+            context.add_cookies(
+                [{"name": name, "value": value, "url": running.origin, "httpOnly": True, "sameSite": "Strict"}]
+            )
         self.page: Page = context.new_page()
         self.page.on("request", self._asked)
         self.page.on("console", lambda told: self.complaints.append(told.text) if told.type == "error" else None)
