@@ -236,7 +236,8 @@ def test_the_page_runs_no_inline_script_and_no_text_as_code(browser: Browser, fi
     tab = Tab(browser, finished)
     tab.page.evaluate(
         """() => { const script = document.createElement("script"); script.textContent = "window.ran = true";
-          document.body.append(script); document.body.insertAdjacentHTML("beforeend", "<i onclick='window.ran = true'>");
+          document.body.append(script);
+          document.body.insertAdjacentHTML("beforeend", "<i onclick='window.ran = true'>");
           document.querySelector("body > i").click(); setTimeout("window.ran = true", 0); }"""
     )
     tab.page.wait_for_timeout(300)
