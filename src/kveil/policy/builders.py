@@ -65,6 +65,15 @@ class IntervalScale:
             return False
         return any(self.label(*self.bounds(low, width)) == text for width in self.spec.widths)
 
+    def rewritten(self, label: str, other: IntervalScale) -> str:
+        """Return what another scale of the same intervals writes for one of these; any other text as it is."""
+        low = parse_number(label[1:].split(",")[0]) if label.startswith("[") else None
+        if low is None or self.real == other.real:
+            return label
+        ours = (width for width in self.spec.widths if self.label(*self.bounds(low, width)) == label)
+        width = next(ours, None)
+        return label if width is None else other.label(*other.bounds(low, width))
+
     def height(self, low: Decimal, level: int) -> int:
         """Return how many edges a leaf may lie below the interval of ``widths[level]`` that starts at low.
 
@@ -126,6 +135,17 @@ def _date_climber(spec: Dates) -> Callable[[str], Line | None]:
 def is_real(values: Iterable[str]) -> bool:
     """Tell whether any of the values is a number with a fraction."""
     return any(n is not None and not is_whole(n) for n in map(parse_number, values))
+
+
+def label_writer(spec: Hierarchy | None, values: Iterable[str]) -> Callable[[str], str]:
+    """Return how labels of a hierarchy that was built over more values are written where ``values`` are all there are.
+
+    Intervals of whole numbers are written as such, whatever the values that are left out were.
+    """
+    if not isinstance(spec, Intervals):
+        return lambda label: label
+    any_number, here = IntervalScale(spec, real=True), IntervalScale(spec, real=is_real(values))
+    return lambda label: any_number.rewritten(label, here)
 
 
 def climber(spec: Hierarchy | None, values: Iterable[str]) -> Callable[[str], Line | None]:
