@@ -92,7 +92,8 @@ def _generalized(table: Table, sensitive: Sensitive, nodes: Ints, here: Bools) -
     tree = sensitive.tree
     assert tree is not None
     known = here[sensitive.row] & (nodes != (-1 if tree.missing is None else int(tree.leaf_nodes[tree.missing])))
-    values = [sensitive.values[code] for code in np.unique(sensitive.code[known]).tolist()]
+    codes = np.unique(sensitive.code[known]).tolist()
+    values = [sensitive.values[code] for code in codes if code < sensitive.known]  # missing may be generalized, too
     labels, place = sensitive.nodes_as_shown(values)
     if table.policy.release.shape == "sets":
         barred = sum(1 for node in np.unique(nodes[known]).tolist() if ITEM_SEPARATOR in labels[node])
