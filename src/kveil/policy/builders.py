@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from decimal import Decimal
 from functools import cache
 from itertools import count
@@ -15,6 +15,8 @@ from kveil.policy.attributes import STAR, Dates, Hierarchy, Intervals, Mask
 from kveil.policy.lines import Line, Lines, check_lines, collapse
 from kveil.policy.numbers import EXACT, is_whole, multiple_below, parse_number, show_number, show_span
 
+LONGEST_NAME = 80  # characters of a value that may name a run
+_WORD_ENDS = re.compile(r"\b|^|$")
 _TIME = re.compile(r"[T ]\d{2}:\d{2}.*", re.ASCII | re.DOTALL)
 
 
@@ -231,14 +233,18 @@ def name_runs(lines: Sequence[Line], counts: Mapping[str, int], least: int) -> t
     """Return a tree of runs of values with its inner nodes named by their first and last frequent value.
 
     A label is shown to everybody, so that it may only name values that occur at least ``least`` times: a rare value
-    tends to stand at the end of a run, and would tell that somebody has it though the record itself is left out. Runs
-    that such values do not name, or do not tell apart, are numbered.
+    tends to stand at the end of a run, and would tell that somebody has it though the record itself is left out. A
+    frequent value in which a rare one can be read (`Surgery-Plastic`, where somebody has `Plastic`) names no run
+    either, nor does a very long one. Runs that such values do not name, or do not tell apart, are numbered.
     """
+    rare = {line[0] for line in lines if counts.get(line[0], 0) < least}
+    common = [line[0] for line in lines if line[0] not in rare and len(line[0]) <= LONGEST_NAME]
+    harmless = {value for value in common if not _reads_one_of(value, rare)}
     frequent: dict[str, list[str]] = {}
     for line in lines:
         for label in reversed(line[1:-1]):  # inner nodes, those above first
             ends = frequent.setdefault(label, [])
-            if counts.get(line[0], 0) >= least:
+            if line[0] in harmless:
                 ends.append(line[0])
     taken = {line[0] for line in lines} | {lines[0][-1]} if lines else set()
     names: dict[str, str] = {}
@@ -249,6 +255,12 @@ def name_runs(lines: Sequence[Line], counts: Mapping[str, int], least: int) -> t
         taken.add(name)
         names[label] = name
     return tuple((line[0], *(names[label] for label in line[1:-1]), line[-1]) for line in lines)
+
+
+def _reads_one_of(text: str, values: Set[str]) -> bool:
+    """Tell whether some whole words of a text, one after the other, are one of the values."""
+    ends = [match.start() for match in _WORD_ENDS.finditer(text)]
+    return any(text[start:end] in values for i, start in enumerate(ends) for end in ends[i + 1 :])
 
 
 def label_test(spec: Hierarchy | None, lines: Lines | None) -> Callable[[str], bool]:
