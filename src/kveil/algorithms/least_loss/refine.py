@@ -18,11 +18,12 @@ from kveil.algorithms.costs import NodeCosts
 from kveil.algorithms.declared import DeclaredRule
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
 from kveil.algorithms.least_loss.search_groups import group_search_of
-from kveil.algorithms.least_loss.search_overlaps import overlap_search_of
+from kveil.algorithms.least_loss.search_overlaps import may_come_in, overlap_search_of
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch
 from kveil.algorithms.least_loss.unsuppress import come_back
+from kveil.algorithms.neighbourhoods import come_by_runs, looks_at_values, runs_of_rows
 from kveil.algorithms.rules.follow import followers_of
-from kveil.arrays import Ints
+from kveil.arrays import Bools, Ints, Longs
 from kveil.measures import measure
 from kveil.models.fingerprints import as_shown
 from kveil.progress import Progress
@@ -85,7 +86,10 @@ class _Refinement:
         for component in components_of(view):
             part = RefinedComponent(component, solution, self.order)
             coming = part.outside if alone else self.order[:0]
+            coming = self._coming_by_runs(part, solution, coming, self._runs(coming))
             came, columns = self._search(part, solution, coming, tries_per_row)
+            if len(came) < len(coming) and not part.component.counts_only:  # out of time: runs would be torn
+                came, columns = came[:0], [solution.shown[position] for position in part.positions]
             suppressed[part.number][came] = False
             back[came] = True
             for position, column in zip(part.positions, columns, strict=True):
@@ -121,7 +125,25 @@ class _Refinement:
         def let_in(number: int, rows: Ints) -> tuple[Ints, list[Shown]]:
             return self._search(RefinedComponent(components[number], self.given, self.order), self.given, rows, None)
 
-        return come_back(self.table, self.given, self.order, let_in, self.watch.stop)
+        coming = self.order[self.given.suppressed_anywhere[self.order]]
+        return come_back(self.table, self.given, coming, self._runs(coming), let_in, self.watch.stop)
+
+    def _runs(self, coming: Ints) -> Longs:
+        """Return the runs by which rows may come back: one per row where no model looks at sensitive values."""
+        return runs_of_rows(self.table, coming) if looks_at_values(self.table) else np.arange(len(coming))
+
+    def _coming_by_runs(self, part: RefinedComponent, solution: Solution, coming: Ints, run: Longs) -> Ints:
+        """Return the rows that come back into a component by whole runs, where its models look at sensitive values."""
+        if not len(coming) or part.component.counts_only:
+            return coming
+        if not part.component.over_everything and not may_come_in(part):
+            return coming[:0]
+
+        def attempt(offered: Bools) -> Bools:
+            came, _ = self._search(part, solution, coming[offered], None)
+            return np.isin(coming, came)
+
+        return np.asarray(coming[come_by_runs(run, attempt)])
 
     def _search(
         self, part: RefinedComponent, solution: Solution, coming: Ints, tries_per_row: float | None
