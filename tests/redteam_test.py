@@ -174,6 +174,276 @@ dependencies: ["q1 -> q0"]
     assert [rule["holds"] for rule in starred.dependencies] == [True]
 
 
+# ------------------------------------------------------------------------------------ 6: the bytes that are published
+
+SETS = """
+kveil: 1
+data: {missing: ["", "?", "NA"]}
+attributes:
+  who: {role: individual}
+  zip: {role: quasi-identifier}
+  d: {role: sensitive, hierarchy: {tree: {"*": {common: [flu, gout], rare: [asthma, HIV]}}}}
+  w: {role: insensitive}
+privacy: [{model: kl-diversity, sensitive: d, k: 2, l: 1}, {model: k-anonymity, k: 2}]
+"""
+
+
+@pytest.mark.parametrize("odd", ["gout|flu", "flu|flu|gout", "gout|flu|", "|flu|gout", "flu||gout", "?"])
+def test_6_a_set_has_one_form(odd: str) -> None:
+    right = cells(zip="1111", d=["flu|gout"] * 3 + ["flu|gout" if odd != "?" else ""], w="aaaa")
+    policy = asked(SETS.replace("k: 2, l: 1", "k: 1, l: 1"))
+    assert kveil.verify(right, policy).findings == []
+    wrong = right.with_columns(d=pl.Series(["flu|gout"] * 3 + [odd]))
+    assert any("in another form" in finding for finding in kveil.verify(wrong, policy).findings)
+
+
+def test_6_sets_in_lists_have_one_form_too() -> None:
+    policy = asked(SETS)
+    sets = [["flu", "gout"], ["flu", "gout"], [], []]
+    right = pl.DataFrame({"zip": ["1"] * 4, "d": sets, "w": ["a"] * 4})
+    assert kveil.verify(right, policy).findings == []
+    for odd in (["gout", "flu"], ["flu", "flu", "gout"], ["flu", "gout", None], ["flu", "gout", ""]):
+        wrong = right.with_columns(d=pl.Series([odd, *sets[1:]], dtype=pl.List(pl.String)))
+        assert any("in another form" in finding for finding in kveil.verify(wrong, policy).findings), odd
+    mixed = right.with_columns(d=pl.Series([*sets[:3], None], dtype=pl.List(pl.String)))
+    assert any("in another form" in finding for finding in kveil.verify(mixed, policy).findings)
+
+
+def test_6_missing_has_one_text() -> None:
+    text = """
+kveil: 1
+data: {missing: ["", "?", "NA", "unknown"]}
+attributes: {zip: {role: quasi-identifier}, d: {role: sensitive}}
+privacy: [{model: k-anonymity, k: 4}]
+"""
+    assert kveil.verify(cells(zip=[""] * 4, d="abcd"), asked(text)).findings == []
+    verdict = kveil.verify(cells(zip=["", "?", "NA", "unknown"], d="abcd"), asked(text))
+    assert verdict.findings == ["zip writes missing in 3 cells otherwise than by '', the first text of data.missing."]
+
+
+LONG = """
+kveil: 1
+attributes:
+  who: {role: individual}
+  zip: {role: quasi-identifier}
+  d: {role: sensitive}
+  w: {role: insensitive}
+privacy: [{model: k-anonymity, k: 2}]
+release: {shape: long}
+"""
+
+
+def test_6_individuals_are_numbered_and_stand_together() -> None:
+    right = cells(individual="1122", zip="9999", d="abab", w="xxyy")
+    assert kveil.verify(right, asked(LONG)).findings == []
+    for ids in (
+        ["p1-SSN-000"] * 2 + ["p2-SSN-001"] * 2,
+        ["1", "2", "1", "2"],
+        ["2", "2", "1", "1"],
+        ["01", "01", "2", "2"],
+    ):
+        wrong = right.with_columns(individual=pl.Series(ids), w=pl.Series(["x"] * 4))
+        assert any("individual does not number" in finding for finding in kveil.verify(wrong, asked(LONG)).findings)
+
+
+def test_6_an_insensitive_cell_is_the_same_in_all_rows_of_a_person() -> None:
+    verdict = kveil.verify(cells(individual="1122", zip="9999", d="abab", w="xxyz"), asked(LONG))
+    assert verdict.findings == ["w (insensitive) differs within one individual in 1 row."]
+
+
+RANGES = """
+kveil: 1
+attributes: {age: {role: quasi-identifier, hierarchy: {ranges: {within: [0, 100], round: 10}}}, d: {role: sensitive}}
+privacy: [{model: k-anonymity, k: 2}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("shown", "told"),
+    [
+        ("30-40", None),
+        ("37", None),
+        ("31-33", "no multiples of 10"),
+        ("057-66", "another way"),
+        ("50-70.0", "another way"),
+    ],
+)
+def test_6_spans_have_one_spelling_on_multiples_of_round(shown: str, told: str | None) -> None:
+    findings = " ".join(kveil.verify(cells(age=[shown] * 2, d="ab"), asked(RANGES)).findings)
+    assert (told or "") in findings
+    assert bool(findings) == (told is not None)
+
+
+def test_6_intervals_are_written_in_one_notation() -> None:
+    text = """
+kveil: 1
+attributes: {a: {role: quasi-identifier, hierarchy: {intervals: {from: 0, to: 99, widths: [10]}}}, d: {role: sensitive}}
+privacy: [{model: k-anonymity, k: 2}]
+"""
+    for right in (["60-69"] * 2 + ["70-79"] * 2, ["[60,70)"] * 2 + ["[70,80)"] * 2):
+        assert kveil.verify(cells(a=right, d="abab"), asked(text)).findings == []
+    verdict = kveil.verify(cells(a=["60-69"] * 2 + ["[70,80)"] * 2, d="abab"), asked(text))
+    assert verdict.findings == [
+        "a writes intervals of whole numbers and of others side by side; only one of the two is right."
+    ]
+
+
+def test_6_nothing_hides_below_the_text_of_a_typed_cell() -> None:
+    text = """
+kveil: 1
+attributes: {t: {role: quasi-identifier}, d: {role: sensitive}}
+privacy: [{model: k-anonymity, k: 4}]
+"""
+    moments = pl.Series("t", [1_000, 1_001, 1_002, 1_003]).cast(pl.Datetime("ns"))
+    verdict = kveil.verify(pl.DataFrame({"t": moments, "d": list("abcd")}), asked(text))
+    assert any("more than their texts show" in finding for finding in verdict.findings)
+    zeros = kveil.verify(pl.DataFrame({"t": [0.0, -0.0, 0.0, -0.0], "d": list("abcd")}), asked(text))
+    assert any("more than their texts show" in finding for finding in zeros.findings)
+    # A sensitive cell is its original's, nanoseconds included, or it is none of it.
+    other = asked(text.replace("t: {role: quasi-identifier}", "q: {role: quasi-identifier}, t: {role: insensitive}"))
+    frame = pl.DataFrame({"q": ["x"] * 4, "t": moments, "d": list("abcd")})
+    keep = other.model_copy(update={"release": kveil.ReleaseForm(order="keep")})
+    assert kveil.verify(frame, keep, original=frame).findings == []
+    moved = frame.with_columns(t=pl.Series([1_001, 1_001, 1_001, 1_001]).cast(pl.Datetime("ns")))
+    assert any(
+        "which the original does not have" in told for told in kveil.verify(moved, keep, original=frame).findings
+    )
+
+
+@pytest.mark.parametrize(
+    ("was", "shown"),
+    [
+        ([1.0, 0.0, -0.0, 2.0], [1.0, -0.0, 0.0, 2.0]),
+        (["x", "", None, "y"], ["x", None, "", "y"]),
+        ([1.0, float("nan"), float("nan"), 2.0], "marked"),
+    ],
+    ids=["minus zero", "two kinds of missing", "marked NaN"],
+)
+def test_6_cells_that_read_the_same_are_the_originals_own(was: list[Any], shown: Any) -> None:
+    text = """
+kveil: 1
+attributes: {q: {role: quasi-identifier}, d: {role: sensitive}}
+privacy: [{model: k-anonymity, k: 4}]
+release: {order: keep}
+"""
+    original = pl.DataFrame({"q": ["x"] * 4, "d": was})
+    assert kveil.verify(original, asked(text), original=original).findings == []
+    if shown == "marked":
+        bits = original["d"].to_numpy().copy().view(np.uint64)
+        bits[1] |= 12345
+        shown = bits.view(np.float64)
+    release = original.with_columns(d=pl.Series(shown))
+    assert not kveil.verify(release, asked(text), original=original)
+
+
+def test_6_a_star_that_means_missing_is_no_sensitive_value() -> None:
+    text = """
+kveil: 1
+data: {missing: ["", "*"]}
+attributes: {zip: {role: quasi-identifier}, d: {role: sensitive}}
+privacy: [{model: l-diversity, sensitive: d, l: 2}]
+"""
+    verdict = kveil.verify(cells(zip="1111", d=["HIV", "HIV", "HIV", "*"]), asked(text))
+    assert [(g["worst"], g["holds"]) for g in verdict.guarantees] == [(1, False)]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "shown"),
+    [
+        ("{role: quasi-identifier, hierarchy: {tree: {'*': {East: [a], West: [b]}}}, boundary: [East, West]}", "****"),
+        ("{role: quasi-identifier, hierarchy: {ranges: {within: [0, 9]}}, boundary: {max_width: 2}}", "11**"),
+    ],
+)
+def test_6_stars_that_a_boundary_forbids_are_found_without_the_original(attribute: str, shown: str) -> None:
+    text = f"""
+kveil: 1
+attributes: {{city: {attribute}, zip: {{role: quasi-identifier}}, d: {{role: sensitive}}}}
+privacy: [{{model: k-anonymity, k: 2}}]
+"""
+    verdict = kveil.verify(cells(city=shown, zip="1111", d="abab"), asked(text))
+    assert verdict.findings == [f"city is generalized beyond its boundary in {shown.count('*')} cells."]
+
+
+def test_6_what_a_file_holds_beside_its_cells_is_a_finding_and_mere_bytes_a_warning(tmp_path: Path) -> None:
+    policy = tmp_path / "p.yaml"
+    policy.write_text("kveil: 1\nattributes: {a: {role: quasi-identifier}}\nprivacy: [{model: k-anonymity, k: 2}]\n")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    told = pa.table({"a": ["x", "x"]}).replace_schema_metadata({"original": "Ada Lovelace"})
+    pq.write_table(told, tmp_path / "r.parquet")
+    done = run("verify", policy, "--release", tmp_path / "r.parquet")
+    assert done.code == 1
+    assert "metadata beside its cells" in done.out
+    assert "Lovelace" not in done.out + done.err
+    (tmp_path / "r.csv").write_bytes(b'a\r\n"x"\r\nx\r\n')
+    done = run("verify", policy, "--release", tmp_path / "r.csv")
+    assert done.code == 0
+    assert "byte for byte" in done.out
+
+
+CHANGES = {
+    "a blank in front": lambda t: f" {t}",
+    "a blank behind": lambda t: f"{t} ",
+    "other case": lambda t: t.swapcase(),
+    "a NUL": lambda t: f"{t}\0",
+    "no width": lambda t: f"{t}\u200b",
+    "a look-alike": lambda t: t.replace("o", "\u043e").replace("1", "\u0661").replace("e", "\u0435"),
+    "a zero in front": lambda t: f"0{t}",
+    "a fraction of nothing": lambda t: f"{t}.0",
+    "a byte order mark": lambda t: f"\ufeff{t}",
+    "a carriage return": lambda t: f"{t}\r",
+    "full width": lambda t: "".join(chr(ord(c) + 0xFEE0) if "0" <= c <= "9" else c for c in t),
+    "a plus": lambda t: f"+{t}",
+    "an exponent": lambda t: f"{t}e0",
+    "nothing": lambda t: "",
+    "a star": lambda t: "*",
+}  # fmt: skip
+
+MUTATED = """
+kveil: 1
+attributes:
+  city: {role: quasi-identifier, hierarchy: {tree: {"*": {north: [oslo, rome], south: [cairo, lagos]}}}}
+  age: {role: quasi-identifier, hierarchy: {intervals: {from: 0, to: 99, widths: [10]}}}
+  weight: {role: quasi-identifier, hierarchy: {ranges: {within: [0, 200]}}}
+  zip: {role: quasi-identifier, hierarchy: {mask: {keep: [3]}}}
+  disease: {role: sensitive}
+  ward: {role: insensitive}
+privacy: [{model: k-anonymity, k: 1}]
+suppression: {limit: 1, show: star}
+release: {order: keep}
+"""
+
+
+@pytest.mark.parametrize("column", ["city", "age", "weight", "zip", "disease", "ward"])
+@pytest.mark.parametrize("change", CHANGES)
+def test_6_every_change_of_a_cell_is_found_with_the_original_unless_it_is_honest(change: str, column: str) -> None:
+    original = cells(
+        city=["oslo", "rome", "cairo", "lagos"],
+        age=["31", "35", "47", "48"],
+        weight=["61", "70", "71", "80"],
+        zip=["02138", "02139", "10115", "10117"],
+        disease=["one", "two", "one", "toe"],
+        ward=["w1", "w2", "w1", "w3"],
+    )
+    release = original.with_columns(
+        city=pl.Series(["north", "north", "cairo", "lagos"]),
+        age=pl.Series(["30-39", "30-39", "40-49", "48"]),
+        weight=pl.Series(["61-70", "61-70", "71", "80"]),
+        zip=pl.Series(["021**", "021**", "10115", "10117"]),
+    )
+    policy = asked(MUTATED)
+    assert kveil.verify(release, policy, original=original).findings == []
+    texts = release[column].to_list()
+    for places in ([0], [3], [0, 1, 2, 3]):
+        changed = [CHANGES[change](text) if i in places else text for i, text in enumerate(texts)]
+        if changed == texts:
+            continue
+        verdict = kveil.verify(release.with_columns(pl.Series(column, changed)), policy, original=original)
+        honest = change == "a star" and column in {"city", "age", "weight", "zip"}
+        assert (verdict.findings == []) == honest, (places, changed, verdict.findings)
+
+
 # ------------------------------------------------------------------ 5: labels, hierarchies and policies tell no values
 
 

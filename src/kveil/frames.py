@@ -107,6 +107,9 @@ def to_frame(source: Source, columns: dict[str, pl.Series | None], rows: np.ndar
             return taken.cat.remove_unused_categories()
         if str(taken.dtype).startswith("dictionary<"):  # PyArrow's own categories
             return pd.Series(pd.arrays.ArrowExtensionArray(_fresh_dictionary(taken.array.__arrow_array__())))
+        if taken.dtype.kind in "biuf" and getattr(taken.dtype, "na_value", None) is pd.NA and taken.hasnans:
+            zero = False if taken.dtype.kind == "b" else 0
+            return taken.fillna(zero).mask(taken.isna())  # a masked cell would keep the value that was masked
         return taken
 
     labels = {name: native.columns[position[name]] if name in position else name for name in columns}

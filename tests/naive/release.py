@@ -430,12 +430,30 @@ class Policy:
         scales = [Intervals(spec["intervals"], values) for values in ([], ["0.5"])]
         return any(scale.way(label) is not None or any(label in way for way in scale.every_way) for scale in scales)
 
+    def odd_cells(self, name: str, cells: Sequence[str]) -> int:
+        """How many cells of a quasi-identifier are written otherwise than this cell is to be."""
+        odd = sum(cell in self.missing[1:] and cell != STAR for cell in cells)
+        spec = self.attributes[name].get("hierarchy")
+        shown = [cell for cell in cells if cell not in self.missing and cell != STAR]
+        if isinstance(spec, dict) and "ranges" in spec:
+            step = Fraction(spec["ranges"].get("round", 0))
+            for cell in shown:
+                bounds = read_span(cell)
+                if bounds is not None:
+                    rough = step and bounds[0] != bounds[1] and any(bound % step for bound in bounds)
+                    odd += span(*bounds) != cell or bool(rough)
+        if isinstance(spec, dict) and "intervals" in spec:
+            half_open = [cell.startswith("[") and cell.endswith(")") for cell in shown if number(cell) is None]
+            known = [cell for cell in shown if self.can_be_label(name, cell)]
+            odd += len(known) == len(shown) and any(half_open) and not all(half_open)
+        return odd
+
     def is_fixed(self, name: str) -> bool:
         spec = self.attributes[name].get("hierarchy")
         return isinstance(spec, str) or (isinstance(spec, dict) and "tree" in spec)
 
-    def never_star(self, name: str) -> bool:
-        """Whether no value of an attribute, missing included, can be generalized to `*`."""
+    def never_star(self, name: str, missing: bool = True) -> bool:
+        """Whether no value of an attribute can be generalized to `*`, missing included if it is to be."""
         boundary = self.attributes[name].get("boundary")
         if boundary == {"level": "0"} or (isinstance(boundary, dict) and "max_width" in boundary):
             return True
@@ -443,7 +461,7 @@ class Policy:
             return False
         hierarchy = self.hierarchy(name, [self.missing[0]])
         assert isinstance(hierarchy, Hierarchy)
-        return not any(map(hierarchy.can_star, hierarchy.ways))
+        return not any(hierarchy.can_star(leaf) for leaf in hierarchy.ways if missing or leaf not in self.missing)
 
 
 def components(names: Sequence[str], constraints: Sequence[set[str]]) -> list[tuple[str, ...]]:
@@ -616,6 +634,7 @@ class Recount:
     changed: int = 0
     suppressed: int = 0
     starred: int = 0
+    form: int = 0  # cells that are not written in their one way
     published: int = 0  # sensitive values of suppressed rows
     astray: int = 0  # rows suppressed in one component and not in another that protects the same
     hidden: int = 0  # sensitive values shown as `*` for nobody's sake
@@ -624,7 +643,7 @@ class Recount:
     @property
     def broken(self) -> list[str]:
         found = [f"guarantee {i}" for i, guarantee in enumerate(self.guarantees) if not guarantee["holds"]]
-        wrong = ("unknown", "untrue", "beyond", "changed", "published", "astray", "hidden")
+        wrong = ("unknown", "untrue", "beyond", "changed", "form", "published", "astray", "hidden")
         found += [name for name in wrong if getattr(self, name)]
         found += [f"dependency {i}" for i, holds in enumerate(self.dependencies) if not holds]
         return found + ([] if self.limit_holds else ["limit"])
@@ -642,7 +661,7 @@ def recount(
 ) -> Recount:
     """Check a release by hand; ``aligned`` gives every released row's input row."""
     rows = [{name: policy.text(row[name]) if name in policy.quasi else row[name] for name in row} for row in released]
-    found = Recount()
+    found = Recount(form=sum(policy.odd_cells(name, [row[name] for row in released]) for name in policy.quasi))
     everyone = range(len(rows))
     forced = _forced_stars(policy, rows, original, aligned, found)
     gone = {part: suppressed_in(policy, part, rows, forced[part], original) for part in policy.components}
@@ -690,6 +709,9 @@ def _forced_stars(
         if original is None:
             cells = [row[name] for i, row in enumerate(rows) if i not in starred]
             found.unknown += sum(not policy.can_be_label(name, cell) for cell in cells)
+            alone = set(cells) == {STAR}
+            if policy.never_star(name) or (alone and policy.never_star(name, missing=False)):
+                found.unknown += cells.count(STAR)
             forced[component] |= starred if policy.never_star(name) else set()
             continue
         assert aligned is not None

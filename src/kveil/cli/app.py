@@ -18,6 +18,7 @@ from kveil.cli.commands.hierarchy import hierarchy_app
 from kveil.cli.commands.init import init
 from kveil.cli.commands.measure import measure
 from kveil.cli.commands.schema import schema
+from kveil.cli.commands.studio import studio
 from kveil.cli.commands.verify import verify
 from kveil.cli.commands.warmup import warmup
 from kveil.version import __version__
@@ -63,4 +64,5 @@ _add(algorithms, "kveil algorithms --json")
 _add(schema, "kveil schema > kveil.schema.json")
 _add(warmup, "kveil warmup")
 _add(demo, "kveil demo")
+_add(studio, "kveil studio patients.csv")
 app.add_typer(hierarchy_app, name="hierarchy")

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,9 +20,24 @@ if TYPE_CHECKING:
 
     from kveil.policy.model import Policy
 
+
+class ProgressForm(StrEnum):
+    """How progress is told to another program."""
+
+    JSON = "json"
+
+
 PolicyArgument = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file (YAML).", show_default=False)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on standard output.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+ProgressOption = Annotated[
+    ProgressForm | None,
+    typer.Option(
+        "--progress",
+        help="Tell progress to another program: one JSON object per line on standard error.",
+        show_default=False,
+    ),
+]
 OwnerOption = Annotated[
     Path | None, typer.Option("--owner", metavar="F", help="The owner's file that the release was made with.")
 ]
@@ -40,8 +56,13 @@ def console(*, stderr: bool = False) -> Console:
 
 
 @contextmanager
-def stages(command: str, *, quiet: bool) -> Iterator[Progress]:
-    """Show on a terminal what is being done and since when; say nothing in a pipe."""
+def stages(command: str, *, quiet: bool, progress: ProgressForm | None = None) -> Iterator[Progress]:
+    """Show on a terminal what is being done and since when; say nothing in a pipe, unless JSON is asked for."""
+    if progress is ProgressForm.JSON:
+        from kveil.cli.progress import progress_lines
+
+        yield progress_lines(sys.stderr, command)
+        return
     if quiet or not sys.stderr.isatty():
         yield silent
         return

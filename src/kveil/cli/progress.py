@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
+from typing import TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
@@ -101,6 +103,27 @@ class _Left(ProgressColumn):
     def render(self, task: Task) -> Text:
         """Return the guess."""
         return Text(self.clock.left())
+
+
+def progress_lines(out: TextIO, command: str) -> Callable[[str], None]:
+    """Return what tells every stage as a line of JSON: the stage, the share that is done, the loss, the seconds.
+
+    ``done`` never falls and is left out where it is not known; ``loss`` is there while a search tells it.
+    """
+    started, furthest = monotonic(), 0.0
+
+    def tell(stage: str) -> None:
+        nonlocal furthest
+        furthest = max(furthest, done_at(stage, command) or 0.0)
+        line: dict[str, str | float] = {"stage": stage, "done": round(furthest, 4)}
+        loss = re.search(r"\bloss ([0-9.]+)%", stage)
+        if loss:
+            line["loss"] = float(loss[1]) / 100
+        line["seconds"] = round(monotonic() - started, 3)
+        out.write(json.dumps(line, ensure_ascii=False) + "\n")
+        out.flush()
+
+    return tell
 
 
 @contextmanager

@@ -6,11 +6,13 @@ they quote the data.
 
 from __future__ import annotations
 
+from kveil.files.beside import Beside, look_beside
 from kveil.files.reading import Source, check_columns, kind_of, read_table
 from kveil.files.texts import as_texts, fresh, item_texts, text_of
 from kveil.files.writing import Outputs, as_json, joined_items, write_table
 
 __all__ = [
+    "Beside",
     "Outputs",
     "Source",
     "as_json",
@@ -20,6 +22,7 @@ __all__ = [
     "item_texts",
     "joined_items",
     "kind_of",
+    "look_beside",
     "read_table",
     "text_of",
     "write_table",

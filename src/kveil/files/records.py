@@ -38,7 +38,7 @@ def records(
 
 
 def _plain(line: str, separator: str, number: int, *, strict: bool) -> list[str]:
-    line = line.removesuffix("\r")
+    line = line.rstrip("\r")
     if strict and "\r" in line:
         raise BrokenRecord(number)
     return line.split(separator) if line else []
@@ -64,7 +64,7 @@ class _Record:
             inside = self._inside_quotes() if quoted else ""
             line = self.lines[self.at]
             end = line.find(separator, self.place)
-            rest = line[self.place :].removesuffix("\r") if end < 0 else line[self.place : end]
+            rest = line[self.place :].rstrip("\r") if end < 0 else line[self.place : end]
             if self.strict and ("\r" in rest or (quoted and rest)):
                 raise BrokenRecord(self.first + 1)
             fields.append(inside + rest)

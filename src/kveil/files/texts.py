@@ -81,7 +81,8 @@ def fresh(column: pl.Series) -> pl.Series:
     """Return a column that carries nothing but its own values.
 
     Texts that polars gathers still point into the memory of all they were gathered from, and Arrow files and
-    pickles take that memory along; categories name every value the column once had.
+    pickles take that memory along; categories name every value the column once had; a cell without a value may still
+    have one in memory.
     """
     if column.dtype == pl.Categorical:
         return column.cast(pl.String).cast(pl.Categorical)
@@ -93,4 +94,4 @@ def fresh(column: pl.Series) -> pl.Series:
         copied = io.BytesIO()
         column.to_frame().write_ipc(copied, compat_level=pl.CompatLevel.oldest())
         return pl.read_ipc(copied.getvalue()).to_series()
-    return column
+    return column.gather(np.arange(len(column))) if column.null_count() else column

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from kveil.files import Source
+from kveil.files import Source, look_beside
 from kveil.flow.inputs import rows_of
 from kveil.frames import from_frame
 from kveil.policy.model import Policy
@@ -22,9 +23,12 @@ def verify(release: Any, policy: Policy, original: Any = None, owner: Owner | No
     return verify_sources(from_frame(release), policy, None if original is None else from_frame(original), owner)
 
 
-def verify_sources(release: Source, policy: Policy, original: Source | None, owner: Owner | None) -> Verdict:
-    """Check a release that has been read."""
+def verify_sources(
+    release: Source, policy: Policy, original: Source | None, owner: Owner | None, *, file: Path | None = None
+) -> Verdict:
+    """Check a release that has been read; of its ``file`` also what it holds beside the cells."""
     can_verify(policy)
+    beside = None if file is None else look_beside(file, release, policy.data.missing[0])
     if original is None:
-        return verify_release(release, policy)
-    return verify_release(release, policy, original, rows_of(release, original, policy, owner))
+        return verify_release(release, policy, beside=beside)
+    return verify_release(release, policy, original, rows_of(release, original, policy, owner), beside=beside)

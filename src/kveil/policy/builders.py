@@ -56,6 +56,15 @@ class IntervalScale:
             labels = [value if label == labels[0] else label for label in labels]
         return collapse([value, *labels, STAR])
 
+    def knows(self, text: str) -> bool:
+        """Tell whether a text is a number on the scale, or one of its intervals."""
+        if self.line(text) is not None:
+            return True
+        low = parse_number(text[1:].split(",")[0] if text.startswith("[") else text.split("-")[0])
+        if low is None or not self.holds(low):
+            return False
+        return any(self.label(*self.bounds(low, width)) == text for width in self.spec.widths)
+
     def height(self, low: Decimal, level: int) -> int:
         """Return how many edges a leaf may lie below the interval of ``widths[level]`` that starts at low.
 
@@ -234,7 +243,7 @@ def label_test(spec: Hierarchy | None, lines: Lines | None) -> Callable[[str], b
         return lambda text: text == STAR or _is_date_label(spec, text)
     if isinstance(spec, Intervals):
         scales = (IntervalScale(spec, real=False), IntervalScale(spec, real=True))
-        return lambda text: text == STAR or any(_is_interval_label(scale, text) for scale in scales)
+        return lambda text: text == STAR or any(scale.knows(text) for scale in scales)
     return lambda text: True
 
 
@@ -249,12 +258,3 @@ def _is_date_label(spec: Dates, text: str) -> bool:
         "century": r"\d{2}\*\*",
     }
     return any(re.fullmatch(patterns[level], text, re.ASCII) for level in spec.levels)
-
-
-def _is_interval_label(scale: IntervalScale, text: str) -> bool:
-    if scale.line(text) is not None:
-        return True
-    low = parse_number(text[1:].split(",")[0] if text.startswith("[") else text.split("-")[0])
-    if low is None or not scale.holds(low):
-        return False
-    return any(scale.label(*scale.bounds(low, width)) == text for width in scale.spec.widths)

@@ -63,17 +63,21 @@ def check_lines(
     return tuple(leaves.values())
 
 
-def in_depth_first_order(lines: Sequence[Line]) -> list[str]:
-    """Return the leaves of a tree in depth-first order, children in the order the lines first name them."""
+def in_preorder(lines: Sequence[Line]) -> list[str]:
+    """Return all labels of a tree, parents before children, children in the order the lines first name them."""
     children: dict[str, dict[str, None]] = {}
     for line in lines:
         for child, parent in pairwise(line):
             children.setdefault(parent, {})[child] = None
-    leaves, stack = [], [lines[0][-1]]
+    labels, stack = [], [lines[0][-1]] if lines else []
     while stack:
         label = stack.pop()
-        if label in children:
-            stack.extend(reversed(children[label]))
-        else:
-            leaves.append(label)
-    return leaves
+        labels.append(label)
+        stack.extend(reversed(children.get(label, {})))
+    return labels
+
+
+def in_leaf_order(lines: Sequence[Line]) -> list[str]:
+    """Return the leaves of a tree in depth-first order."""
+    leaves = {line[0] for line in lines}
+    return [label for label in in_preorder(lines) if label in leaves]

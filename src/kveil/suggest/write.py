@@ -135,8 +135,14 @@ def _key(label: str) -> str:
     return _scalar(label)
 
 
-def policy_text(suggestion: Suggestion, path: str, stem: str | None) -> tuple[str, dict[str, str]]:
-    """Return the policy and the hierarchy files it names; without a ``stem`` every tree is written into it."""
+def policy_text(
+    suggestion: Suggestion, path: str, stem: str | None, *, by_role: bool = True
+) -> tuple[str, dict[str, str]]:
+    """Return the policy and the hierarchy files it names; without a ``stem`` every tree is written into it.
+
+    Columns stand under a heading for each role, or in the table's order, where a role that is changed later would
+    leave its column under the wrong heading.
+    """
     files: dict[str, str] = {}
     taken: set[str] = set()
     doubtful = [g for g in suggestion.guesses if g.doubtful or (g.way is not None and g.way.doubtful)]
@@ -154,9 +160,12 @@ def policy_text(suggestion: Suggestion, path: str, stem: str | None) -> tuple[st
         lines.append(f"  separator: {json.dumps(separator)}" if separator != "\\t" else '  separator: "\\t"')
     lines.append(f"  missing: {json.dumps(suggestion.missing, ensure_ascii=False)}  # texts that mean: not recorded")
     lines += ["", "# Every column is listed, so that nothing is released by accident.", "attributes:"]
+    if not by_role:
+        for guess in suggestion.guesses:
+            lines += ["", *_attribute(guess, stem, files, taken)]
     for role, told in SECTIONS:
         guesses = [guess for guess in suggestion.guesses if guess.role == role]
-        if guesses:
+        if guesses and by_role:
             lines += ["", *comment(f"{role.upper()}. {told}", "  ")]
             for guess in guesses:
                 lines += _attribute(guess, stem, files, taken)

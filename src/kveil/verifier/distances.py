@@ -10,7 +10,7 @@ import polars as pl
 from kveil.arrays import Floats, Longs
 from kveil.policy.attributes import STAR, Hierarchy, Intervals
 from kveil.policy.builders import IntervalScale, is_real
-from kveil.policy.lines import Line, in_depth_first_order
+from kveil.policy.lines import Line, in_leaf_order
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
 from kveil.policy.privacy import TCloseness
@@ -91,7 +91,7 @@ def _ordered_items(model: TCloseness, policy: Policy, items: list[str | None]) -
     lines = policy.fixed_lines(model.sensitive)
     if lines is None:
         return [*sorted(present), *absent]
-    leaf = {text: place for place, text in enumerate(in_depth_first_order(lines.lines))}
+    leaf = {text: place for place, text in enumerate(in_leaf_order(lines.lines))}
     return [*sorted(present, key=lambda item: (leaf.get(item, len(leaf)), item)), *absent]
 
 

@@ -6,12 +6,14 @@ from fractions import Fraction
 
 from kveil.arrays import Longs
 from kveil.errors import DataError, Refused
-from kveil.files import Source
+from kveil.files import Beside, Source
 from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
 from kveil.verifier.dependencies import check_dependency
+from kveil.verifier.form import check_form
 from kveil.verifier.guarantees import can_check, check_model, name_of
 from kveil.verifier.hidden import hidden_values
+from kveil.verifier.kept import compare_kept
 from kveil.verifier.labels import bounds_of_somebody, telling_labels
 from kveil.verifier.narrowing import narrowed_groups, narrowing_warnings
 from kveil.verifier.rows import INDIVIDUAL, Rows, release_rows, rule_texts
@@ -19,7 +21,6 @@ from kveil.verifier.stars import Stars, Suppressed, read_stars
 from kveil.verifier.truth import (
     Aligned,
     compare_generalized,
-    compare_kept,
     impossible_stars,
     unknown_items,
     unknown_labels,
@@ -55,18 +56,25 @@ def _columns(release: Source, policy: Policy) -> list[str]:
 
 
 def verify_release(
-    release: Source, policy: Policy, original: Source | None = None, places: Longs | None = None
+    release: Source,
+    policy: Policy,
+    original: Source | None = None,
+    places: Longs | None = None,
+    *,
+    beside: Beside | None = None,
 ) -> Verdict:
     """Check a release by its texts, against the original where ``places`` says which row of it each row is.
 
     Without an original: the guarantees and the dependencies. With it also that every cell is an ancestor of
     the original's, inside its boundary, that other cells are unchanged, and that the limit is kept. Rows are
-    records, or persons where the policy names individuals.
+    records, or persons where the policy names individuals. ``beside`` is what the release's file holds beside cells.
     """
     can_verify(policy)
-    findings = _columns(release, policy)
+    beside = beside or Beside()
+    columns = _columns(release, policy)
     rows = release_rows(release, policy)
-    findings += rows.findings
+    form = check_form(release, rows, policy, original)
+    findings = [*columns, *beside.content, *rows.findings, *form.findings]
     stars = Stars.of(rows, policy)
     aligned = None
     if original is not None:
@@ -100,7 +108,7 @@ def verify_release(
         truth=None if differences is None or kept is None else {"violations": differences.untrue + kept.untrue},
         unchanged=None if kept is None else {"violations": kept.changed},
         findings=findings,
-        warnings=warnings + private_warnings,
+        warnings=[*warnings, *form.warnings, *beside.form, *private_warnings],
         private_warnings=private_warnings,
     )
 

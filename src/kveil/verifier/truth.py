@@ -1,8 +1,8 @@
-"""Compare a release with its original: truth, boundaries, unchanged cells."""
+"""Compare quasi-identifiers of a release with its original: truth, and boundaries."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -16,7 +16,6 @@ from kveil.policy.builders import label_test
 from kveil.policy.hierarchy import WaysUp, marked_nodes
 from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number, parse_span
-from kveil.verifier.fingerprints import Coverage, cover
 from kveil.verifier.rows import ITEM, ROW, Rows, original_rows, released_texts
 from kveil.verifier.stars import Stars
 from kveil.words import count, listing
@@ -47,7 +46,7 @@ class Allowed:
 
 
 def unknown_labels(texts: pl.DataFrame, policy: Policy, stars: Stars) -> list[str]:
-    """Return a finding for every attribute that shows what its hierarchy cannot know, without any original."""
+    """Return findings for attributes that show what their hierarchy cannot know or allow, without any original."""
     findings = []
     owned = list(stars.by_attribute())
     counted = pl.collect_all(
@@ -64,7 +63,15 @@ def unknown_labels(texts: pl.DataFrame, policy: Policy, stars: Stars) -> list[st
             label: cells for label, cells in counts.iter_rows() if label != policy.data.missing[0] and not known(label)
         }
         findings += _strangers(name, strange)
+        beyond = int(counts.filter(pl.col("label") == STAR)["len"].sum())
+        if beyond and STAR not in strange and _stars_are_beyond(policy, name, whole_column=counts.height == 1):
+            findings.append(f"{name} is generalized beyond its boundary in {count(beyond, 'cell')}.")
     return findings
+
+
+def _stars_are_beyond(policy: Policy, name: str, *, whole_column: bool) -> bool:
+    """Tell whether the boundary of an attribute allows no `*`, or only where all of a whole column was missing."""
+    return _never_star(policy, name) or (whole_column and _never_star(policy, name, missing_too=False))
 
 
 def unknown_items(rows: Rows, policy: Policy) -> list[str]:
@@ -107,7 +114,8 @@ def impossible_stars(policy: Policy, stars: Stars) -> tuple[pl.Series, ...]:
     )
 
 
-def _never_star(policy: Policy, name: str) -> bool:
+def _never_star(policy: Policy, name: str, *, missing_too: bool = True) -> bool:
+    """Tell whether no value can be shown as `*`, missing (which hangs under the root) counted or not."""
     attribute, missing = policy.attributes[name], policy.data.missing
     boundary = attribute.boundary
     if isinstance(boundary, MaxWidth) or (boundary is not None and boundary.form == "level" and boundary.level == 0):
@@ -117,7 +125,7 @@ def _never_star(policy: Policy, name: str) -> bool:
         return False
     ways = policy.ways_up(name, ())
     judge = _judge_tree(attribute, ways, missing[0], has_missing=True)
-    return lines.root != STAR or not any(judge.within(leaf, STAR) for leaf in (*ways.leaves, missing[0]))
+    return lines.root != STAR or not any(judge.within(leaf, STAR) for leaf in (*ways.leaves, *missing[:missing_too]))
 
 
 def _star_is_free(policy: Policy, name: str) -> bool:
@@ -240,52 +248,6 @@ def _judge_pairs(judge: Allowed, pairs: pl.DataFrame) -> _Cells:
     return _Cells(strange, wrong, beyond, cannot)
 
 
-def compare_kept(aligned: Aligned, policy: Policy, must_be_star: Mapping[str, pl.Series]) -> Differences:
-    """Compare the cells that must be as they were, and the items that must be covered by what is shown.
-
-    ``must_be_star`` are, per sensitive attribute, the rows that show `*` instead of their value.
-    """
-    release, rows, original, before, places = (
-        aligned.release,
-        aligned.rows,
-        aligned.original,
-        aligned.before,
-        aligned.places,
-    )
-    findings: list[str] = []
-    untrue = changed = 0
-    for name in policy.released:
-        role = policy.attributes[name].role
-        if role == "quasi-identifier":
-            continue
-        if name in policy.generalized:
-            coverage = cover(policy, name, before.items[name], rows.items[name], places, rows.starred)
-            findings += _coverage(name, coverage)
-            untrue += coverage.uncovered + coverage.unfounded
-            continue
-        if role == "sensitive" and rows.persons:
-            differing = _differing_items(before.items[name], rows.items[name], places, rows.starred)
-        else:
-            absent = policy.data.missing[0]
-            was = original.texts(name).gather(before.source[places]).fill_null(absent)
-            differs = release.texts(name).gather(rows.source).fill_null(absent) != was
-            differing = int((differs & ~must_be_star[name]).sum() if name in must_be_star else differs.sum())
-        if differing:
-            findings.append(f"{name} ({role}) differs from the original in {count(differing, 'cell')}.")
-            changed += differing
-    return Differences(untrue, 0, changed, (), findings)
-
-
-def _coverage(name: str, coverage: Coverage) -> list[str]:
-    """Return what is wrong with generalized items: each must be covered, and each label must cover one."""
-    found = []
-    if coverage.uncovered:
-        found.append(f"{name} shows nothing that covers {count(coverage.uncovered, 'item')} of the original.")
-    if coverage.unfounded:
-        found.append(f"{name} shows {count(coverage.unfounded, 'item')} that cover no item of the original.")
-    return found
-
-
 def _record_alignment(before: Rows, places: Longs) -> tuple[Longs, Longs | None]:
     """Return the records to compare and the released row of each, None where they are the rows in order."""
     if not before.persons:
@@ -294,15 +256,6 @@ def _record_alignment(before: Rows, places: Longs) -> tuple[Longs, Longs | None]
     row_of[places] = np.arange(len(places))
     records = np.flatnonzero(row_of[before.row_of] >= 0)
     return records, row_of[before.row_of[records]]
-
-
-def _differing_items(before: pl.DataFrame, after: pl.DataFrame, places: Longs, starred: pl.Series) -> int:
-    """Return how many items of released persons were added or left out; a starred person's are not compared."""
-    place = pl.DataFrame({ROW: np.arange(len(places)), "place": places}).filter(~starred)
-    shown = after.join(place, on=ROW).select(pl.col("place").alias(ROW), ITEM)
-    had = before.join(place.select(pl.col("place").alias(ROW)), on=ROW)
-    added = shown.join(had, on=[ROW, ITEM], how="anti", nulls_equal=True).height
-    return added + had.join(shown, on=[ROW, ITEM], how="anti", nulls_equal=True).height
 
 
 def _judge(policy: Policy, name: str, values: pl.Series) -> Allowed:

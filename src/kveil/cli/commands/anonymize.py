@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kveil.cli.options import InputOption, JsonOption, PolicyArgument, QuietOption, answer, load, stages
+from kveil.cli.options import InputOption, JsonOption, PolicyArgument, ProgressOption, QuietOption, answer, load, stages
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,6 +44,7 @@ def anonymize(
     bound: Annotated[
         bool, typer.Option("--bound", help="Also prove what any release of this policy loses at least.")
     ] = False,
+    progress_as: ProgressOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -59,7 +60,7 @@ def anonymize(
     source = input_path(loaded, input_)
     target = output or source.with_name(f"{source.stem}-release{source.suffix}")
     targets = Targets(target, receipt, account, owner, report, public)
-    with stages("anonymize", quiet=quiet) as progress:
+    with stages("anonymize", quiet=quiet, progress=progress_as) as progress:
         content = anonymize_file(loaded, source, targets, bounded=bound, progress=progress)
 
     def show(out: Console) -> None:

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kveil.cli.options import InputOption, JsonOption, PolicyArgument, QuietOption, answer, load, names_in, stages
+from kveil.cli.options import (
+    InputOption,
+    JsonOption,
+    PolicyArgument,
+    ProgressOption,
+    QuietOption,
+    answer,
+    load,
+    names_in,
+    stages,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,6 +37,7 @@ def compare(
     report: Annotated[
         Path | None, typer.Option("--report", metavar="F.html", help="Write the comparison with its pictures.")
     ] = None,
+    progress_as: ProgressOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -35,7 +46,7 @@ def compare(
 
     loaded = load(policy)
     names = names_in(algorithms)
-    with stages("compare", quiet=quiet) as progress:
+    with stages("compare", quiet=quiet, progress=progress_as) as progress:
         content = compare_file(loaded, input_, names, seconds=seconds, progress=progress, report=report).as_json()
 
     def show(out: Console) -> None:

@@ -38,7 +38,7 @@ def verify(
         was = None if original is None else read(loaded, original)
         way = None if owner is None else Owner.load(owner)
         progress("verifying")
-        verdict = verify_sources(shown, loaded, was, way)
+        verdict = verify_sources(shown, loaded, was, way, file=release)
 
     def show(out: Console) -> None:
         from kveil.cli.terminal import show_verdict

@@ -1,0 +1,136 @@
+"""What a file publishes beside the cells that a table shows: metadata, statistics, values that no row has."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from kveil.errors import FileError
+from kveil.files.arrow_parts import arrow_parts, schema_metadata
+from kveil.files.parquet_parts import SCHEMA_KEY, Unreadable, parquet_parts
+from kveil.files.reading import Source
+from kveil.files.texts import fresh
+from kveil.files.writing import write_table
+from kveil.words import count, listing
+
+AGAIN = "write it again with nothing but its cells"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What a file holds beside its cells: ``content`` that can tell more than they do, and mere ``form``."""
+
+    content: tuple[str, ...] = ()
+    form: tuple[str, ...] = ()
+
+
+def look_beside(path: Path, source: Source, missing: str) -> Beside:
+    """Compare the bytes of a file with what kveil writes for the same cells; name what it holds beside them.
+
+    ``missing`` is what a CSV shows for a cell without a value.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise FileError(f"{path.name}: the file cannot be read ({error.strerror}); check the path.") from None
+    written = io.BytesIO()
+    write_table(source.frame, written, path, source.separator, missing)
+    ours = written.getvalue()
+    if raw == ours:
+        return Beside()
+    if source.kind == "csv":
+        return Beside(
+            form=(
+                f"{path.name} is not, byte for byte, what kveil writes for its cells (quotes, line ends or blank lines "
+                f"differ); {AGAIN}.",
+            )
+        )
+    look = _in_parquet if source.kind == "parquet" else _in_arrow
+    try:
+        content = [f"{path.name} holds {what}; {AGAIN}." for what in look(raw, ours, source.frame)]
+    except Unreadable:
+        content = [f"{path.name} holds parts that kveil cannot read; {AGAIN}."]
+    form = f"{path.name} is not, byte for byte, what kveil writes for its cells; {AGAIN} if anything may hide there."
+    return Beside(tuple(content), () if content else (form,))
+
+
+def _in_parquet(raw: bytes, ours: bytes, frame: pl.DataFrame) -> list[str]:
+    parts, own = parquet_parts(raw), parquet_parts(ours)
+    metadata, expected = _with_schema(parts.metadata), _with_schema(own.metadata)
+    told = _metadata(metadata, expected)
+    if parts.statistics:
+        told.append(f"statistics of {count(parts.statistics, 'part')} of its columns")
+    unused = 0
+    for chunk in parts.chunks:
+        column = chunk.path.split(".")[0]
+        if chunk.dictionary is not None and column in frame.columns:
+            cells = frame[column].slice(chunk.first_row, chunk.rows)
+            shown = cells.explode(empty_as_null=True) if cells.dtype == pl.List else cells
+            unused += max(chunk.dictionary - shown.drop_nulls().n_unique(), 0)
+    if unused:
+        told.append(f"{count(unused, 'value')} in its dictionaries that no row shows")
+    if parts.outside > own.outside:
+        told.append(f"{count(parts.outside - own.outside, 'byte')} that belong to no column")
+    return told
+
+
+def _with_schema(metadata: dict[str, bytes]) -> dict[str, bytes]:
+    """Return metadata with that of the schema which Arrow puts into it, in place of the schema."""
+    found = dict(metadata)
+    schema = found.pop(SCHEMA_KEY, None)
+    if schema is not None:
+        try:
+            found |= schema_metadata(base64.b64decode(schema))
+        except binascii.Error:
+            raise Unreadable from None
+    return found
+
+
+def _in_arrow(raw: bytes, ours: bytes, frame: pl.DataFrame) -> list[str]:
+    parts, own = arrow_parts(raw), arrow_parts(ours)
+    told = _metadata(parts.metadata, own.metadata)
+    unused = 0
+    for number, listed in parts.dictionaries.items():
+        names = [name for name, dictionary in parts.columns.items() if dictionary == number and name in frame.columns]
+        shown = pl.concat([frame[name].cast(pl.String).drop_nulls() for name in names]).n_unique() if names else 0
+        unused += max(listed - shown, 0)
+    if unused:
+        told.append(f"{count(unused, 'value')} in its dictionaries that no row shows")
+    if parts.outside > own.outside:
+        told.append(f"{count(parts.outside - own.outside, 'byte')} that belong to no column")
+    behind = [column.name for column in frame.get_columns() if _has_values_behind(column)]
+    if behind:
+        told.append(f"values behind cells that show none ({listing([repr(name[:40]) for name in behind], 3)})")
+    return told
+
+
+def _has_values_behind(column: pl.Series) -> bool:
+    """Tell whether cells that show no value still have different ones in memory.
+
+    One filling for all of them tells nothing: other programs write zeros, or what stands for no number.
+    """
+    if not column.null_count():
+        return False
+    column = column.rechunk()
+    held, shown = (np.frombuffer(_as_arrow(part), dtype=np.uint32) for part in (column, fresh(column).rechunk()))
+    return len(held) != len(shown) or len(np.unique(held[held != shown])) > 1
+
+
+def _as_arrow(column: pl.Series) -> bytes:
+    written = io.BytesIO()
+    column.to_frame().write_ipc(written, compat_level=pl.CompatLevel.oldest())
+    raw = written.getvalue()
+    return raw[: len(raw) // 4 * 4]
+
+
+def _metadata(metadata: dict[str, bytes], expected: dict[str, bytes]) -> list[str]:
+    more = sorted(key for key, value in metadata.items() if expected.get(key) != value)
+    if not more:
+        return []
+    return [f"metadata beside its cells ({listing([repr(key[:40]) for key in more], 3)})"]

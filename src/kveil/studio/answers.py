@@ -1,0 +1,69 @@
+"""What goes wrong, as sentences the page shows: the same words as on the command line, never a trace."""
+
+from __future__ import annotations
+
+import re
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+from kveil.errors import KveilError
+
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+class Stale(Exception):
+    """A change that was based on an older state of the policy than there is now."""
+
+
+class Told(Exception):
+    """A refusal with its own sentence and status."""
+
+    def __init__(self, told: str, status: int = 422, **more: Any) -> None:
+        super().__init__(told)
+        self.told = told
+        self.status = status
+        self.more = more
+
+
+def told_of(error: KveilError) -> dict[str, Any]:
+    """Return an error of kveil's as the page takes it, with the line of the policy where it names one."""
+    sentence = str(error)
+    line = re.search(r"\bline (\d+)\b", sentence)
+    return {"told": sentence, "kind": type(error).__name__, "line": int(line[1]) if line else None}
+
+
+def defect_of(error: BaseException) -> str:
+    """Return the sentence for a defect; the error's own text may quote data and is not told."""
+    place = "kveil"
+    for frame in traceback.extract_tb(error.__traceback__):
+        if Path(frame.filename).resolve().is_relative_to(PACKAGE):
+            place = f"{Path(frame.filename).name}, line {frame.lineno}"
+    return (
+        f"This is a defect of kveil ({type(error).__name__} in {place}); your policy is saved. Please report it, and "
+        "load the page again."
+    )
+
+
+async def refused(request: Request, error: Exception) -> JSONResponse:
+    """Answer a request whose sentence is known."""
+    if isinstance(error, Told):
+        return JSONResponse({"told": error.told, **error.more}, error.status)
+    if isinstance(error, Stale):
+        return JSONResponse(
+            {"told": "The policy was changed elsewhere meanwhile, in another tab or in an editor; it is shown anew."},
+            409,
+        )
+    assert isinstance(error, KveilError)
+    return JSONResponse(told_of(error), 422)
+
+
+async def defective(request: Request, error: Exception) -> JSONResponse:
+    """Answer a request that met a defect; the terminal shows the sentence too."""
+    sentence = defect_of(error)
+    sys.stderr.write(f"kveil: {sentence}\n")
+    return JSONResponse({"told": sentence, "kind": "defect"}, 500)

@@ -1,0 +1,138 @@
+"""Who is let in: a page of this server, in the browser that opened its link, and nobody else.
+
+Anything another site's page, another port's page or another name for this machine can send is refused before any route
+sees it. Nothing is ever sent with permission for others to read it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LINK_LASTS = 600.0  # seconds
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; connect-src 'self'; "
+    "img-src 'self' data:; frame-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+)
+REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'self'"
+_BODIES = ("application/json", "application/octet-stream")
+
+
+class Door:
+    """Checks every request, lets the browser in that brings the link, and gives every answer its headers."""
+
+    def __init__(self, app: ASGIApp, port: int, now: Callable[[], float] = monotonic) -> None:
+        self.app = app
+        self.port = port
+        self.now = now
+        self.hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
+        self.cookie = f"kveil-{port}"
+        self.key = secrets.token_urlsafe(32)
+        self.nonce = secrets.token_urlsafe(16)
+        self._link: tuple[str, float] | None = None
+
+    def link(self) -> str:
+        """Return a new address that lets one browser in, once, within ten minutes."""
+        token = secrets.token_urlsafe(32)
+        self._link = (token, self.now() + LINK_LASTS)
+        return f"http://{self.hosts[0]}/?token={token}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or hand it on."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        refusal = self._refusal(scope, headers)
+
+        async def sealed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *self._headers(message)]
+            await send(message)
+
+        if refusal is not None:
+            await refusal(scope, receive, sealed)
+            return
+        entry = self._entry(scope, headers)
+        if entry is not None:
+            await entry(scope, receive, sealed)
+            return
+        await self.app(scope, receive, sealed)
+
+    def _refusal(self, scope: Scope, headers: dict[str, str]) -> Response | None:
+        """Return why a request is not let in at all; None where it may come from our own page."""
+        if headers.get("host") not in self.hosts:
+            return PlainTextResponse("This server answers to its own address only.", 421)
+        site, method = headers.get("sec-fetch-site"), scope["method"]
+        navigates = headers.get("sec-fetch-mode") == "navigate" and method == "GET" and site == "none"
+        if site != "same-origin" and not navigates:
+            return PlainTextResponse("Only the studio's own page may ask this.", 403)
+        if method not in ("GET", "POST", "PUT", "DELETE"):
+            return PlainTextResponse("The studio has no use for this method.", 405)
+        if method != "GET":
+            if headers.get("origin") not in [f"http://{host}" for host in self.hosts]:
+                return PlainTextResponse("Only the studio's own page may change something.", 403)
+            if headers.get("content-type", "").split(";")[0].strip() not in _BODIES:
+                return PlainTextResponse("Send JSON, or octets.", 415)
+        return None
+
+    def _entry(self, scope: Scope, headers: dict[str, str]) -> Response | None:
+        """Return the answer to whoever brings the link, or to whoever has no key; None for those who have it."""
+        token = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
+        if scope["method"] == "GET" and scope["path"] == "/" and token:
+            if self._opens(token):
+                self._link = None
+                answer = RedirectResponse("/", 303)
+                answer.set_cookie(self.cookie, self.key, httponly=True, samesite="strict", path="/")
+                return answer
+            if not self._has_key(headers):
+                return PlainTextResponse(
+                    "This link has been used, or is older than ten minutes. Press Enter in the terminal of kveil "
+                    "studio for a new one.",
+                    403,
+                )
+            return RedirectResponse("/", 303)
+        if not self._has_key(headers):
+            return PlainTextResponse(
+                "This browser has not been let in. Open the link that kveil studio printed in its terminal; "
+                "press Enter there for a new one.",
+                403,
+            )
+        return None
+
+    def _opens(self, token: str) -> bool:
+        if self._link is None:
+            return False
+        known, until = self._link
+        return secrets.compare_digest(token.encode(), known.encode()) and self.now() < until
+
+    def _has_key(self, headers: dict[str, str]) -> bool:
+        for part in headers.get("cookie", "").split(";"):
+            name, _, value = part.strip().partition("=")
+            if name == self.cookie and secrets.compare_digest(value.encode(), self.key.encode()):
+                return True
+        return False
+
+    def _headers(self, message: Message) -> list[tuple[bytes, bytes]]:
+        present = {name.lower() for name, _ in message.get("headers", [])}
+        all_headers = {
+            b"content-security-policy": PAGE_POLICY.format(nonce=self.nonce).encode(),
+            b"x-content-type-options": b"nosniff",
+            b"referrer-policy": b"no-referrer",
+            b"cross-origin-opener-policy": b"same-origin",
+            b"cross-origin-resource-policy": b"same-origin",
+            b"cache-control": b"no-store",
+        }
+        return [(name, value) for name, value in all_headers.items() if name not in present]
+
+
+def report_headers() -> dict[str, str]:
+    """Return the headers of a report: a page that may run nothing and reach nothing."""
+    headers: dict[str, Any] = {"content-security-policy": REPORT_POLICY}
+    return headers

@@ -1,0 +1,380 @@
+"""What the page asks about a table, answered as plain data by the process that holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import pairwise
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+from pydantic import ValidationError
+
+from kveil.errors import DataError, PolicyError, Refused, Unmeetable
+from kveil.files import Source, read_table
+from kveil.files.without_names import read_headless
+from kveil.policy.attributes import STAR, Attribute, Ranges
+from kveil.policy.builders import build_lines
+from kveil.policy.lines import Line
+from kveil.policy.model import Policy
+from kveil.policy.numbers import parse_number
+from kveil.policy.wording import policy_error
+from kveil.suggest import policy_text, suggest
+from kveil.suggest.profile import profile
+from kveil.suggest.roles import hierarchy_for
+from kveil.suggest.write import relative
+from kveil.words import count
+
+if TYPE_CHECKING:
+    from kveil.table.table import Table
+
+MOST_VALUES = 200
+MOST_BINS = 60
+PEOPLE = ("identifier", "individual")
+
+
+@dataclass
+class Column:
+    """A column's texts with how often each occurs, most frequent first; missing apart."""
+
+    counts: pl.DataFrame  # text, len
+    missing: int
+    rows: int
+
+
+class Desk:
+    """Holds one table and answers questions about it; what was asked before is remembered."""
+
+    def __init__(self) -> None:
+        self.path: Path | None = None
+        self.stamp: tuple[Any, ...] = ()
+        self.source: Source | None = None
+        self.columns: dict[tuple[str, tuple[str, ...]], Column] = {}
+
+    # ------------------------------------------------------------------------------------------ the table
+
+    def _open(self, path: str, separator: str | None = None, names: Sequence[str] = ()) -> Source:
+        file = Path(path)
+        try:
+            stat = file.stat()
+        except OSError as error:
+            raise DataError(f"{file.name}: the table cannot be read ({error.strerror}); choose it on File.") from None
+        stamp = (file, stat.st_mtime_ns, stat.st_size, separator)
+        if self.source is None or stamp != self.stamp:
+            self.source = None
+            self.columns = {}
+            self.source = read_table(file, separator, names)
+            self.stamp, self.path = stamp, file
+        return self.source
+
+    def _column(self, source: Source, name: str, missing: Sequence[str]) -> Column:
+        known = self.columns.get((name, tuple(missing)))
+        if known is None:
+            texts = source.texts(name)
+            counts = texts.alias("text").value_counts(name="len")
+            here = counts.filter(pl.col("text").is_not_null() & ~pl.col("text").is_in(list(missing)))
+            known = Column(here, source.rows - int(here["len"].sum()), source.rows)
+            self.columns[name, tuple(missing)] = known
+        return known
+
+    def on_table(self, path: str, separator: str | None, missing: list[str], names: list[str]) -> dict[str, Any]:
+        """Return what a table is, and every column's numbers; no value of it."""
+        source = self._open(path, separator, names)
+        columns = []
+        for name in source.frame.columns:
+            try:
+                column = self._column(source, name, missing)
+                columns.append({"name": name, "values": column.counts.height, "missing": column.missing})
+            except DataError:
+                columns.append({"name": name, "values": None, "missing": 0})
+        return {
+            "name": source.name,
+            "rows": source.rows,
+            "kind": source.kind,
+            "separator": source.separator if source.kind == "csv" else None,
+            "columns": columns,
+        }
+
+    def on_values(
+        self, path: str, separator: str | None, missing: list[str], column: str, start: int, find: str
+    ) -> dict[str, Any]:
+        """Return values of a column with how often each occurs, most frequent first."""
+        known = self._column(self._open(path, separator), column, missing)
+        counts = known.counts
+        if find:
+            counts = counts.filter(pl.col("text").str.to_lowercase().str.contains(find.lower(), literal=True))
+        shown = counts.sort(["len", "text"], descending=[True, False]).slice(start, MOST_VALUES)
+        return {"of": counts.height, "values": [[text[:200], number] for text, number in shown.iter_rows()]}
+
+    def on_bins(self, path: str, separator: str | None, missing: list[str], column: str) -> dict[str, Any]:
+        """Return the numbers of a column in equal parts, or none where it has other texts."""
+        known = self._column(self._open(path, separator), column, missing)
+        numbers = known.counts.select(pl.col("text").str.strip_chars().cast(pl.Float64, strict=False), pl.col("len"))
+        other = int(numbers.filter(pl.col("text").is_null())["len"].sum())
+        numbers = numbers.drop_nulls()
+        if not numbers.height:
+            return {"numbers": False, "other": other}
+        low, high = float(numbers["text"].min()), float(numbers["text"].max())  # type: ignore[arg-type]
+        whole = bool((numbers["text"] == numbers["text"].round(0)).all())
+        span = high - low or 1.0
+        parts = min(MOST_BINS, int(span) + 1) if whole else MOST_BINS
+        width = (span + 1) / parts if whole else span / parts
+        place = ((numbers["text"] - low) / width).floor().clip(0, parts - 1).cast(pl.Int64)
+        sums = pl.DataFrame({"bin": place, "len": numbers["len"]}).group_by("bin").sum()
+        bins = [0] * parts
+        for at, number in sums.iter_rows():
+            bins[at] = number
+        return {"numbers": True, "low": low, "high": high, "whole": whole, "width": width, "bins": bins, "other": other}
+
+    def on_sample(self, path: str, separator: str | None, hidden: list[str]) -> dict[str, Any]:
+        """Return the first records, without the values of hidden columns."""
+        source = self._open(path, separator)
+        shown = [name for name in source.frame.columns if name not in hidden]
+        head = Source(source.name, source.frame.head(5), source.kind, source.separator)
+        texts = {name: head.texts(name).to_list() for name in shown}
+        rows = [
+            [None if name in hidden else (texts[name][i] or "")[:80] for name in source.frame.columns]
+            for i in range(min(5, source.rows))
+        ]
+        return {"columns": source.frame.columns, "rows": rows}
+
+    # ------------------------------------------------------------------------------------------ suggesting
+
+    def on_suggest(
+        self, path: str, folder: str, stem: str, columns: list[str] | None, skip: int, copy: str | None
+    ) -> dict[str, Any]:
+        """Return a policy for a table, with the files it names; named columns are written into a copy first."""
+        if columns is not None and copy is not None:
+            from kveil.files import Outputs, write_table
+
+            source = read_headless(Path(path), columns, skip)
+            with Outputs() as outputs:
+                write_table(source.frame, outputs.open(Path(copy), private=True), Path(copy), source.separator)
+                outputs.commit()
+            path = copy
+        source = self._open(path)
+        suggestion = suggest(source)
+        text, files = policy_text(suggestion, relative(Path(path), Path(folder)), stem, by_role=False)
+        return {"text": text, "files": files}
+
+    def on_roles(
+        self, path: str, separator: str | None, missing: list[str], names: list[str], role: str
+    ) -> dict[str, Any]:
+        """Return suggested steps for columns that get a role which has some."""
+        found: dict[str, Any] = {}
+        for name in names:
+            if role != "quasi-identifier":
+                found[name] = None
+                continue
+            texts = self._open(path, separator).texts(name)
+            way = hierarchy_for(profile(name, texts, frozenset(missing)))
+            if way is None or (way.builder is None and way.lines is None):
+                found[name] = None
+            elif way.builder is not None:
+                found[name] = {"builder": way.builder, "reason": way.reason}
+            else:
+                found[name] = {"lines": [list(line) for line in way.lines or ()], "reason": way.reason}
+        return found
+
+    # ------------------------------------------------------------------------------------------ steps
+
+    def _spec(self, hierarchy: Any) -> Any:
+        try:
+            return Attribute.model_validate({"role": "quasi-identifier", "hierarchy": hierarchy}).hierarchy
+        except ValidationError as error:
+            raise policy_error(error, "these steps") from None
+
+    def on_tree(
+        self, path: str, separator: str | None, missing: list[str], column: str, hierarchy: Any, folder: str
+    ) -> dict[str, Any]:
+        """Return the tree of a column: labels, parents, records below each node, and the values it does not know."""
+        known = self._column(self._open(path, separator), column, missing)
+        counts: dict[str, int] = dict(known.counts.iter_rows())
+        lines, unknown, built = self._lines(hierarchy, list(counts), folder, column)
+        if lines is None:
+            return {"ranges": True, "values": len(counts), "records": known.rows, "missing": known.missing}
+        labels: dict[str, int] = {}
+        parents: list[int] = []
+        records: list[int] = []
+        for line in lines:
+            for label in reversed(line):
+                if label not in labels:
+                    labels[label] = len(parents)
+                    parents.append(-1)
+                    records.append(0)
+            for child, parent in pairwise(line):
+                parents[labels[child]] = labels[parent]
+            for label in line:
+                records[labels[label]] += counts.get(line[0], 0)
+        strangers = sorted(((counts[value], value) for value in unknown), key=lambda pair: (-pair[0], pair[1]))
+        return {
+            "ranges": False,
+            "built": built,
+            "labels": list(labels),
+            "parents": parents,
+            "records_below": records,
+            "values": len(counts),
+            "records": known.rows,
+            "missing": known.missing,
+            "unknown": [[value, number] for number, value in strangers[:MOST_VALUES]],
+            "unknown_values": len(unknown),
+            "unknown_records": sum(number for number, _ in strangers),
+        }
+
+    def _lines(
+        self, hierarchy: Any, values: list[str], folder: str, column: str
+    ) -> tuple[Sequence[Line] | None, list[str], bool]:
+        spec = self._spec(hierarchy)
+        if isinstance(spec, Ranges):
+            return None, [], True
+        keys = {"role": "quasi-identifier", **({"hierarchy": hierarchy} if hierarchy is not None else {})}
+        policy = Policy.model_validate(
+            {"kveil": 1, "attributes": {column: keys}, "privacy": [{"model": "k-anonymity", "k": 1}]}
+        )
+        policy._folder = Path(folder)
+        fixed = policy.fixed_lines(column)
+        if fixed is not None:
+            leaves = {line[0] for line in fixed.lines}
+            return fixed.lines, [value for value in values if value not in leaves], False
+        built, unknown = build_lines(spec, values, column)
+        return built.lines or ((STAR,),), unknown, True
+
+    def on_lines(
+        self, path: str, separator: str | None, missing: list[str], column: str, hierarchy: Any, folder: str
+    ) -> dict[str, Any]:
+        """Return a column's tree as lines, to be written as a file."""
+        known = self._column(self._open(path, separator), column, missing)
+        lines, unknown, _ = self._lines(hierarchy, known.counts["text"].to_list(), folder, column)
+        if lines is None:
+            raise PolicyError("ranges have no tree; choose other steps first.")
+        return {"lines": [list(line) for line in lines], "unknown": unknown[:MOST_VALUES]}
+
+    def on_preview(
+        self, path: str, separator: str | None, missing: list[str], column: str, hierarchy: Any, folder: str
+    ) -> dict[str, Any]:
+        """Return the ways up of some values and how many records each step's coarsest groups hold; nothing is saved."""
+        known = self._column(self._open(path, separator), column, missing)
+        counts: dict[str, int] = dict(known.counts.iter_rows())
+        lines, unknown, _ = self._lines(hierarchy, list(counts), folder, column)
+        if lines is None:
+            return {"ways": [], "groups": [], "unknown": 0}
+        by_leaf = {line[0]: line for line in lines}
+        some = [
+            line for line in sorted(by_leaf.values(), key=lambda line: -counts.get(line[0], 0))[:3] if line[0] != STAR
+        ]
+        groups: dict[str, int] = {}
+        for value, number in counts.items():
+            line = by_leaf.get(value)
+            if line is not None and len(line) > 2:
+                groups[line[-2]] = groups.get(line[-2], 0) + number
+        return {
+            "ways": [list(line) for line in some],
+            "groups": sorted(groups.items(), key=lambda pair: _by_number(pair[0]))[:MOST_VALUES],
+            "unknown": len(unknown),
+        }
+
+    # ------------------------------------------------------------------------------------------ checking
+
+    def _encoded(self, text: str, name: str, folder: str, path: str) -> Table:
+        policy = Policy.parse(text, name, Path(folder))
+        policy.read_hierarchies()
+        source = self._open(path, policy.data.separator, list(policy.attributes))
+        from kveil.table.encode import encode
+
+        return encode(source, policy)
+
+    def on_check(self, text: str, name: str, folder: str, path: str) -> dict[str, Any]:
+        """Return what the policy forces on its table: who can never be kept, and which limit is to blame."""
+        from kveil.algorithms.registry import honouring
+        from kveil.flow.check import check_boundaries
+        from kveil.flow.inputs import check_input
+
+        started = perf_counter()
+        table = self._encoded(text, name, folder, path)
+        assert self.source is not None
+        impossible = []
+        try:
+            check_input(self.source, table)
+        except Unmeetable as error:
+            impossible.append(str(error))
+        boundaries = check_boundaries(table)
+        out, allowed = boundaries["never_kept"], boundaries["limit"]
+        noun = "record" if table.persons is None else "person"
+        plural = None if table.persons is None else "people"
+        if out > allowed:
+            impossible.append(
+                f"{count(out, noun, plural)} of {table.records:,} can never be kept; {allowed:,} may be left out."
+            )
+        try:
+            able = [algorithm.name for algorithm in honouring(table.policy)]
+        except Refused:
+            able = []
+        return {
+            "possible": not impossible,
+            "impossible": impossible,
+            "noun": noun,
+            "records": table.records,
+            "never_kept": out,
+            "falling": boundaries["falling"],
+            "allowed": allowed,
+            "attributes": boundaries["attributes"],
+            "components": boundaries["components"],
+            "algorithms": able,
+            "seconds": perf_counter() - started,
+        }
+
+    def on_methods(self) -> list[dict[str, Any]]:
+        """Return the algorithms, with what each is and which options it has."""
+        from kveil.algorithms.least_loss.options import RefineOptions
+        from kveil.algorithms.registry import ALGORITHMS
+
+        refine = RefineOptions.model_json_schema()
+
+        def options(schema: dict[str, Any]) -> dict[str, Any]:
+            return schema | {"properties": schema.get("properties", {}) | refine.get("properties", {})}
+
+        return [
+            {
+                "name": algorithm.name,
+                "summary": algorithm.summary,
+                "paper": algorithm.paper,
+                "options": options(algorithm.options.model_json_schema()),
+            }
+            for algorithm in ALGORITHMS
+        ]
+
+    # ------------------------------------------------------------------------------------------ results
+
+    def on_compared(self, text: str, name: str, folder: str, path: str, release: str, owner: str) -> dict[str, Any]:
+        """Return some released rows beside the records they were."""
+        from kveil.report.owner import Owner
+
+        policy = Policy.parse(text, name, Path(folder))
+        if policy.individual_column is not None:
+            return {"columns": [], "rows": []}
+        source = self._open(path, policy.data.separator, list(policy.attributes))
+        shown = read_table(Path(release), policy.data.separator, policy.attributes)
+        rows = Owner.load(owner).rows
+        columns = [c for c in policy.quasi_identifiers if c in shown.frame.columns]
+        places = [int(i * (len(rows) - 1) / 7) for i in range(8)] if len(rows) > 8 else list(range(len(rows)))
+        before = {c: source.texts(c) for c in columns}
+        after = {c: shown.texts(c) for c in columns}
+        found = [[[before[c][int(rows[place])] or "", after[c][place] or ""] for c in columns] for place in places]
+        return {"columns": columns, "rows": found}
+
+    def on_public_report(self, text: str, name: str, folder: str, receipt: Any, release: str) -> str:
+        """Return the report for everybody: only what the release and the receipt tell anyway."""
+        from kveil.report.page import public_page
+
+        policy = Policy.parse(text, name, Path(folder))
+        policy.read_hierarchies()
+        shown = read_table(Path(release), policy.data.separator, policy.attributes)
+        return public_page(policy, receipt, shown)
+
+
+def _by_number(label: str) -> tuple[int, Decimal, str]:
+    number = parse_number(label.strip("[").replace(",", "-").split("-")[0])
+    return (0, number, label) if number is not None else (1, Decimal(0), label)

@@ -1,0 +1,44 @@
+"""The process that holds the table: questions come in as lines of JSON, answers go out the same way.
+
+It is a child of the server, so that the server stays small and a table too large takes down one process only. It ends
+when its standard input does. Values of columns that name people are never in an answer unless they were asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+from kveil.errors import KveilError
+from kveil.studio.answers import defect_of, told_of
+
+
+def main() -> None:
+    """Answer questions until there are no more."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever a library prints must not stand among the answers
+    from kveil.studio.questions import Desk
+
+    desk = Desk()
+    for line in sys.stdin:
+        question = json.loads(line)
+        try:
+            answer: dict[str, Any] = {"answer": getattr(desk, f"on_{question['ask']}")(**question["with"])}
+        except KveilError as error:
+            answer = {"refused": told_of(error)}
+        except MemoryError:
+            answer = {
+                "refused": {"told": "There is not enough memory for this table; take fewer columns.", "kind": "memory"}
+            }
+        except BaseException as error:  # polars' panics are no Exception
+            if isinstance(error, (KeyboardInterrupt, SystemExit)):
+                raise
+            answer = {"defect": defect_of(error)}
+        answers.write(json.dumps({"id": question["id"], **answer}) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""Changes of the policy: by form, by text, back and forth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from kveil.studio import replant
+from kveil.studio.answers import Told
+from kveil.studio.asking import body_of, field, studio_of, texts
+from kveil.studio.edit import REMOVED, Change, content, edited
+from kveil.studio.files import fresh_name, table_name
+from kveil.studio.studio import Studio
+
+INLINE = 60  # leaves of a tree that is written into the policy rather than beside it
+
+
+async def edit(request: Request) -> Response:
+    """Change keys of the policy."""
+    studio, body = studio_of(request), await body_of(request)
+    changes = []
+    for change in field(body, "changes", list):
+        path = tuple(field(change, "path", list))
+        if not all(isinstance(step, (str, int)) for step in path):
+            raise Told("The page named no key; load it again.", 400)
+        changes.append(Change(path, change.get("value", REMOVED)))
+    studio.edit(field(body, "number", int), changes, str(body.get("words") or "changed the policy"))
+    return JSONResponse(studio.state())
+
+
+async def put_text(request: Request) -> Response:
+    """Take a text that was typed."""
+    studio, body = studio_of(request), await body_of(request)
+    project = studio.opened()
+    project.expect(field(body, "number", int))
+    text = field(body, "text", str)
+    if text != project.text:
+        project.take(text, "typed in the text")
+        studio.changed()
+    return JSONResponse(studio.state())
+
+
+async def undo(request: Request) -> Response:
+    """Take the last step back."""
+    studio = studio_of(request)
+    studio.opened().undo()
+    studio.changed()
+    return JSONResponse(studio.state())
+
+
+async def redo(request: Request) -> Response:
+    """Make the step again that was taken back."""
+    studio = studio_of(request)
+    studio.opened().redo()
+    studio.changed()
+    return JSONResponse(studio.state())
+
+
+async def roles(request: Request) -> Response:
+    """Give columns a role; those that others may know get suggested steps where they have none."""
+    studio, body = studio_of(request), await body_of(request)
+    project = studio.opened()
+    project.expect(field(body, "number", int))
+    names, role = texts(body, "names"), field(body, "role", str)
+    said = content(project.text).get("attributes") or {}
+    changes: list[Change] = []
+    files: dict[str, str] = {}
+    wanting = [name for name in names if role == "quasi-identifier" and not (said.get(name) or {}).get("hierarchy")]
+    steps = await studio.reader.ask("roles", **studio.reading(), names=wanting, role=role) if wanting else {}
+    for name in names:
+        has: dict[str, Any] = said[name] if isinstance(said.get(name), dict) else {}
+        changes.append(Change(("attributes", name, "role"), role))
+        gone = {"quasi-identifier": (), "sensitive": ("boundary", "weight")}.get(
+            role, ("hierarchy", "boundary", "weight")
+        )
+        changes += [Change(("attributes", name, key)) for key in gone if key in has]
+        if role == "sensitive" and isinstance(has.get("hierarchy"), dict) and "ranges" in has["hierarchy"]:
+            changes.append(Change(("attributes", name, "hierarchy")))
+        found = steps.get(name)
+        if found:
+            changes.append(Change(("attributes", name, "hierarchy"), written_steps(studio, name, found, files)))
+    words = f"{names[0] if len(names) == 1 else f'{len(names)} columns'}: {role}"
+    take_step(studio, changes, words, files)
+    return JSONResponse(studio.state())
+
+
+def take_step(studio: Studio, changes: list[Change], words: str, files: dict[str, str]) -> None:
+    """Make changes and write files as one step."""
+    project = studio.opened()
+    done = edited(project.text, changes)
+    project.take(project.after_roles(done.text, changes), words, files, done.lost)
+    studio.changed()
+
+
+def written_steps(studio: Studio, name: str, found: dict[str, Any], files: dict[str, str]) -> Any:
+    """Return how the policy writes suggested steps: a builder, a small tree, or the name of a new file."""
+    if "builder" in found:
+        return found["builder"]
+    lines = [tuple(line) for line in found["lines"]]
+    if len(lines) <= INLINE:
+        return {"tree": replant.as_tree(lines)}
+    file = fresh_name(studio.opened().folder, f"{Path(table_name(f'{name}.csv')).stem}-steps.csv")
+    files[file] = replant.as_file(lines)
+    return file
+
+
+async def looks_right(request: Request) -> Response:
+    """Take the mark off columns whose suggestion was looked at."""
+    studio, body = studio_of(request), await body_of(request)
+    project = studio.opened()
+    project.expect(field(body, "number", int))
+    names = texts(body, "names")
+    text = project.decided(project.text, names, looked_right=True)
+    if text != project.text:
+        project.take(text, f"{names[0] if len(names) == 1 else f'{len(names)} columns'}: looks right")
+        studio.changed()
+    return JSONResponse(studio.state())

@@ -1,0 +1,176 @@
+"""What the page asks about columns, and changes of their trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from kveil.studio import replant
+from kveil.studio.answers import Told
+from kveil.studio.asking import body_of, field, studio_of, texts
+from kveil.studio.edit import Change, content
+from kveil.studio.files import below
+from kveil.studio.routes.policy import INLINE, take_step, written_steps
+from kveil.studio.studio import Studio
+
+
+def _hidden(studio: Studio) -> list[str]:
+    said = content(studio.opened().text).get("attributes") or {}
+    return [n for n, a in said.items() if isinstance(a, dict) and a.get("role") in ("identifier", "individual")]
+
+
+async def values(request: Request) -> Response:
+    """Send values of a column; those of columns that name people only where that was asked for."""
+    studio = studio_of(request)
+    column = request.query_params.get("column", "")
+    if column in _hidden(studio) and request.query_params.get("show") != "1":
+        return JSONResponse({"hidden": True, "of": 0, "values": []})
+    start = request.query_params.get("from", "0")
+    return JSONResponse(
+        await studio.reader.ask(
+            "values",
+            **studio.reading(),
+            column=column,
+            start=int(start) if start.isdecimal() else 0,
+            find=request.query_params.get("find", ""),
+        )
+    )
+
+
+async def sample(request: Request) -> Response:
+    """Send the first records, without what names people unless that was asked for."""
+    studio = studio_of(request)
+    hidden = [] if request.query_params.get("show") == "1" else _hidden(studio)
+    given = studio.reading()
+    return JSONResponse(
+        await studio.reader.ask("sample", path=given["path"], separator=given["separator"], hidden=hidden)
+    )
+
+
+async def bins(request: Request) -> Response:
+    """Send the histogram of a column of numbers."""
+    studio = studio_of(request)
+    return JSONResponse(
+        await studio.reader.ask("bins", **studio.reading(), column=request.query_params.get("column", ""))
+    )
+
+
+async def tree(request: Request) -> Response:
+    """Send the tree of a column."""
+    studio = studio_of(request)
+    column = request.query_params.get("column", "")
+    attribute = (content(studio.opened().text).get("attributes") or {}).get(column)
+    if not isinstance(attribute, dict) or attribute.get("role") not in ("quasi-identifier", "sensitive"):
+        raise Told("Only columns that others may know, or that are protected, have steps; give it such a role.")
+    answer = await studio.reader.ask(
+        "tree",
+        **studio.reading(),
+        column=column,
+        hierarchy=attribute.get("hierarchy"),
+        folder=str(studio.opened().folder),
+    )
+    return JSONResponse(answer)
+
+
+async def preview(request: Request) -> Response:
+    """Send what steps would do; nothing is saved."""
+    studio, body = studio_of(request), await body_of(request)
+    answer = await studio.reader.ask(
+        "preview",
+        **studio.reading(),
+        column=field(body, "column", str),
+        hierarchy=body.get("hierarchy"),
+        folder=str(studio.opened().folder),
+    )
+    return JSONResponse(answer)
+
+
+async def replanted(request: Request) -> Response:
+    """Change a tree: rename, move, group, dissolve, place, paste, import, or make it one that can be changed."""
+    studio, body = studio_of(request), await body_of(request)
+    project = studio.opened()
+    project.expect(field(body, "number", int))
+    column, do = field(body, "column", str), field(body, "do", str)
+    attribute = (content(project.text).get("attributes") or {}).get(column) or {}
+    spec = attribute.get("hierarchy")
+    if do in ("paste", "import"):
+        lines: tuple[tuple[str, ...], ...] = ()
+        given = body.get("text") if do == "paste" else project_file(studio, field(body, "path", str))
+        new = replant.pasted(str(given), "the rows")
+    else:
+        asked = await studio.reader.ask(
+            "lines", **studio.reading(), column=column, hierarchy=spec, folder=str(project.folder)
+        )
+        lines = tuple(tuple(line) for line in asked["lines"])
+        new = _changed_tree(do, lines, body)
+    files: dict[str, str] = {}
+    changes = [Change(("attributes", column, "hierarchy"), _written(studio, column, spec, new, files))]
+    changes += _boundary_after(do, attribute.get("boundary"), body, new, column)
+    take_step(studio, changes, f"{column}: {_words(do, body)}", files)
+    return JSONResponse(studio.state())
+
+
+def project_file(studio: Studio, named: str) -> str:
+    """Return the text of a file the page named."""
+    path = below(studio.root, named)
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        raise Told(f"{path.name} cannot be read as text in UTF-8; choose another file.") from None
+
+
+def _changed_tree(do: str, lines: tuple[tuple[str, ...], ...], body: dict[str, Any]) -> tuple[tuple[str, ...], ...]:
+    if do == "rename":
+        return replant.renamed(lines, field(body, "label", str), field(body, "name", str))
+    if do == "move":
+        return replant.moved(lines, texts(body, "labels"), field(body, "under", str))
+    if do == "group":
+        return replant.grouped(lines, texts(body, "labels"), field(body, "name", str))
+    if do == "dissolve":
+        return replant.dissolved(lines, field(body, "label", str))
+    if do == "place":
+        return replant.placed(lines, texts(body, "labels"), field(body, "under", str))
+    if do == "keep":
+        return lines
+    raise Told("The page asked for something this server does not know; load it again.", 400)
+
+
+def _words(do: str, body: dict[str, Any]) -> str:
+    label = body.get("label") or ", ".join(body.get("labels") or [])[:60]
+    return {
+        "rename": f"renamed {label} to {body.get('name')}",
+        "move": f"moved {label} under {body.get('under')}",
+        "group": f"grouped as {body.get('name')}",
+        "dissolve": f"dissolved {label}",
+        "place": f"put {label} under {body.get('under')}",
+        "paste": "pasted a tree",
+        "import": "took a tree from a file",
+        "keep": "made it a tree to change",
+    }[do]
+
+
+def _written(studio: Studio, column: str, spec: Any, lines: Any, files: dict[str, str]) -> Any:
+    """Return how the policy writes a changed tree: in the place where it was written, else by its size."""
+    folder = studio.opened().folder
+    if isinstance(spec, str) and (folder / spec).resolve().parent == folder.resolve():
+        files[spec] = replant.as_file(lines)
+        return spec
+    if isinstance(spec, dict) and "tree" in spec and len(lines) <= 4 * INLINE:
+        return {"tree": replant.as_tree(lines)}
+    return written_steps(studio, column, {"lines": lines}, files)
+
+
+def _boundary_after(do: str, boundary: Any, body: dict[str, Any], lines: Any, column: str) -> list[Change]:
+    """Return what a changed tree means for its limits: renamed ones follow, those that are gone go."""
+    if isinstance(boundary, dict):
+        return [Change(("attributes", column, "boundary"))] if "max_width" in boundary else []
+    if not isinstance(boundary, list):
+        return []
+    labels = {label for line in lines for label in line}
+    marked = [body.get("name") if do == "rename" and node == body.get("label") else node for node in boundary]
+    kept = [node for node in marked if node in labels]
+    if kept == boundary:
+        return []
+    return [Change(("attributes", column, "boundary"), kept) if kept else Change(("attributes", column, "boundary"))]

@@ -1,0 +1,116 @@
+"""Checks, jobs, and the releases they made."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import zipfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+
+from kveil.studio.answers import Told
+from kveil.studio.asking import body_of, field, studio_of, texts
+from kveil.studio.door import report_headers
+from kveil.studio.studio import RUN_FILES, release_file
+
+PUBLISHED = ("release", "receipt.json", "report-public.html")
+
+
+async def check(request: Request) -> Response:
+    """Check now."""
+    studio = studio_of(request)
+    studio.opened()
+    studio.ask_check(wanted=True)
+    return JSONResponse({"check": studio.check})
+
+
+async def start_job(request: Request) -> Response:
+    """Make a release, compare methods, look for rules or for risk."""
+    studio, body = studio_of(request), await body_of(request)
+    kind = field(body, "do", str)
+    if kind == "run":
+        job = await studio.run()
+    elif kind in ("compare", "rules", "risk"):
+        job = await studio.side_job(kind, texts(body, "algorithms") if body.get("algorithms") else None)
+    else:
+        raise Told("The page asked for something this server does not know; load it again.", 400)
+    return JSONResponse(job.shown())
+
+
+async def finish_job(request: Request) -> Response:
+    """Ask for the best so far."""
+    studio = studio_of(request)
+    job = studio.job(int(request.path_params["number"]))
+    studio.jobs.finish(job)
+    return JSONResponse(job.shown())
+
+
+async def cancel_job(request: Request) -> Response:
+    """End a job."""
+    studio = studio_of(request)
+    job = studio.job(int(request.path_params["number"]))
+    await studio.jobs.cancel(job)
+    return JSONResponse(job.shown())
+
+
+async def runs(request: Request) -> Response:
+    """List the releases."""
+    return JSONResponse({"runs": studio_of(request).runs()})
+
+
+async def run_sample(request: Request) -> Response:
+    """Send some records before and after."""
+    studio = studio_of(request)
+    folder = studio.run_folder(request.path_params["run"])
+    answer = await studio.reader.ask(
+        "compared",
+        text=(folder / "policy.yaml").read_text(encoding="utf-8"),
+        name="policy.yaml",
+        folder=str(studio.opened().folder),
+        path=str(studio.data_path()),
+        release=str(release_file(folder)),
+        owner=str(folder / "owner.json"),
+    )
+    return JSONResponse(answer)
+
+
+async def run_file(request: Request) -> Response:
+    """Send a file of a release, by a fixed list of names; reports run nothing and reach nothing."""
+    studio = studio_of(request)
+    folder = studio.run_folder(request.path_params["run"])
+    name = request.path_params["file"]
+    if name == "report-public.html":
+        await studio.public_report(folder.name)
+    path = release_file(folder) if Path(name).stem == "release" else folder / name
+    if (Path(name).stem != "release" and name not in RUN_FILES) or path.name != name or not path.is_file():
+        raise Told("There is no such file in this release.", 404)
+    shown = request.query_params.get("show") == "1" and name.endswith(".html")
+    headers = report_headers() if name.endswith(".html") else {}
+    kind = "text/html" if shown else "application/octet-stream"
+    disposition = "inline" if shown else "attachment"
+    return FileResponse(path, media_type=kind, filename=name, content_disposition_type=disposition, headers=headers)
+
+
+async def bundle(request: Request) -> Response:
+    """Send what may be published as one file."""
+    studio = studio_of(request)
+    run = request.path_params["run"]
+    folder = studio.run_folder(run)
+    await studio.public_report(run)
+    packed = tempfile.TemporaryFile()  # noqa: SIM115 (closed when it is sent)
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.iterdir()):
+            if path.name in PUBLISHED or path.stem in PUBLISHED:
+                await asyncio.to_thread(archive.write, path, path.name)
+    packed.seek(0)
+
+    async def parts() -> AsyncIterator[bytes]:
+        with packed:
+            while part := await asyncio.to_thread(packed.read, 1 << 20):
+                yield part
+
+    headers = {"content-disposition": 'attachment; filename="to-publish.zip"'}
+    return StreamingResponse(parts(), media_type="application/octet-stream", headers=headers)

@@ -1,0 +1,55 @@
+// 5 Check: who can never be kept, whose fault it is, and one button that loosens it.
+import { html } from "/static/vendor/preact.js";
+import { api, attempt, go, useStore } from "/static/store.js";
+import { count, listing, number, seconds, share } from "/static/words.js";
+import { Loosen } from "/static/steps.js";
+
+function Answer({ check, project }) {
+  if (project.error) return html`<div class="notice bad"><p class="big">The policy is not whole yet</p><p>${project.error.told}</p></div>`;
+  if (check.state === "running") return html`<div class="notice" role="status"><p class="big">Checking…</p><p>${check.seconds > 1 ? `It took ${seconds(check.seconds)} last time.` : ""}</p></div>`;
+  if (check.state === "stale") return html`<div class="notice"><p class="big">Changed since the last check</p><div class="row"><button class="main" onClick=${() => attempt(() => api("POST", "check"))}>Check now, about ${seconds(check.seconds)}</button></div></div>`;
+  if (check.state === "refused") return html`<div class="notice bad"><p class="big">This does not go together</p><p>${check.told}</p></div>`;
+  if (check.state !== "done") return html`<p class="soft">Nothing to check yet.</p>`;
+  const people = check.noun === "person" ? "people" : undefined;
+  if (!check.possible) {
+    const worst = check.attributes.filter((a) => a.to_blame_for > 0).sort((a, b) => b.to_blame_for - a.to_blame_for)[0];
+    return html`<div class="notice bad"><p class="big">✗ ${check.never_kept > check.allowed ? `${count(check.never_kept, check.noun, people)} of ${number(check.records)} can never be kept; ${number(check.allowed)} may be left out` : "The promises cannot be kept"}</p>
+      ${check.impossible.map((told) => html`<p>${told}</p>`)}
+      ${worst ? html`<p>The limit on ${worst.attribute} is to blame for ${number(worst.to_blame_for)}.</p>` : html`<p>Loosen a limit, ask for less, or allow more to be left out.</p>`}
+      <div class="row">${check.never_kept > check.allowed && html`<button onClick=${() => go("promises")}>Allow more to be left out, or ask for less</button>`}</div></div>`;
+  }
+  return html`<div class="notice"><p class="big">✓ Nothing is impossible</p><p>${check.never_kept ? `${count(check.never_kept, check.noun, people)} of ${number(check.records)} can never be kept, whatever is done; ${number(check.allowed)} may be left out.` : `All ${number(check.records)} ${people ?? "records"} can be kept, as far as limits and promises alone can tell.`}</p></div>`;
+}
+
+function Risk() {
+  const { jobs } = useStore();
+  const job = jobs.filter((each) => each.kind === "risk").at(-1);
+  const risk = job?.result?.risk;
+  return html`<section class="card stack"><h3>Before anything is done</h3><p class="small soft">How many people could be found in the table as it is, by what others may know.</p>
+    <div class="row"><button disabled=${job?.state === "running"} onClick=${() => attempt(() => api("POST", "jobs", { do: "risk" }))}>${job?.state === "running" ? "Looking…" : risk ? "Look again" : "Look how many are alone"}</button></div>
+    ${job?.state === "refused" && html`<p class="bad">${job.told}</p>`}
+    ${risk && html`<${Facts} risk=${risk} />`}</section>`;
+}
+
+function Facts({ risk }) {
+  const noun = risk.counts === "individuals" ? "people" : "records";
+  return html`<ul class="tiles"><li><b>${share(risk.unique.share)}</b><span>of all ${noun} are alone with everything others may know</span></li>
+      ${risk.constraints.slice(0, 3).map((c) => html`<li><b>${share(c.share)}</b><span>have fewer than ${c.k} that look alike in ${listing(c.attributes)}</span></li>`)}</ul>
+    ${risk.smallest_sets?.sets?.length > 0 && html`<p>${risk.smallest_sets.sets.slice(0, 3).map((s) => `${listing(s.attributes)} alone ${s.attributes.length === 1 ? "singles" : "single"} out ${share(s.share)}`).join("; ")}.</p>`}
+    <div class="scroll" tabindex="0" role="region" aria-label="Columns others may know"><table><thead><tr><th scope="col">column</th><th scope="col" class="n">values</th><th scope="col" class="n">${noun} alone by it</th><th scope="col" class="n">alone only because of it</th></tr></thead>
+      <tbody>${risk.attributes.map((a) => html`<tr><th scope="row">${a.attribute}</th><td class="n">${number(a.values)}</td><td class="n">${number(a.unique_alone)}</td><td class="n">${number(a.unique_through_it)}</td></tr>`)}</tbody></table></div>`;
+}
+
+export function CheckScreen() {
+  const { project, check } = useStore();
+  const done = check.state === "done";
+  return html`<h2>Can it be done at all?</h2><p class="lead">This looks again after every change, before any release is made.</p>
+    <div aria-live="polite"><${Answer} check=${check} project=${project} /></div>
+    ${done && check.attributes.length > 0 && html`<section class="card"><h3>What each limit costs</h3>
+      <div class="scroll" tabindex="0" role="region" aria-label="What each limit costs"><table><thead><tr><th scope="col">limit on</th><th scope="col" class="n">never kept without it</th><th scope="col" class="n">one step looser</th><th scope="col"><span class="sr">what to do</span></th></tr></thead>
+      <tbody>${check.attributes.map((a) => html`<tr><th scope="row">${a.attribute}</th><td class="n">${number(a.without)}</td><td class="n">${number(a.one_level_up)}${a.saves ? html` <span class="good">saves ${number(a.saves)}</span>` : ""}</td>
+        <td><span class="row"><${Loosen} column=${a.attribute} saves=${a.saves} /><button class="quiet" onClick=${() => go("steps", a.attribute)}>Show its tree</button></span></td></tr>`)}</tbody></table></div></section>`}
+    ${done && html`<section class="card"><h3>Which methods can do it</h3>${check.algorithms.length ? html`<p>${listing(check.algorithms)} (${check.algorithms.length}). On Run, kveil tries them all and takes the smallest loss, unless you name one.</p>` : html`<p class="bad">None in this version honours the whole policy; take a part of it out.</p>`}</section>`}
+    <${Risk} />
+    <p><button class="main" onClick=${() => go("run")}>Go on to the run</button></p>`;
+}

@@ -1,0 +1,89 @@
+// 6 Run and compare: progress, loss falling as a curve, finish now, cancel.
+import { html, useEffect, useState } from "/static/vendor/preact.js";
+import { api, attempt, change, go, put, set, useStore } from "/static/store.js";
+import { number, seconds, share, stageInWords } from "/static/words.js";
+import { Field } from "/static/settings.js";
+
+const isOver = (job) => !["running", "finishing"].includes(job.state);
+
+function Curve({ losses }) {
+  if (losses.length < 2) return null;
+  const [w, h, left] = [640, 150, 52];
+  const [last, top] = [losses.at(-1)[0], Math.max(...losses.map(([, l]) => l))];
+  const low = Math.min(...losses.map(([, l]) => l));
+  const first = losses[0][0];
+  const x = (t) => left + ((t - first) / (last - first || 1)) * (w - left - 8);
+  const y = (l) => 12 + (1 - (l - low * 0.95) / (top - low * 0.95 || 1)) * (h - 30);
+  return html`<svg class="chart" viewBox=${`0 0 ${w} ${h}`} role="img" aria-label=${`Detail lost fell from ${share(losses[0][1])} to ${share(losses.at(-1)[1])}`}>
+    <line class="axis" x1=${left} y1=${h - 16} x2=${w} y2=${h - 16} /><polyline class="line" points=${losses.map(([t, l]) => `${x(t)},${y(l)}`).join(" ")} />
+    <text x="0" y=${y(losses[0][1]) + 4}>${share(losses[0][1])}</text><text x="0" y=${Math.max(y(losses.at(-1)[1]) + 4, y(losses[0][1]) + 18)}>${share(losses.at(-1)[1])}</text><text x=${w} y=${h - 2} text-anchor="end">${seconds(last)}</text></svg>`;
+}
+
+function Progress({ job }) {
+  const [, tick] = useState(0);
+  useEffect(() => { if (isOver(job)) return undefined; const timer = setInterval(() => tick((n) => n + 1), 500); return () => clearInterval(timer); }, [isOver(job)]);
+  const [born] = useState(() => performance.now() - 1000 * job.seconds);
+  const elapsed = isOver(job) ? job.seconds : (performance.now() - born) / 1000;
+  const loss = job.losses.at(-1)?.[1];
+  const finishing = job.state === "finishing";
+  return html`<div role="group" aria-label="Progress"><div class="progress" role="progressbar" aria-label="How far it is" aria-valuenow=${Math.round(100 * job.done)} aria-valuemin="0" aria-valuemax="100"><i style=${{ width: `${Math.max(2, 100 * job.done)}%` }}></i></div>
+    <div class="row end"><span>${finishing ? "finishing with the best so far" : stageInWords(job.stage)}${loss !== undefined ? `, ${share(loss)} of the detail lost so far` : ""} · ${seconds(elapsed)}</span>
+    <span class="row">${job.kind === "run" && html`<button disabled=${finishing} title="Take the best release found so far; it is verified like any other" onClick=${() => attempt(() => api("POST", `jobs/${job.number}/finish`))}>Finish now with the best so far</button>`}
+    <button onClick=${() => attempt(() => api("DELETE", `jobs/${job.number}`))}>Cancel</button></span></div>
+    <${Curve} losses=${job.losses} /></div>`;
+}
+
+function Ended({ job }) {
+  if (job.state === "done" && job.result) {
+    const records = job.result.individuals ?? job.result.records;
+    return html`<div class="notice"><p class="big">✓ Released and verified</p><p>${number(records?.released)} of ${number(records?.input)} ${job.result.individuals ? "people" : "records"}, ${share(job.result.loss?.ncp ?? 0)} of the detail lost, in ${seconds(job.seconds)} with ${job.result.algorithm}.</p>
+      <div class="row"><button class="main" onClick=${() => { set({ wantedRun: job.run }); go("result"); }}>See the result</button></div></div>`;
+  }
+  if (job.state === "cancelled") return html`<div class="notice"><p>${job.told}</p></div>`;
+  return html`<div class="notice bad"><p class="big">No release was made</p><p>${job.told || "The answer is no; nothing was written."}</p><div class="row"><button onClick=${() => go("check")}>See the check</button><button onClick=${() => go("promises")}>Change the promises</button></div></div>`;
+}
+
+function Method({ content, check }) {
+  const { methods, catalogue } = useStore();
+  useEffect(() => { if (!methods) attempt(() => api("GET", "methods")).then((answer) => answer && set({ methods: answer })); }, []);
+  const chosen = typeof content.algorithm === "string" ? content.algorithm : content.algorithm?.name ?? "auto";
+  const method = methods?.find((m) => m.name === chosen);
+  const options = content.algorithm && typeof content.algorithm === "object" ? content.algorithm : {};
+  const able = check.state === "done" ? check.algorithms : null;
+  const option = (name, value) => change(() => {
+    const next = { ...options, name: chosen };
+    if (value === undefined) delete next[name]; else next[name] = value;
+    return { changes: [{ path: ["algorithm"], value: Object.keys(next).length > 1 ? next : chosen }], words: `${chosen}: ${name} ${value ?? "as usual"}` };
+  });
+  return html`<div class="stack"><label>Method <select value=${chosen} onChange=${(e) => put(["algorithm"], e.target.value, `method ${e.target.value}`)}>${(catalogue?.algorithms ?? []).map((name) => html`<option value=${name} selected=${name === chosen} disabled=${able && name !== "auto" && !able.includes(name) && name !== chosen}>${name === "auto" ? "try all, take the smallest loss" : name}${able && name !== "auto" && !able.includes(name) ? " (cannot keep these promises)" : ""}</option>`)}</select></label>
+    ${method && html`<p class="small soft">${method.summary}${method.paper ? ` (${method.paper})` : ""}</p>`}
+    ${method && Object.keys(method.options.properties ?? {}).length > 0 && html`<details><summary>Options of ${chosen}</summary><div class="form">${Object.entries(method.options.properties).map(([name, schema]) => html`<label for=${`field-${name}`}>${name.replaceAll("_", " ")}</label><${Field} key=${`${chosen}-${name}`} name=${name} schema=${schema} whole=${method.options} value=${options[name]} save=${(value) => option(name, value)} />${schema.description && html`<span class="hint">${schema.description}</span>`}`)}</div></details>`}</div>`;
+}
+
+function Compare({ check }) {
+  const { jobs } = useStore();
+  const job = jobs.filter((each) => each.kind === "compare").at(-1);
+  const rows = job?.result?.algorithms ?? [];
+  const measure = job?.result?.loss ?? "ncp";
+  return html`<section class="card stack"><div class="row end"><h3>Compare methods</h3><button disabled=${job && !isOver(job)} onClick=${() => attempt(() => api("POST", "jobs", { do: "compare" }))}>${rows.length ? "Compare again" : "Compare all that can do it"}</button></div>
+    <p class="small soft">Every method makes a release with these promises, each is verified, nothing is written. At most two minutes.</p>
+    ${job && !isOver(job) && html`<${Progress} key=${job.number} job=${job} />`}
+    ${job?.state === "refused" && html`<div class="notice bad"><p>${job.told}</p></div>`}
+    ${rows.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Comparison"><table><thead><tr><th scope="col">method</th><th scope="col" class="n">detail lost</th><th scope="col" class="n">left out</th><th scope="col" class="n">groups</th><th scope="col" class="n">time</th><th scope="col"><span class="sr">choose</span></th></tr></thead>
+      <tbody>${rows.map((row) => html`<tr><th scope="row">${row.algorithm}</th>${row.solved ? html`<td class="n">${measure === "il" ? number(Math.round(row.loss.il)) : share(measure === "precision" ? 1 - row.loss.precision : row.loss.ncp)}</td><td class="n">${share(row.suppressed_share, 2)}</td><td class="n">${number(row.groups)}</td><td class="n">${seconds(row.seconds)}</td><td><button class="tight" onClick=${() => put(["algorithm"], row.algorithm, `method ${row.algorithm}`)}>Use this</button></td>`
+        : html`<td colspan="5" class="soft">${row.reason}</td>`}</tr>`)}</tbody></table></div>`}</section>`;
+}
+
+export function RunScreen() {
+  const { project, check, jobs, command, table } = useStore();
+  const job = jobs.filter((each) => each.kind === "run").at(-1);
+  const busy = job && !isOver(job);
+  const blocked = project.error ? project.error.told : table?.error ?? null;
+  return html`<h2>Make the release</h2><p class="lead">kveil looks for the release that loses the least detail, verifies it from outside, and only then writes it.</p>
+    <section class="card stack"><${Method} content=${project.content} check=${check} />
+      ${blocked && html`<div class="notice bad"><p>${blocked}</p></div>`}
+      ${check.state === "done" && !check.possible && html`<div class="notice warn"><p>The check says that the promises cannot be kept as they are. <button class="link" onClick=${() => go("check")}>See why</button></p></div>`}
+      <div class="row"><button class="main" disabled=${busy || Boolean(blocked)} onClick=${() => attempt(() => api("POST", "jobs", { do: "run" }))}>Make the release</button><span class="small soft">the same on the command line: <code>${command}</code></span></div>
+      <div aria-live="polite">${job && (busy ? html`<${Progress} key=${job.number} job=${job} />` : html`<${Ended} job=${job} />`)}</div></section>
+    <${Compare} check=${check} />`;
+}

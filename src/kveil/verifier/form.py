@@ -1,0 +1,250 @@
+"""The one form of a release: what kveil would write for the same cells, so that nothing hides in how a cell is written.
+
+The models count cells that mean the same as equal. Whoever writes them in different ways, one per person, tells more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from kveil.files import Source, as_texts, item_texts
+from kveil.policy.attributes import STAR, Intervals, Ranges
+from kveil.policy.builders import IntervalScale, build_lines
+from kveil.policy.lines import Line, in_preorder
+from kveil.policy.model import Policy
+from kveil.policy.numbers import EXACT, parse_number, parse_span, show_span
+from kveil.verifier.rows import INDIVIDUAL, ROW, Rows
+from kveil.words import count
+
+SETS = "each item once, in the order of its hierarchy, joined by `|`"
+
+
+@dataclass
+class Form:
+    """What is wrong with how cells are written, and what may be."""
+
+    findings: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def check_form(release: Source, rows: Rows, policy: Policy, original: Source | None) -> Form:
+    """Check that every cell of a release is in its one form."""
+    form = Form()
+    for name in policy.quasi_identifiers:
+        form.findings += _missing_texts(release, policy, name)
+        spec = policy.attributes[name].hierarchy
+        labels = set(rows.texts[name].unique().to_list()) - {STAR, policy.data.missing[0]}
+        if isinstance(spec, Ranges):
+            form.findings += _spans(name, spec, rows.texts[name], labels)
+        elif isinstance(spec, Intervals):
+            form.findings += _notations(name, spec, labels)
+    if rows.persons and policy.release.shape == "sets":
+        for name in policy.with_role("sensitive"):
+            form.findings += _sets(release, policy, name, original)
+    elif rows.persons:
+        form.findings += _numbering(release, rows)
+        form.findings += _constant(release, rows, policy)
+    for name in policy.released:
+        _precision(release, policy, name, original, form)
+    return form
+
+
+def _missing_texts(release: Source, policy: Policy, name: str) -> list[str]:
+    """Return a finding where missing is written in more than one way, or in another than the policy's first."""
+    texts = release.texts(name)
+    others = [text for text in policy.data.missing[1:] if text != STAR]
+    written = int(texts.is_in(others).sum()) if others else 0
+    absent = texts.null_count()
+    if absent and (written or (texts == policy.data.missing[0]).any()):
+        written += absent
+    if not written:
+        return []
+    return [
+        f"{name} writes missing in {count(written, 'cell')} otherwise than by {policy.data.missing[0]!r}, the first "
+        "text of data.missing."
+    ]
+
+
+def _spans(name: str, spec: Ranges, texts: pl.Series, labels: set[str]) -> list[str]:
+    """Return findings about spans that are not written as kveil writes them, or not rounded as the policy asks."""
+    spans = {label: span for label in labels if (span := parse_span(label)) is not None}
+    odd = [label for label, span in spans.items() if show_span(*span) != label]
+    findings = []
+    if odd:
+        findings.append(f"{name} writes spans in another way than `low-high` in {_cells(texts, odd)}.")
+    step = spec.round
+    if step is not None:
+        rough = [
+            label
+            for label, (low, high) in spans.items()
+            if low != high and (EXACT.remainder(low, step) or EXACT.remainder(high, step))
+        ]
+        if rough:
+            findings.append(f"{name} shows bounds that are no multiples of {step} in {_cells(texts, rough)}.")
+    return findings
+
+
+def _cells(texts: pl.Series, labels: list[str]) -> str:
+    return count(int(texts.is_in(labels).sum()), "cell")
+
+
+def _notations(name: str, spec: Intervals, labels: set[str]) -> list[str]:
+    """Return a finding where some intervals are written for whole numbers (`60-69`) and others not (`[60,70)`)."""
+    whole, any_number = IntervalScale(spec, real=False), IntervalScale(spec, real=True)
+    known = {label for label in labels if whole.knows(label) or any_number.knows(label)}
+    if all(map(whole.knows, known)) or all(map(any_number.knows, known)):
+        return []
+    return [f"{name} writes intervals of whole numbers and of others side by side; only one of the two is right."]
+
+
+# ---------------------------------------------------------------------------------------------- sets of items
+
+
+def _sets(release: Source, policy: Policy, name: str, original: Source | None) -> list[str]:
+    """Return a finding about sets of items that are not in their one form."""
+    column = release.frame[name]
+    shown = policy.data.missing[0]
+    if column.dtype == pl.List:
+        lists = item_texts(column)
+        odd = pl.Series(np.zeros(len(lists), dtype=bool))
+        if column.null_count() and (column.list.len() == 0).any():
+            odd |= column.is_null()  # nothing is written in two ways
+    else:
+        texts = release.texts(name)
+        nothing = (texts == shown) | texts.is_null()
+        lists = texts.str.split("|").to_frame("set").select(pl.when(~nothing).then("set").alias("set"))["set"]
+        odd = texts.is_in([text for text in policy.data.missing[1:] if text != STAR]).fill_null(value=False)
+    laid = pl.DataFrame({ROW: np.arange(len(lists)), "item": lists}).explode("item", empty_as_null=True)
+    laid = laid.filter(~pl.Series(lists.list.len().fill_null(0) == 0).gather(laid[ROW]))
+    place = _places(policy, name, laid["item"].drop_nulls().unique().to_list(), original)
+    missing = [text for text in policy.data.missing if text != STAR]
+    at = pl.col("item").replace_strict(list(place), list(place.values()), default=None, return_dtype=pl.Int64)
+    if not place:  # nothing is known of their order
+        at = pl.struct(ROW, "item").is_first_distinct().cum_sum().cast(pl.Int64)
+    again = (at <= at.shift(1)) & (pl.col(ROW) == pl.col(ROW).shift(1))
+    barred = pl.col("item").is_null() | pl.col("item").is_in(missing)
+    wrong = laid.select(ROW, (barred | again).fill_null(value=False).alias("odd"))
+    rows = wrong.filter(pl.col("odd"))[ROW].unique()
+    number = int((odd | pl.Series(np.isin(np.arange(len(lists)), rows.to_numpy()))).sum())
+    return [f"{name} shows {count(number, 'set')} in another form than {SETS}."] if number else []
+
+
+def _places(policy: Policy, name: str, items: list[str], original: Source | None) -> dict[str, int]:
+    """Return the place of every shown item in the order of its hierarchy, children after their parents.
+
+    Without a hierarchy numbers stand by size and texts by code point. The places in a tree that is built over values
+    follow from the original; without it items must only not repeat.
+    """
+    spec = policy.attributes[name].hierarchy
+    items = [item for item in items if item not in policy.data.missing]
+    if spec is None:
+        numbers = {item: parse_number(item) for item in items}
+        if all(number is not None for number in numbers.values()):
+            items.sort(key=lambda item: (numbers[item], item))
+        else:
+            items.sort()
+        return {item: place for place, item in enumerate(items)}
+    fixed = policy.fixed_lines(name)
+    lines: tuple[Line, ...] = ()
+    if fixed is not None:
+        lines = fixed.lines
+    elif original is not None or name not in policy.generalized:
+        values = items if original is None else original.texts(name).drop_nulls().unique().to_list()
+        lines = tuple(build_lines(spec, [v for v in values if v not in policy.data.missing], name)[0].lines)
+    order = {label: place for place, label in enumerate(in_preorder(lines))}
+    if not lines:
+        return {}
+    beyond = [item for item in sorted(items) if item not in order]  # unknown items are found elsewhere
+    return order | {item: len(order) + place for place, item in enumerate(beyond)}
+
+
+# ---------------------------------------------------------------------------------------------- long releases
+
+
+def _numbering(release: Source, rows: Rows) -> list[str]:
+    """Return a finding where the column that numbers persons does anything else."""
+    expected = pl.Series(rows.row_of + 1).cast(pl.String)
+    ids = release.texts(INDIVIDUAL)
+    if (ids == expected).all() and bool((np.diff(rows.row_of) >= 0).all()):
+        return []
+    return [
+        f"{INDIVIDUAL} does not number the persons from 1 on in the order of the release, each one's rows together."
+    ]
+
+
+def _constant(release: Source, rows: Rows, policy: Policy) -> list[str]:
+    """Return findings about insensitive cells that differ within a person."""
+    findings = []
+    for name in policy.with_role("insensitive"):
+        texts, exact = release.texts(name), exact_values(release.frame[name])
+        differs = texts.ne_missing(texts.gather(rows.source).gather(rows.row_of))
+        differs |= exact.ne_missing(exact.gather(rows.source).gather(rows.row_of))
+        if differs.any():
+            findings.append(
+                f"{name} (insensitive) differs within one individual in {count(int(differs.sum()), 'row')}."
+            )
+    return findings
+
+
+# ---------------------------------------------------------------------------------------------- typed columns
+
+
+def _precision(release: Source, policy: Policy, name: str, original: Source | None, form: Form) -> None:
+    """Tell of cells of a typed column that hold more than their texts show: nanoseconds, or a minus before 0.
+
+    With the original, the cells of records are compared with their own; see `truth`.
+    """
+    column = _laid(release.frame[name])
+    hidden = int(below_text(column).sum())
+    if not hidden:
+        return
+    told = more_than_text(name, hidden)
+    role = policy.attributes[name].role
+    if role == "quasi-identifier":
+        form.findings.append(f"{told}; write them as texts.")
+    elif original is None:
+        form.warnings.append(f"{told}; only the original says whether that is its own.")
+    elif role == "sensitive" and policy.individual_column is not None:
+        before = original.frame[name]
+        shown = pl.DataFrame({"text": as_texts(column), "value": exact_values(column)}).unique()
+        own = (
+            before.dtype == column.dtype
+            and shown["value"].is_in(exact_values(before).to_list(), nulls_equal=True).all()
+        )
+        if not own or shown["text"].is_duplicated().any():
+            form.findings.append(f"{told}, which the original does not have.")
+
+
+def _laid(column: pl.Series) -> pl.Series:
+    return column.explode(empty_as_null=True) if column.dtype == pl.List else column
+
+
+def more_than_text(name: str, cells: int) -> str:
+    """Return the beginning of a sentence about cells that hold more than their texts show."""
+    return f"{name} has {count(cells, 'cell')} with more than their texts show (nanoseconds, or a minus before 0)"
+
+
+def exact_values(column: pl.Series) -> pl.Series:
+    """Return whole numbers that differ wherever cells of a float or a moment do; null for other types."""
+    kind = column.dtype
+    if kind.is_float():
+        wide = column.cast(pl.Float64)
+        bits = pl.Series(wide.fill_null(0.0).to_numpy().view(np.int64))
+        return pl.select(pl.when(column.is_not_null()).then(bits).alias(column.name)).to_series()
+    if (isinstance(kind, pl.Datetime) and kind.time_unit == "ns") or kind == pl.Time:
+        return column.to_physical()
+    return pl.Series(column.name, [None], dtype=pl.Int64).new_from_index(0, len(column))
+
+
+def below_text(column: pl.Series) -> pl.Series:
+    """Return which cells hold more than their texts show."""
+    exact = exact_values(column)
+    if column.dtype.is_float():
+        numbers = column.cast(pl.Float64)
+        zero, no_number = pl.Series([0.0]), pl.Series([float("nan")])
+        plain = pl.select(pl.when(numbers == 0).then(zero).when(numbers.is_nan()).then(no_number).otherwise(numbers))
+        return (exact != exact_values(plain.to_series())).fill_null(value=False)
+    return (exact % 1000 != 0).fill_null(value=False)

@@ -1,0 +1,35 @@
+"""`--progress json`: one JSON object per line on standard error, for programs that run kveil."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from kveil.cli.progress import progress_lines
+from kveil.datasets import hospital
+
+
+def test_stages_shares_and_losses_are_told() -> None:
+    out = io.StringIO()
+    tell = progress_lines(out, "anonymize")
+    for stage in ("reading", "solving with mondrian (2 of 4)", "refining: loss 9.250% after 500 tries", "encoding"):
+        tell(stage)
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert lines[0]["stage"] == "reading"
+    assert lines[2]["loss"] == 0.0925
+    assert "loss" not in lines[1]
+    done = [line["done"] for line in lines]
+    assert done == sorted(done)
+
+
+def test_a_run_tells_nothing_but_json_on_standard_error(tmp_path: Path) -> None:
+    arguments = ["anonymize", str(hospital() / "policy.yaml"), "--algorithm", "mondrian", "--progress", "json"]
+    command = [sys.executable, "-m", "kveil", *arguments, "--json", "--output", str(tmp_path / "release.csv")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    stages = [json.loads(line)["stage"] for line in done.stderr.splitlines()]
+    assert stages[0] == "reading"
+    assert "verifying" in stages
+    assert json.loads(done.stdout)["algorithm"] == "mondrian"

@@ -1,0 +1,119 @@
+"""Who is refused, and that what is let in carries the headers which keep the page alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kveil.studio.door import Door
+from running_studio import Running
+
+
+def test_the_link_works_once_and_leaves_a_strict_cookie(project: Path, studio_in: Callable[..., Running]) -> None:
+    running = studio_in(project)
+    path = running.link.removeprefix(running.origin)
+    arriving = {"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}
+    status, headers, _ = running.raw("GET", path, arriving)
+    assert (status, headers["location"]) == (303, "/")
+    assert "HttpOnly" in headers["set-cookie"]
+    assert "SameSite=strict" in headers["set-cookie"]
+    again, _, told = running.raw("GET", path, arriving)
+    assert again == 403
+    assert b"used" in told
+
+
+def test_a_link_is_worth_nothing_after_ten_minutes() -> None:
+    time = 0.0
+    door = Door(lambda *_: None, 1, now=lambda: time)  # type: ignore[arg-type,return-value]
+    token = door.link().partition("token=")[2]
+    assert door._opens(token)
+    time = 601.0
+    assert not door._opens(token)
+
+
+def test_strangers_are_refused(studio: Running) -> None:
+    own, port = studio.own(), studio.port
+    change = own | {"Origin": studio.origin, "Content-Type": "application/json"}
+    body = json.dumps({"number": 1, "changes": [{"path": ["seed"], "value": 7}]}).encode()
+    before = (studio.folder / "policy.yaml").read_bytes()
+    refusals = [
+        (403, "GET", "/api/state", {k: v for k, v in own.items() if k != "Cookie"}),  # no key
+        (403, "GET", "/api/state", own | {"Cookie": f"kveil-{port}=guess"}),
+        (403, "GET", "/?token=guess", {"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}),
+        (421, "GET", "/api/state", own | {"Host": f"evil.example:{port}"}),  # a name that was rebound
+        (421, "GET", "/api/state", own | {"Host": "127.0.0.1"}),  # without the port
+        (421, "GET", "/api/state", own | {"Host": f"127.0.0.1:{port + 1}"}),
+        (403, "GET", "/api/state", own | {"Sec-Fetch-Site": "same-site"}),  # another port of this machine
+        (403, "GET", "/api/state", own | {"Sec-Fetch-Site": "cross-site"}),
+        (403, "GET", "/api/state", {k: v for k, v in own.items() if not k.startswith("Sec")}),
+        (403, "GET", "/api/state", own | {"Sec-Fetch-Site": "none"}),  # typed, but no navigation
+        (403, "POST", "/api/policy/edit", change | {"Origin": f"http://127.0.0.1:{port + 1}"}),
+        (403, "POST", "/api/policy/edit", change | {"Origin": "null"}),
+        (403, "POST", "/api/policy/edit", {k: v for k, v in change.items() if k != "Origin"}),
+        (415, "POST", "/api/policy/edit", change | {"Content-Type": "text/plain"}),  # what a form can send
+        (415, "POST", "/api/policy/edit", change | {"Content-Type": "application/x-www-form-urlencoded"}),
+        (405, "OPTIONS", "/api/policy/edit", change),
+        (405, "PATCH", "/api/policy/edit", change),
+    ]
+    for expected, method, path, headers in refusals:
+        status, answered, _ = studio.raw(method, path, headers, body if method in ("POST", "PATCH") else None)
+        assert status == expected, (method, path, headers)
+        assert "access-control-allow-origin" not in answered
+    assert (studio.folder / "policy.yaml").read_bytes() == before
+
+
+def test_reading_changes_nothing(studio: Running) -> None:
+    for path in ("policy/edit", "policy/undo", "open", "demo", "jobs", "stop"):
+        status, _, _ = studio.raw("GET", f"/api/{path}", studio.own())
+        assert status in (404, 405)
+
+
+def test_every_answer_keeps_the_page_alone(studio: Running) -> None:
+    for path in ("/", "/api/state", "/static/app.js", "/static/none.js", "/api/none"):
+        _, headers, _ = studio.raw("GET", path, studio.own())
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy
+        assert headers["cache-control"] == "no-store"
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["cross-origin-resource-policy"] == "same-origin"
+
+
+def test_only_this_machine_can_reach_it(studio: Running) -> None:
+    listening = Path("/proc/net/tcp").read_text().splitlines()[1:] if Path("/proc/net/tcp").exists() else []
+    ours = [line.split()[1] for line in listening if int(line.split()[1].split(":")[1], 16) == studio.port]
+    assert all(address.startswith("0100007F:") for address in ours)
+    assert ours or not listening
+
+
+@pytest.mark.parametrize(
+    "path", ["../", "/etc", "/etc/passwd", "..%2f..", "a/../../..", ".hidden", "\x00", "link/passwd", "link"]
+)
+def test_paths_stay_below_the_root(studio: Running, path: str) -> None:
+    (studio.folder / "link").symlink_to("/etc")
+    (studio.folder / ".hidden").mkdir()
+    status, _, content = studio.raw(
+        "POST",
+        "/api/open",
+        studio.own() | {"Origin": studio.origin, "Content-Type": "application/json"},
+        json.dumps({"path": path}).encode(),
+    )
+    assert status in (403, 404), content
+    assert b"root:" not in content
+
+
+def test_a_dropped_file_gets_a_plain_name_and_replaces_nothing(studio: Running) -> None:
+    headers = studio.own() | {"Origin": studio.origin, "Content-Type": "application/octet-stream"}
+    table = b"age,sex,illness\n" + b"31,F,flu\n45,M,gout\n" * 10
+    for name, stem in (("../../evil.csv", "evil"), ("..%5Cwin.csv", "win"), ("a%2Fb%2Fevil.csv", "evil 2")):
+        status, _, content = studio.raw("PUT", f"/api/upload?name={name}", headers, table)
+        assert status == 200, content
+        assert (studio.folder / stem).is_dir()
+        assert (studio.folder / stem).stat().st_mode & 0o777 == 0o700
+    for name in ("x.exe", "policy.yaml", ".csv", "", "..", "%00.csv.sh"):
+        assert studio.raw("PUT", f"/api/upload?name={name}", headers, table)[0] == 422
