@@ -15,6 +15,8 @@ import pytest
 
 import kveil
 from kveil.policy.model import Policy
+from kveil.words import count
+from naive import people as naive_people
 from support import run
 from two_components import PARTS, broken, random_case
 
@@ -1129,6 +1131,171 @@ def test_9_models_that_promise_nothing_are_told() -> None:
         "t-closeness alone" in note for note in notes_of(rows, about({"zip": Q, "d": S}, {**models[2], "t": 0.5}))
     )
     assert not any("promises nothing" in note for note in notes_of(rows, about({"zip": Q, "d": S}, {**K, "k": 2})))
+
+
+# ------------------------------------------------------------------ 10: records of people stay whole
+
+FOLLOW_UP = about(
+    {"who": "individual", "age": Q, "sex": Q, "year": S, "cholesterol": S, "smokes": S, "town": N},
+    {**K, "k": 2},
+    release={"shape": "long"},
+    suppression={"limit": 0.5},
+)
+
+
+def follow_up(people: int, seed: int) -> pl.DataFrame:
+    """Return a medical follow-up: several visits per person, cholesterol missing in some."""
+    draw = np.random.default_rng(seed)
+    rows = []
+    for person in range(people):
+        fixed = {"who": f"p{person}", "age": str(40 + 10 * int(draw.integers(0, 3))), "sex": "fm"[draw.integers(0, 2)]}
+        for visit in range(int(draw.integers(1, 8))):
+            level = "" if draw.random() < 0.2 else str(int(draw.normal(50, 9)))
+            here = {"year": str(1990 + visit // 2), "cholesterol": level, "smokes": "ny"[draw.integers(0, 2)]}
+            rows.append({**fixed, **here, "town": f"t{person % 2}"})
+    return pl.DataFrame(rows).sample(fraction=1, shuffle=True, seed=seed)
+
+
+def mean_of(frame: pl.DataFrame, **where: str) -> float:
+    rows = [row for row in frame.to_dicts() if all(row[name] == value for name, value in where.items())]
+    levels = [int(row["cholesterol"]) for row in rows if row["cholesterol"]]
+    return sum(levels) / len(levels)
+
+
+@pytest.mark.parametrize("order", ["sorted", "keep", "shuffle"])
+def test_10_a_medical_follow_up_keeps_its_rows_and_means(order: str) -> None:
+    frame = follow_up(60, 5)
+    policy = kveil.Policy(**{**FOLLOW_UP, "release": {"shape": "long", "order": order}})  # type: ignore[arg-type]
+    result = kveil.anonymize(frame, policy, algorithm="datafly")
+    assert result.account["individuals"]["suppressed"] == 0  # type: ignore[index]
+    release = result.data
+    assert release.height == frame.height  # counts are as they are
+    assert release.columns == ["individual", "age", "sex", "year", "cholesterol", "smokes", "town"]
+    for where in ({}, {"year": "1990"}, {"year": "1992", "smokes": "y"}):
+        assert mean_of(release, **where) == pytest.approx(mean_of(frame, **where))
+    cells_of = ["year", "cholesterol", "smokes", "town"]
+    assert sorted(release.select(cells_of).rows()) == sorted(frame.select(cells_of).rows())
+    assert kveil.verify(release, policy, frame, result.owner).findings == []
+    assert kveil.verify(release, policy).findings == []
+    if order == "sorted":  # neither the order of persons nor that of visits comes from the input
+        other = frame.sample(fraction=1, shuffle=True, seed=9)
+        assert kveil.anonymize(other, policy, algorithm="datafly").data.equals(release)
+
+
+def test_10_a_starred_person_has_one_row_and_types_stay() -> None:
+    frame = follow_up(30, 6).with_columns(
+        pl.col("year").cast(pl.Int64), pl.col("cholesterol").replace("", None).cast(float)
+    )
+    alone = pl.DataFrame({**dict.fromkeys(frame.columns, ["x"] * 3), "who": ["z"] * 3, "age": ["99"] * 3})
+    odd = alone.with_columns(year=pl.Series([2001, 2002, 2003]), cholesterol=pl.Series([1.0, 2.0, 3.0]))
+    spec = {**FOLLOW_UP, "attributes": {**FOLLOW_UP["attributes"], "age": {"role": Q, "boundary": {"level": 0}}}}  # type: ignore[dict-item]
+    for show, table in (("drop", frame), ("star", pl.concat([frame, odd]))):
+        policy = kveil.Policy(**{**spec, "suppression": {"limit": 0.5, "show": show}})  # type: ignore[arg-type]
+        result = kveil.anonymize(table, policy, algorithm="mondrian")
+        assert kveil.verify(result.data, policy, table, result.owner).findings == []
+        starred = result.data.filter(pl.col("age") == "*")
+        assert starred["individual"].n_unique() == starred.height
+        assert (starred.height > 0) == (show == "star")
+        if show == "drop":
+            assert result.data["year"].dtype == pl.Int64
+            assert result.data["cholesterol"].dtype == pl.Float64
+
+
+@pytest.mark.parametrize(
+    ("shape", "sensitive", "told"),
+    [
+        ("sets", ["year", "smokes"], "nor which values of different columns belong together"),
+        ("sets", ["year"], "how often somebody had one, and in which order, is not shown."),
+        ("long", ["year"], "The rows of a person list the person"),
+        ("long", ["year", "smokes"], "A row is one record"),
+    ],
+)
+def test_10_the_public_report_says_what_its_rows_lose(
+    shape: str, sensitive: list[str], told: str, tmp_path: Path
+) -> None:
+    frame = follow_up(12, 3).select("who", "age", *sensitive)
+    policy = about(
+        {"who": "individual", "age": Q, **dict.fromkeys(sensitive, S)}, {**K, "k": 2}, release={"shape": shape}
+    )
+    result = kveil.anonymize(frame, kveil.Policy(**policy), algorithm="datafly")  # type: ignore[arg-type]
+    result.report(tmp_path / "r.html", public=True)
+    assert told in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def people_rows(release: pl.DataFrame, names: list[str]) -> list[list[tuple[str, ...]]]:
+    parts = release.partition_by("individual", maintain_order=True)
+    return [part.select(names).rows() for part in parts]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_10_the_verifier_compares_records_as_a_slow_count_does(seed: int) -> None:
+    frame = follow_up(12, seed)
+    names = ["year", "cholesterol", "smokes"]
+    policy = kveil.Policy(**{**FOLLOW_UP, "release": {"shape": "long", "order": "keep"}, "suppression": {"limit": 0}})  # type: ignore[arg-type]
+    release = kveil.anonymize(frame, policy, algorithm="mondrian").data
+    before = [part.select(names).rows() for part in frame.partition_by("who", maintain_order=True)]
+    draw = np.random.default_rng(seed)
+    seen = set()
+    for _ in range(25):
+        rows = release.to_dicts()
+        one, other = (int(i) for i in draw.integers(0, len(rows), 2))
+        name = names[int(draw.integers(0, 3))]
+        change = ["none", "cell", "swap", "again", "gone", "order"][int(draw.integers(0, 6))]
+        if change == "cell":
+            rows[one][name] = rows[other][name]
+        elif change == "swap":  # each column keeps its items: only records tell
+            rows[one][name], rows[other][name] = rows[other][name], rows[one][name]
+        elif change == "again":
+            rows.insert(one, rows[one])
+        elif change == "gone" and sum(row["individual"] == rows[one]["individual"] for row in rows) > 1:
+            del rows[one]
+        elif change == "order" and rows[one]["individual"] == rows[other]["individual"]:
+            rows[one], rows[other] = rows[other], rows[one]
+        changed = pl.DataFrame(rows, schema=release.schema)
+        after = people_rows(changed, names)
+        different = naive_people.differing_records(before, after)
+        sorted_rows = naive_people.in_no_telling_order(after, [""])
+        verdict = kveil.verify(changed, policy, frame)
+        told = [f for f in verdict.findings if "differ from the original" in f]
+        assert told == (
+            [f"year, cholesterol and smokes (sensitive) differ from the original in {count(different, 'record')}."]
+            if different
+            else []
+        )
+        assert any("sorted by the cells" in f for f in verdict.findings) == (not sorted_rows)
+        assert verdict.holds == (not different and sorted_rows)
+        seen.add((bool(different), sorted_rows))
+    assert len(seen) > 1
+
+
+@pytest.mark.parametrize("d", ["ab", "ba", "aab", "a b"])
+def test_10_the_items_of_one_attribute_stand_once_and_in_order(d: str) -> None:
+    """Rows that repeat, or stand in another order, are a history; counts of rows tell people apart."""
+    shown = [item.strip() for item in d]
+    right = cells(
+        individual=["1"] * len(d) + ["2", "2"], zip=["9"] * (len(d) + 2), d=[*shown, "a", "b"], w=["x"] * (len(d) + 2)
+    )
+    told = kveil.verify(right, asked(LONG)).findings
+    assert told == (
+        []
+        if d == "ab"
+        else ["the rows of 1 individual are in another form than each item once, in the order of its hierarchy."]
+    )
+
+
+@pytest.mark.parametrize(
+    "model", [{"model": "kl-diversity", "k": 2, "l": 2}, {"model": "k-km-anonymity", "k": 2, "m": 1}]
+)
+def test_10_models_about_sets_refuse_rows_that_join_attributes(model: dict[str, object]) -> None:
+    tree = {"hierarchy": {"tree": {"*": {"common": ["flu", "gout"], "rare": ["HIV"]}}}}
+    roles = {"who": "individual", "zip": Q, "d": {"role": S, **tree}, "e": {"role": S, **tree}}
+    for sensitive in ("d", ["d", "e"]):
+        policy = about(roles, {**model, "sensitive": sensitive}, release={"shape": "long"})
+        with pytest.raises(kveil.PolicyError, match=f"{model['model']}.*d and e of a record in one row.*shape: sets"):
+            kveil.Policy(**policy)  # type: ignore[arg-type]
+        assert kveil.Policy(**{**policy, "release": {"shape": "sets"}})  # type: ignore[arg-type]
+    alone = {name: role for name, role in roles.items() if name != "e"}
+    assert kveil.Policy(**about(alone, {**model, "sensitive": "d"}, release={"shape": "long"}))  # type: ignore[arg-type]
 
 
 # ------------------------------------------------------------------ 12: smaller ones

@@ -142,6 +142,30 @@ def test_a_rule_that_nearly_holds_is_told_from_chance() -> None:
     assert columns.follows(4, 0)
 
 
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xyz")), min_size=2, max_size=12), st.randoms())
+@examples(200)
+def test_a_rule_that_nearly_holds_does_so_in_any_order_of_rows(rows: list[tuple[str, str]], draw: Random) -> None:
+    shuffled = draw.sample(rows, len(rows))
+    told = [
+        Columns(pl.DataFrame(some, schema=["a", "b"], orient="row")).nearly_follows(0, 1) for some in (rows, shuffled)
+    ]
+    assert told[0] == told[1]
+
+
+def test_a_long_table_counts_pairs_of_many_values_like_those_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = np.random.default_rng(5)
+    frame = pl.DataFrame({"a": draw.integers(0, 300, 50_000).astype(str)}).with_columns(
+        b=pl.col("a").str.head(1), c=pl.Series(draw.integers(0, 300, 50_000).astype(str))
+    )
+    errors = [(Columns(frame).error(0, 1), Columns(frame).error(0, 2))]
+    monkeypatch.setattr("kveil.discover.columns.CELLS", 0)
+    errors.append((Columns(frame).error(0, 1), Columns(frame).error(0, 2)))
+    assert errors[0] == errors[1]
+    assert errors[0][0] == 0 < errors[0][1]
+    assert Columns(frame).nearly_follows(0, 1)
+    assert not Columns(frame).nearly_follows(0, 2)
+
+
 def test_the_error_of_a_rule_is_the_share_that_stands_against_it() -> None:
     columns = Columns(pl.DataFrame({"x": list("aaaabbbb"), "y": list("11121222")}))
     assert columns.error(0, 1) == pytest.approx(2 / 8)

@@ -237,3 +237,37 @@ def sa_ncp(forest: Forest, shown: Sequence[dict[Node, Node] | None], items: int)
         sum((forest.cost(node) for each in shown if each is not None for node in each.values()), Fraction(0))
         + (items - kept)
     ) / items
+
+
+# ---------------------------------------------------------------------------------------------- whole records
+
+Cells = tuple[str, ...]  # the sensitive cells of one record, in the order of the columns
+
+
+def differing_records(before: Sequence[Sequence[Cells]], after: Sequence[Sequence[Cells]]) -> int:
+    """How many rows of people are none of their records, and how many of their records are in no row."""
+    number = 0
+    for had, shown in zip(before, after, strict=True):
+        left = list(had)
+        for row in shown:
+            if row in left:
+                left.remove(row)
+            else:
+                number += 1
+        number += len(left)
+    return number
+
+
+def in_no_telling_order(after: Sequence[Sequence[Cells]], missing: Sequence[str]) -> bool:
+    """Whether every person's rows are sorted: column by column, numbers by size if all are some, missing last."""
+    columns = list(zip(*(row for rows in after for row in rows), strict=True))
+    numeric = [all(cell.isdigit() for cell in column if cell not in missing) for column in columns]
+
+    def key(row: Cells) -> list[tuple[bool, int, str]]:
+        known = [cell not in missing for cell in row]
+        return [
+            (not here, int(cell) if here and number else 0, cell)
+            for cell, here, number in zip(row, known, numeric, strict=True)
+        ]
+
+    return all(list(rows) == sorted(rows, key=key) for rows in after)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kveil.files.beside import Beside, look_beside
 from kveil.files.reading import Source, check_columns, kind_of, read_table
-from kveil.files.texts import as_texts, fresh, item_texts, text_of
+from kveil.files.texts import as_texts, exact_values, fresh, item_texts, text_of
 from kveil.files.writing import Outputs, as_json, joined_items, write_table
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "as_json",
     "as_texts",
     "check_columns",
+    "exact_values",
     "fresh",
     "item_texts",
     "joined_items",

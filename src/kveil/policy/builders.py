@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from decimal import Decimal
 from functools import cache
 from itertools import count
@@ -15,6 +15,8 @@ from kveil.policy.attributes import STAR, Dates, Hierarchy, Intervals, Mask
 from kveil.policy.lines import Line, Lines, check_lines, collapse
 from kveil.policy.numbers import EXACT, is_whole, multiple_below, parse_number, show_number, show_span
 
+LONGEST_NAME = 80  # characters of a value that may name a run
+_WORD_ENDS = re.compile(r"\b|^|$")
 _TIME = re.compile(r"[T ]\d{2}:\d{2}.*", re.ASCII | re.DOTALL)
 
 
@@ -64,6 +66,15 @@ class IntervalScale:
         if low is None or not self.holds(low):
             return False
         return any(self.label(*self.bounds(low, width)) == text for width in self.spec.widths)
+
+    def rewritten(self, label: str, other: IntervalScale) -> str:
+        """Return what another scale of the same intervals writes for one of these; any other text as it is."""
+        low = parse_number(label[1:].split(",")[0]) if label.startswith("[") else None
+        if low is None or self.real == other.real:
+            return label
+        ours = (width for width in self.spec.widths if self.label(*self.bounds(low, width)) == label)
+        width = next(ours, None)
+        return label if width is None else other.label(*other.bounds(low, width))
 
     def height(self, low: Decimal, level: int) -> int:
         """Return how many edges a leaf may lie below the interval of ``widths[level]`` that starts at low.
@@ -126,6 +137,17 @@ def _date_climber(spec: Dates) -> Callable[[str], Line | None]:
 def is_real(values: Iterable[str]) -> bool:
     """Tell whether any of the values is a number with a fraction."""
     return any(n is not None and not is_whole(n) for n in map(parse_number, values))
+
+
+def label_writer(spec: Hierarchy | None, values: Iterable[str]) -> Callable[[str], str]:
+    """Return how labels of a hierarchy that was built over more values are written where ``values`` are all there are.
+
+    Intervals of whole numbers are written as such, whatever the values that are left out were.
+    """
+    if not isinstance(spec, Intervals):
+        return lambda label: label
+    any_number, here = IntervalScale(spec, real=True), IntervalScale(spec, real=is_real(values))
+    return lambda label: any_number.rewritten(label, here)
 
 
 def climber(spec: Hierarchy | None, values: Iterable[str]) -> Callable[[str], Line | None]:
@@ -211,14 +233,18 @@ def name_runs(lines: Sequence[Line], counts: Mapping[str, int], least: int) -> t
     """Return a tree of runs of values with its inner nodes named by their first and last frequent value.
 
     A label is shown to everybody, so that it may only name values that occur at least ``least`` times: a rare value
-    tends to stand at the end of a run, and would tell that somebody has it though the record itself is left out. Runs
-    that such values do not name, or do not tell apart, are numbered.
+    tends to stand at the end of a run, and would tell that somebody has it though the record itself is left out. A
+    frequent value in which a rare one can be read (`Surgery-Plastic`, where somebody has `Plastic`) names no run
+    either, nor does a very long one. Runs that such values do not name, or do not tell apart, are numbered.
     """
+    rare = {line[0] for line in lines if counts.get(line[0], 0) < least}
+    common = [line[0] for line in lines if line[0] not in rare and len(line[0]) <= LONGEST_NAME]
+    harmless = {value for value in common if not _reads_one_of(value, rare)}
     frequent: dict[str, list[str]] = {}
     for line in lines:
         for label in reversed(line[1:-1]):  # inner nodes, those above first
             ends = frequent.setdefault(label, [])
-            if counts.get(line[0], 0) >= least:
+            if line[0] in harmless:
                 ends.append(line[0])
     taken = {line[0] for line in lines} | {lines[0][-1]} if lines else set()
     names: dict[str, str] = {}
@@ -229,6 +255,12 @@ def name_runs(lines: Sequence[Line], counts: Mapping[str, int], least: int) -> t
         taken.add(name)
         names[label] = name
     return tuple((line[0], *(names[label] for label in line[1:-1]), line[-1]) for line in lines)
+
+
+def _reads_one_of(text: str, values: Set[str]) -> bool:
+    """Tell whether some whole words of a text, one after the other, are one of the values."""
+    ends = [match.start() for match in _WORD_ENDS.finditer(text)]
+    return any(text[start:end] in values for i, start in enumerate(ends) for end in ends[i + 1 :])
 
 
 def label_test(spec: Hierarchy | None, lines: Lines | None) -> Callable[[str], bool]:

@@ -87,6 +87,7 @@ def check_policy(policy: PolicyKeys) -> None:
             f"no privacy model covers the quasi-identifier{'s' if len(uncovered) > 1 else ''} "
             f"{listing(uncovered)}; add a model over it, or give it another role."
         )
+    _check_shape(policy)
     for position, rule in enumerate(policy.dependencies):
         where = f"dependencies[{position}]"
         _names_exist(policy, rule.left + rule.right, where)
@@ -96,6 +97,17 @@ def check_policy(policy: PolicyKeys) -> None:
                 raise PolicyError(
                     f"{where} names {name!r}, which has role {role} and is never released; take the rule out."
                 )
+
+
+def _check_shape(policy: PolicyKeys) -> None:
+    """Raise PolicyError where rows that join several sensitive attributes would tell more than a model promises."""
+    for position, model in enumerate(policy.privacy):
+        if model.model in GENERALIZING and policy.shows_records:
+            raise PolicyError(
+                f"privacy[{position}] asks for {model.model}, which promises something about sets of items, but a "
+                f"release in long shape shows {listing(policy.with_role('sensitive'))} of a record in one row, which "
+                "tells more than sets; use release: {shape: sets}, or keep one sensitive attribute."
+            )
 
 
 def check_hierarchy(
@@ -141,6 +153,6 @@ def check_rules(policy: PolicyKeys) -> None:
         inside = [name for name in rule.left + rule.right if policy.attributes[name].role == "sensitive"]
         if inside and not rule.multivalued:
             raise Refused(
-                f"the dependency {rule.rule} names {inside[0]}, whose items a release in long shape lays out one under "
-                "another, so that a row is no record any more; use release: {shape: sets}, or take the rule out."
+                f"the dependency {rule.rule} names {inside[0]}, and rules over a person's items are kept on sets, "
+                "which a release in long shape does not show; use release: {shape: sets}, or take the rule out."
             )

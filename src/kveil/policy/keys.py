@@ -186,6 +186,12 @@ class PolicyKeys(PolicyPart):
         """The column that says whose record it is, if there is one."""
         return next(iter(self.with_role("individual")), None)
 
+    @property
+    def shows_records(self) -> bool:
+        """Whether a release shows persons' records whole: in long shape, with several sensitive attributes."""
+        several = len(self.with_role("sensitive")) > 1
+        return self.individual_column is not None and self.release.shape == "long" and several
+
     def attributes_of(self, model: PrivacyModel) -> tuple[str, ...]:
         """Return the quasi-identifiers a model is over, in policy order."""
         names = self.quasi_identifiers

@@ -247,6 +247,20 @@ def tell_owner(
     }
 
 
+def _shape_words(policy: Policy) -> str:
+    """Return what the rows of a release about individuals are, and what they do not tell."""
+    if policy.individual_column is None or not policy.with_role("sensitive"):
+        return ""
+    if policy.shows_records:
+        return "A row is one record, its cells belong together; the order of a person's rows says nothing."
+    sets = "the person's different values: how often somebody had one, and in which order, is not shown"
+    if policy.release.shape == "long":
+        return f"The rows of a person list {sets}."
+    several = len(policy.with_role("sensitive")) > 1
+    together = ", nor which values of different columns belong together" if several else ""
+    return f"A row is one person. A sensitive cell is the set of {sets}{together}."
+
+
 def tell_public(policy: Policy, receipt: Receipt, release: Source) -> dict[str, Any]:
     """Return the story of a release for everybody: only what receipt, policy and release tell."""
     story = _story(policy, receipt, release_rows(release, policy).texts)
@@ -280,6 +294,7 @@ def _story(policy: Policy, told: Account | Receipt, shown: pl.DataFrame) -> dict
             for name, a in policy.attributes.items()
         ],
         "attributes": attributes,
+        "shape": _shape_words(policy),
         "groups": _group_sizes(shown, policy.quasi_identifiers),
         "k": largest_k(policy),
     }

@@ -9,19 +9,16 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.errors import DataError
 from kveil.files import Source, as_texts, joined_items
 from kveil.policy.attributes import STAR
 from kveil.policy.components import starred_beside
 from kveil.policy.model import Policy
 from kveil.table.columns import code_texts
+from kveil.table.long import WholeRecords, lay_out_items
 from kveil.table.order import sorted_rows
-from kveil.table.persons import ITEM_SEPARATOR, item_sets, sets_of
+from kveil.table.sets import shown_sets
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
-from kveil.words import count
-
-INDIVIDUAL = "individual"  # the column that numbers persons in a release of long shape
 
 
 @dataclass(frozen=True)
@@ -63,8 +60,10 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
         starred = solution.suppressed[component_of[name]] if table.persons is None else gone
         shown = solution.shown[position]
         codes[name], labels[name] = _used(shown, shown.codes[classes.first], starred[classes.first], present)
-    made = {**_sets(source, table, solution, kept), **_starred_values(source, table, solution, kept)}
     first = kept if table.persons is None else table.persons.first[kept]
+    records = WholeRecords.of(source, table, gone, kept) if policy.shows_records else None
+    made = dict(records.keys) if records else shown_sets(source, table, solution, kept)
+    made |= _starred_values(source, table, solution, kept)
     order = _order(source, _ReleaseColumns(released, codes, labels, made), policy, first, here)
     columns: dict[str, pl.Series | None] = {}
     places = pl.Series(here[order])
@@ -74,29 +73,14 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
             columns[name] = texts.gather(codes[name]).gather(places)
         else:
             columns[name] = made[name].gather(order) if name in made else None
+    rows = kept[order]
+    if records is not None:
+        columns, source_rows = records.lay_out(columns, order)
+        return Release(columns, rows, source_rows, labels)
     if policy.release.shape == "long" and table.persons is not None:
-        return _long(policy, columns, kept[order], first[order], labels)
-    return Release(columns, kept[order], first[order], labels)
-
-
-def _sets(source: Source, table: Table, solution: Solution, kept: Longs) -> dict[str, pl.Series]:
-    """Return the kept persons' sets of sensitive values; a starred person's show `*`."""
-    if table.persons is None:
-        return {}
-    found = {}
-    gone = solution.suppressed_anywhere
-    for name, sensitive in table.sensitive.items():
-        if name in solution.items:
-            items = _generalized_sets(table, name, solution.items[name]).gather(kept)
-        else:
-            items = item_sets(source, table.policy, name, sensitive.in_leaf_order(), table.persons).gather(kept)
-            if not gone[kept].any():
-                items = _typed(source, name, items)
-        if gone[kept].any():
-            star = pl.Series([[STAR]], dtype=pl.List(pl.String))
-            items = pl.select(pl.when(pl.Series(gone[kept])).then(star).otherwise(items).alias(name))[name]
-        found[name] = items
-    return found
+        columns, person = lay_out_items(policy, columns)
+        return Release(columns, rows, first[order][person], labels)
+    return Release(columns, rows, first[order], labels)
 
 
 def _starred_values(source: Source, table: Table, solution: Solution, kept: Longs) -> dict[str, pl.Series]:
@@ -118,60 +102,6 @@ def _starred_values(source: Source, table: Table, solution: Solution, kept: Long
             star = pl.Series([STAR], dtype=pl.String)
             columns[name] = pl.select(pl.when(pl.Series(starred[kept])).then(star).otherwise(texts).alias(name))[name]
     return columns
-
-
-def _typed(source: Source, name: str, items: pl.Series) -> pl.Series:
-    """Return sets of values in the type that the column has in the input."""
-    column = source.frame[name]
-    kind = column.dtype
-    if not (kind.is_numeric() or kind.is_temporal() or kind == pl.Boolean):
-        return items
-    known = pl.DataFrame({"text": source.texts(name), "value": column}).drop_nulls("text").unique("text", keep="first")
-    value = pl.element().replace_strict(known["text"], known["value"], return_dtype=kind)
-    return items.list.eval(value).alias(name)
-
-
-def _generalized_sets(table: Table, name: str, nodes: Ints) -> pl.Series:
-    """Return every person's set of shown nodes, in the order of the tree; missing alone is no item."""
-    sensitive = table.sensitive[name]
-    tree = sensitive.tree
-    assert tree is not None
-    if table.policy.release.shape == "sets":
-        barred = sum(1 for node in np.unique(nodes).tolist() if ITEM_SEPARATOR in tree.labels[node])
-        if barred:
-            raise DataError(
-                f"the hierarchy of {name} has `|` in {count(barred, 'label')} of the release, which joins the items "
-                "of a set; rename them, or set release: {shape: long}."
-            )
-    known = nodes != (-1 if tree.missing is None else int(tree.leaf_nodes[tree.missing]))
-    key = np.unique(sensitive.row[known].astype(np.int64) * len(tree.labels) + nodes[known])
-    person, node = np.divmod(key, len(tree.labels))
-    labels = pl.Series(list(tree.labels), dtype=pl.String)
-    pairs = pl.DataFrame({"person": person.astype(np.int32), "item": labels.gather(node)})
-    return sets_of(pairs, table.records, name)
-
-
-def _long(
-    policy: Policy, columns: dict[str, pl.Series | None], rows: Longs, first: Longs, labels: dict[str, list[str]]
-) -> Release:
-    """Return one row an item: sets are laid out one under another, persons numbered in the order of the release."""
-    if INDIVIDUAL in columns:
-        raise DataError(f"a release in long shape has a column {INDIVIDUAL!r} of its own; rename that of the input.")
-    sets = [name for name, column in columns.items() if column is not None and column.dtype == pl.List]
-    lengths = [columns[name].list.len().cast(pl.Int64).to_numpy() for name in sets]  # type: ignore[union-attr]
-    rows_each = np.maximum(np.maximum.reduce([*lengths, np.ones(len(rows), dtype=np.int64)]), 1)
-    person = np.repeat(np.arange(len(rows)), rows_each)
-    place = np.arange(len(person)) - np.repeat(np.cumsum(rows_each) - rows_each, rows_each)
-    laid: dict[str, pl.Series | None] = {INDIVIDUAL: pl.Series(INDIVIDUAL, person + 1)}
-    for name, column in columns.items():
-        if column is None:
-            laid[name] = None
-        elif name in sets:
-            items = column.gather(person).list.get(pl.Series(place), null_on_oob=True)
-            laid[name] = (items.fill_null(policy.data.missing[0]) if items.dtype == pl.String else items).alias(name)
-        else:
-            laid[name] = column.gather(person)
-    return Release(laid, rows, first[person], labels)
 
 
 def _used(shown: Shown, codes: Ints, starred: Bools, present: Bools) -> tuple[Ints, list[str]]:

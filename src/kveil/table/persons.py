@@ -9,11 +9,9 @@ import polars as pl
 
 from kveil.arrays import Ints, Longs
 from kveil.errors import DataError
-from kveil.files import Source
+from kveil.files import Source, exact_values
 from kveil.policy.model import Policy
 from kveil.words import count, listing
-
-ITEM_SEPARATOR = "|"
 
 
 @dataclass(frozen=True)
@@ -37,6 +35,12 @@ class Persons:
     def highest(self, leaves: Ints) -> Ints:
         """Return the largest leaf of every person, per row of leaves."""
         return np.maximum.reduceat(leaves[:, self.order], self.starts, axis=1) if self.number else leaves[:, :0]
+
+    def records_of(self, chosen: Longs) -> Longs:
+        """Return the records of some persons."""
+        here = np.zeros(self.number, dtype=bool)
+        here[chosen] = True
+        return np.flatnonzero(here[self.of_record])
 
     def set_codes(self, codes: Ints, missing: int) -> Ints:
         """Return a number for every person's set of codes, missing left out; the same number for the same set."""
@@ -82,38 +86,12 @@ def check_conflicts(persons: Persons, names: tuple[str, ...], low: Ints, high: I
 def check_constant(source: Source, policy: Policy, persons: Persons) -> None:
     """Raise DataError where an insensitive attribute varies within a person: a row a person cannot show it."""
     for name in policy.with_role("insensitive"):
-        texts = source.texts(name)
-        varies = texts.ne_missing(texts.gather(persons.first[persons.of_record])).to_numpy()
+        texts, exact = source.texts(name), exact_values(source.frame[name])
+        first = persons.first[persons.of_record]
+        varies = (texts.ne_missing(texts.gather(first)) | exact.ne_missing(exact.gather(first))).to_numpy()
         if varies.any():
             people = len(np.unique(persons.of_record[varies]))
             raise DataError(
                 f"{source.name}: {name} is insensitive and varies within {count(people, 'individual')}; a release "
                 "about individuals can only show what each has one of. Give it role sensitive or identifier."
             )
-
-
-def item_sets(source: Source, policy: Policy, name: str, values: list[str], persons: Persons) -> pl.Series:
-    """Return every person's set of values of a sensitive attribute, in the order of ``values``, missing left out."""
-    texts = source.texts(name)
-    barred = int(texts.str.contains(ITEM_SEPARATOR, literal=True).sum())
-    if barred and policy.release.shape == "sets":
-        raise DataError(
-            f"{source.name}: {name} has `|` in {count(barred, 'value')}, which joins the items of a set; replace it, "
-            "or set release: {shape: long}."
-        )
-    pairs = (
-        pl.DataFrame({"person": persons.of_record, "item": texts})
-        .filter(pl.col("item").is_not_null() & ~pl.col("item").is_in(list(policy.data.missing)))
-        .unique()
-        .with_columns(pl.col("item").cast(pl.Enum(values)))
-        .sort("person", "item")
-    )
-    return sets_of(pairs, persons.number, name)
-
-
-def sets_of(pairs: pl.DataFrame, persons: int, name: str) -> pl.Series:
-    """Return every person's list of items, given sorted pairs of a person and an item."""
-    lists = pairs.group_by("person", maintain_order=True).agg(pl.col("item").cast(pl.String))
-    everyone = pl.DataFrame({"person": np.arange(persons, dtype=np.int32)})
-    joined = everyone.join(lists, on="person", how="left", maintain_order="left")
-    return joined["item"].fill_null([]).alias(name)

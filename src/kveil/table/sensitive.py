@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -11,7 +12,7 @@ import numpy as np
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.errors import DataError
 from kveil.policy.attributes import Attribute
-from kveil.policy.builders import build_lines
+from kveil.policy.builders import build_lines, label_writer
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
 from kveil.table.columns import Coded
@@ -67,12 +68,31 @@ class Sensitive:
         """Whether a row has the value missing."""
         return bool((self.code == self.known).any())
 
-    def in_leaf_order(self) -> list[str]:
-        """Return the values in the order in which a set shows them: that of the tree's leaves, if there is one."""
+    def as_shown(self, values: Collection[str]) -> list[str]:
+        """Return released values in the order in which a set shows them: as leaves of a tree, by size, or by text.
+
+        Values that are not released have no say in it.
+        """
         tree = self.tree
-        if tree is None:
-            return list(self.values)
-        return sorted(self.values, key=lambda value: tree.node_of[value])
+        if tree is not None:
+            if self.builder is not None:
+                tree = self.builder.tree(sorted(values))
+            return sorted(values, key=tree.node_of.__getitem__)
+        numbers = {value: parse_number(value) for value in values}
+        if any(number is None for number in numbers.values()):
+            return sorted(values)
+        return sorted(values, key=lambda value: (numbers[value], value))
+
+    def nodes_as_shown(self, values: list[str]) -> tuple[Sequence[str], Ints]:
+        """Return the texts of the tree's nodes and their places in a set, where ``values`` are all that is released."""
+        tree = self.tree
+        assert tree is not None
+        if self.builder is None:
+            return tree.labels, np.arange(len(tree.labels), dtype=np.int32)
+        rewrite = label_writer(self.builder.attribute.hierarchy, values)
+        labels = [rewrite(label) for label in tree.labels]
+        over_released = self.builder.tree(values)
+        return labels, np.array([over_released.node_of.get(label, -1) for label in labels], dtype=np.int32)
 
     @cached_property
     def leaves(self) -> Ints:

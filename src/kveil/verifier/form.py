@@ -10,16 +10,19 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from kveil.files import Source, as_texts, item_texts
+from kveil.files import Source, as_texts, exact_values, item_texts
 from kveil.policy.attributes import STAR, Intervals, Ranges
 from kveil.policy.builders import IntervalScale, build_lines
 from kveil.policy.lines import Line, in_preorder
 from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number, parse_span, show_span
 from kveil.verifier.rows import INDIVIDUAL, ROW, Rows
+from kveil.verifier.truth import Aligned
 from kveil.words import count
 
-SETS = "each item once, in the order of its hierarchy, joined by `|`"
+ITEMS_ONCE = "each item once, in the order of its hierarchy"
+SETS = f"{ITEMS_ONCE}, joined by `|`"
+RECORDS_SORTED = "a row per record, sorted by the cells of the sensitive columns"
 
 
 @dataclass
@@ -30,7 +33,7 @@ class Form:
     warnings: list[str] = field(default_factory=list)
 
 
-def check_form(release: Source, rows: Rows, policy: Policy, original: Source | None) -> Form:
+def check_form(release: Source, rows: Rows, policy: Policy, aligned: Aligned | None) -> Form:
     """Check that every cell of a release is in its one form."""
     form = Form()
     for name in policy.quasi_identifiers:
@@ -43,12 +46,13 @@ def check_form(release: Source, rows: Rows, policy: Policy, original: Source | N
             form.findings += _notations(name, spec, labels)
     if rows.persons and policy.release.shape == "sets":
         for name in policy.with_role("sensitive"):
-            form.findings += _sets(release, policy, name, original)
+            form.findings += _sets(release, policy, name, aligned)
     elif rows.persons:
         form.findings += _numbering(release, rows)
         form.findings += _constant(release, rows, policy)
+        form.findings += _order_of_rows(release, rows, policy, aligned)
     for name in policy.released:
-        _precision(release, policy, name, original, form)
+        _precision(release, policy, name, None if aligned is None else aligned.original, form)
     return form
 
 
@@ -103,7 +107,7 @@ def _notations(name: str, spec: Intervals, labels: set[str]) -> list[str]:
 # ---------------------------------------------------------------------------------------------- sets of items
 
 
-def _sets(release: Source, policy: Policy, name: str, original: Source | None) -> list[str]:
+def _sets(release: Source, policy: Policy, name: str, aligned: Aligned | None) -> list[str]:
     """Return a finding about sets of items that are not in their one form."""
     column = release.frame[name]
     shown = policy.data.missing[0]
@@ -119,7 +123,7 @@ def _sets(release: Source, policy: Policy, name: str, original: Source | None) -
         odd = texts.is_in([text for text in policy.data.missing[1:] if text != STAR]).fill_null(value=False)
     laid = pl.DataFrame({ROW: np.arange(len(lists)), "item": lists}).explode("item", empty_as_null=True)
     laid = laid.filter(~pl.Series(lists.list.len().fill_null(0) == 0).gather(laid[ROW]))
-    place = _places(policy, name, laid["item"].drop_nulls().unique().to_list(), original)
+    place = _places(policy, name, laid["item"].drop_nulls().unique().to_list(), aligned)
     missing = [text for text in policy.data.missing if text != STAR]
     at = pl.col("item").replace_strict(list(place), list(place.values()), default=None, return_dtype=pl.Int64)
     if not place:  # nothing is known of their order
@@ -132,15 +136,17 @@ def _sets(release: Source, policy: Policy, name: str, original: Source | None) -
     return [f"{name} shows {count(number, 'set')} in another form than {SETS}."] if number else []
 
 
-def _places(policy: Policy, name: str, items: list[str], original: Source | None) -> dict[str, int]:
+def _places(policy: Policy, name: str, items: list[str], aligned: Aligned | None) -> dict[str, int]:
     """Return the place of every shown item in the order of its hierarchy, children after their parents.
 
-    Without a hierarchy numbers stand by size and texts by code point. The places in a tree that is built over values
-    follow from the original; without it items must only not repeat.
+    Without a hierarchy numbers stand by size and texts by code point. A tree that is built over values is one over
+    those of released persons, which for generalized items only the original tells; without it items must only not
+    repeat. Stars of suppression have no say in it.
     """
     spec = policy.attributes[name].hierarchy
     items = [item for item in items if item not in policy.data.missing]
     if spec is None:
+        items = [item for item in items if item != STAR]
         numbers = {item: parse_number(item) for item in items}
         if all(number is not None for number in numbers.values()):
             items.sort(key=lambda item: (numbers[item], item))
@@ -151,9 +157,10 @@ def _places(policy: Policy, name: str, items: list[str], original: Source | None
     lines: tuple[Line, ...] = ()
     if fixed is not None:
         lines = fixed.lines
-    elif original is not None or name not in policy.generalized:
-        values = items if original is None else original.texts(name).drop_nulls().unique().to_list()
-        lines = tuple(build_lines(spec, [v for v in values if v not in policy.data.missing], name)[0].lines)
+    elif name not in policy.generalized:
+        lines = tuple(build_lines(spec, [item for item in items if item != STAR], name)[0].lines)
+    elif aligned is not None:
+        lines = tuple(build_lines(spec, aligned.items_released(name), name)[0].lines)
     order = {label: place for place, label in enumerate(in_preorder(lines))}
     if not lines:
         return {}
@@ -173,6 +180,35 @@ def _numbering(release: Source, rows: Rows) -> list[str]:
     return [
         f"{INDIVIDUAL} does not number the persons from 1 on in the order of the release, each one's rows together."
     ]
+
+
+def _order_of_rows(release: Source, rows: Rows, policy: Policy, aligned: Aligned | None) -> list[str]:
+    """Return a finding where the rows of a person stand in an order that tells something, or an item is repeated.
+
+    One sensitive attribute: each item once, in the order of its hierarchy. Several: records by the cells of the first
+    one, then of the next, missing last.
+    """
+    names = [name for name in release.frame.columns if name in policy.with_role("sensitive")]
+    keys: dict[str, pl.Series] = {}
+    for name in names:
+        texts = release.texts(name).fill_null(policy.data.missing[0])
+        place = _places(policy, name, texts.unique().to_list(), aligned)
+        if place:
+            ranks = pl.Series(list(place), dtype=pl.String), list(place.values())
+            keys[f"place {name}"] = texts.replace_strict(*ranks, default=len(place), return_dtype=pl.Int64)
+            keys[f"text {name}"] = texts
+    laid = pl.DataFrame({ROW: rows.row_of, **keys}).sort(ROW, maintain_order=True)
+    ordered = laid.sort(ROW, *keys)
+    differs = pl.any_horizontal([laid[key] != ordered[key] for key in keys] or [pl.lit(False)])
+    people = set(laid.filter(differs)[ROW].to_list())
+    form = RECORDS_SORTED
+    if len(names) == 1:
+        form = ITEMS_ONCE
+        nothing = texts.is_in([text for text in policy.data.missing if text != STAR])
+        items = pl.DataFrame({ROW: rows.row_of, "text": texts, "nothing": nothing})
+        repeated = items.is_duplicated() | (items["nothing"] & items[ROW].is_duplicated())
+        people.update(items[ROW].filter(repeated).to_list())
+    return [f"the rows of {count(len(people), 'individual')} are in another form than {form}."] if people else []
 
 
 def _constant(release: Source, rows: Rows, policy: Policy) -> list[str]:
@@ -225,18 +261,6 @@ def _laid(column: pl.Series) -> pl.Series:
 def more_than_text(name: str, cells: int) -> str:
     """Return the beginning of a sentence about cells that hold more than their texts show."""
     return f"{name} has {count(cells, 'cell')} with more than their texts show (nanoseconds, or a minus before 0)"
-
-
-def exact_values(column: pl.Series) -> pl.Series:
-    """Return whole numbers that differ wherever cells of a float or a moment do; null for other types."""
-    kind = column.dtype
-    if kind.is_float():
-        wide = column.cast(pl.Float64)
-        bits = pl.Series(wide.fill_null(0.0).to_numpy().view(np.int64))
-        return pl.select(pl.when(column.is_not_null()).then(bits).alias(column.name)).to_series()
-    if (isinstance(kind, pl.Datetime) and kind.time_unit == "ns") or kind == pl.Time:
-        return column.to_physical()
-    return pl.Series(column.name, [None], dtype=pl.Int64).new_from_index(0, len(column))
 
 
 def below_text(column: pl.Series) -> pl.Series:

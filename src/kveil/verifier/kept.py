@@ -8,12 +8,13 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Longs
+from kveil.files import Source, exact_values
 from kveil.policy.model import Policy
 from kveil.verifier.fingerprints import Coverage, cover
-from kveil.verifier.form import below_text, exact_values, more_than_text
+from kveil.verifier.form import below_text, more_than_text
 from kveil.verifier.rows import ITEM, ROW
 from kveil.verifier.truth import Aligned, Differences
-from kveil.words import count
+from kveil.words import count, listing
 
 
 def compare_kept(aligned: Aligned, policy: Policy, must_be_star: Mapping[str, pl.Series]) -> Differences:
@@ -24,9 +25,14 @@ def compare_kept(aligned: Aligned, policy: Policy, must_be_star: Mapping[str, pl
     rows, before, places = aligned.rows, aligned.before, aligned.places
     findings: list[str] = []
     untrue = changed = 0
+    if policy.shows_records:
+        names = policy.with_role("sensitive")
+        changed = _differing_records(aligned, names, policy.data.missing[0])
+        if changed:
+            findings.append(f"{listing(names)} (sensitive) differ from the original in {count(changed, 'record')}.")
     for name in policy.released:
         role = policy.attributes[name].role
-        if role == "quasi-identifier":
+        if role == "quasi-identifier" or (role == "sensitive" and policy.shows_records):
             continue
         if name in policy.generalized:
             coverage = cover(policy, name, before.items[name], rows.items[name], places, rows.starred)
@@ -81,6 +87,31 @@ def _coverage(name: str, coverage: Coverage) -> list[str]:
     if coverage.unfounded:
         found.append(f"{name} shows {count(coverage.unfounded, 'item')} that cover no item of the original.")
     return found
+
+
+def _differing_records(aligned: Aligned, names: list[str], absent: str) -> int:
+    """Return how many rows of released persons are none of their records, and how many records are in no row.
+
+    Rows are compared with records as multisets, person by person, all cells of a row together; a starred person's are
+    not compared.
+    """
+    rows, before = aligned.rows, aligned.before
+    place = np.full(before.height, -1, dtype=np.int64)
+    place[aligned.places] = np.where(rows.starred.to_numpy(), -1, np.arange(rows.height))
+    own = place[before.row_of]
+    shown = np.where(rows.starred.to_numpy(), -1, np.arange(rows.height))[rows.row_of]
+    typed = [name for name in names if aligned.original.frame[name].dtype == aligned.release.frame[name].dtype]
+    had = _cells_of_records(aligned.original, names, typed, absent, own).with_columns(more=pl.lit(-1))
+    has = _cells_of_records(aligned.release, names, typed, absent, shown).with_columns(more=pl.lit(1))
+    counts = pl.concat([had, has]).group_by(pl.exclude("more")).agg(pl.col("more").sum())
+    return int(counts["more"].abs().sum())
+
+
+def _cells_of_records(source: Source, names: list[str], typed: list[str], absent: str, rows: Longs) -> pl.DataFrame:
+    """Return the row of each record with its cells, those of some columns exactly; rows that are -1 are left out."""
+    texts = {name: source.texts(name).fill_null(absent) for name in names}
+    exact = {f"{name} exactly": exact_values(source.frame[name]) for name in typed}
+    return pl.DataFrame({ROW: rows, **texts, **exact}).filter(pl.col(ROW) >= 0)
 
 
 def _differing_items(before: pl.DataFrame, after: pl.DataFrame, places: Longs, starred: pl.Series) -> int:

@@ -74,13 +74,13 @@ def verify_release(
     beside = beside or Beside()
     columns = _columns(release, policy)
     rows = release_rows(release, policy)
-    form = check_form(release, rows, policy, original)
-    findings = [*columns, *beside.content, *rows.findings, *form.findings]
-    stars = Stars.of(rows, policy)
     aligned = None
     if original is not None:
         assert places is not None
         aligned = Aligned.of(release, rows, original, places, policy)
+    form = check_form(release, rows, policy, aligned)
+    findings = [*columns, *beside.content, *rows.findings, *form.findings]
+    stars = Stars.of(rows, policy)
     differences = None if aligned is None else compare_generalized(aligned, policy, stars)
     impossible = impossible_stars(policy, stars) if differences is None else differences.impossible
     suppressed = read_stars(policy, release, rows, stars, impossible)

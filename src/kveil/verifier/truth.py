@@ -177,6 +177,12 @@ class Aligned:
         before = original_rows(original, policy)
         return cls(release, rows, original, before, places, *_record_alignment(before, places))
 
+    def items_released(self, name: str) -> list[str]:
+        """Return the different values of a sensitive attribute that released persons have, those starred left out."""
+        here = self.places[~self.rows.starred.to_numpy()]
+        pairs = self.before.items[name].filter(pl.col(ROW).is_in(here))
+        return pairs[ITEM].drop_nulls().unique().sort().to_list()
+
 
 def compare_generalized(aligned: Aligned, policy: Policy, stars: Stars) -> Differences:
     """Compare the quasi-identifiers: truth, boundaries, and stars that only suppression can give.

@@ -16,15 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
-from math import ceil
 from typing import Any
 
 from kveil.algorithms.bound.levels import SCALE, fit, lattice_of
 from kveil.algorithms.bound.prices import prices
 from kveil.kernels.bound.bound import cheapest
+from kveil.models.of_policy import group_model, least_members
 from kveil.policy.components import implied
-from kveil.policy.privacy import PrivacyModel
 from kveil.progress import Progress
 from kveil.stopping import Stop, current
 from kveil.table.table import Table
@@ -40,18 +38,6 @@ class Bound:
     at_least: float
     simple: float
     parts: tuple[dict[str, Any], ...]  # the constraints it is made of
-
-
-def least_size(model: PrivacyModel) -> int:
-    """Return how many members every group of a model has at least."""
-    found = getattr(model, "k", 1) if model.model in {"k-anonymity", "alpha-k"} else 1
-    if model.model == "p-sensitive":
-        return int(model.p)
-    if model.model == "alpha-k":
-        return max(int(found), ceil(1 / Fraction(str(model.alpha))))
-    if model.model == "l-diversity" and model.variant in {"distinct", "entropy", "frequency"}:
-        return ceil(Fraction(str(model.l)))
-    return int(found)
 
 
 def _bound_of(
@@ -81,7 +67,7 @@ def lower_bound(table: Table, progress: Progress, seconds: float = SECONDS) -> B
     for i, model in enumerate(policy.privacy):
         if i not in skip:
             over = tuple(table.positions(policy.attributes_of(model)))
-            wanted[over] = max(wanted.get(over, 1), least_size(model))
+            wanted[over] = max(wanted.get(over, 1), least_members(group_model(model, table), table))
     free = set(range(len(table.names)))
     parts: list[dict[str, Any]] = []
     total = simple_total = 0

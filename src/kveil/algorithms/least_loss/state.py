@@ -12,8 +12,7 @@ from kveil.algorithms.least_loss.layout import base_codes
 from kveil.algorithms.stars import star_cells
 from kveil.arrays import Bools, Ints
 from kveil.kernels.grouping.groups import group_rows
-from kveil.models.distributions import AlphaShare, DistinctValues
-from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
+from kveil.models.groups import Groups, Pairs
 from kveil.progress import Progress
 from kveil.stopping import Stop
 from kveil.table.solution import Solution
@@ -40,12 +39,6 @@ class Watch:
         self.progress(f"refining: loss {(cost + self.outside) / max(self.whole, 1):.3%} after {self.tries:,} tries")
 
 
-def smallest(models: list[GroupModel]) -> int:
-    """Return how many members a group has at least, as far as sizes and numbers of values that models name tell."""
-    sizes = [m.k for m in models if isinstance(m, (AtLeastK, AlphaShare))]
-    return max([1, *sizes, *(m.least for m in models if isinstance(m, DistinctValues))])
-
-
 class RefinedComponent:
     """A component of a table with the rows of a solution that take part in it, in canonical order.
 
@@ -64,7 +57,7 @@ class RefinedComponent:
         self.out = self.suppressed | (star if self.hides else False)
         self.rows = order[~self.out[order]]
         self.order = order
-        self.k = smallest(self.models)
+        self.k = component.least_members
 
     @cached_property
     def rank(self) -> Ints:

@@ -53,8 +53,7 @@ def one_persons_rows(evidence: Evidence) -> list[str]:
         distinct = texts.n_unique()
         if distinct in {1, len(texts)} or (distinct < FEW and distinct < SHARE * len(texts)):
             continue
-        whose = texts.gather(evidence.records)
-        few = max(_records_of_few(evidence, names, whose, int(k)) for k, names in sizes)
+        few = max(_records_of_few(evidence, names, texts, int(k)) for k, names in sizes)
         if few:
             warnings.append(
                 f"{name} repeats, and {count(few, 'released record')} stand in groups that have fewer than k different "
@@ -64,9 +63,17 @@ def one_persons_rows(evidence: Evidence) -> list[str]:
 
 
 def _records_of_few(evidence: Evidence, names: tuple[str, ...], whose: pl.Series, k: int) -> int:
-    """Return how many rows stand in groups of fewer than k people."""
+    """Return how many rows stand in groups of fewer than k people.
+
+    A group's people are all who have a record with the quasi-identifiers of one of its rows: nobody can tell such
+    records apart, and which of them a group got is chance.
+    """
     member = evidence.groups(names).member
-    people = pl.DataFrame({"group": member, "whose": whose}).unique()["group"].to_numpy()
+    records = pl.DataFrame({name: evidence.original.texts(name) for name in names}).select(
+        pl.struct(pl.all()).rank("dense").alias("tuple"), whose.alias("whose")
+    )
+    tuples = pl.DataFrame({"group": member, "tuple": records["tuple"].gather(evidence.records)}).unique()
+    people = tuples.join(records.unique(), on="tuple").select("group", "whose").unique()["group"].to_numpy()
     number = np.bincount(people, minlength=int(member.max(initial=-1)) + 1)
     return int((number[member] < k).sum())
 
