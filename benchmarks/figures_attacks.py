@@ -52,7 +52,8 @@ def missing() -> str:
             right += attack["after"]["rate"] * attack["after"]["targets"]
             everybody.append(attack["before"]["rate"])
     before, after = (f"{np.mean(everybody):.0%}", f"{right / seen:.0%}") if seen else ("–", "–")
-    return f"| {CROWDED_TABLES} tables of 60 people, mondrian | {seen:.0f} people seen to be missing | {before} | {after} |"
+    told = f"{seen:.0f} people seen to be missing"
+    return f"| {CROWDED_TABLES} tables of 60 people, mondrian | {told} | {before} | {after} |"
 
 
 def rerun(algorithm: str) -> str:
@@ -69,10 +70,8 @@ def rerun(algorithm: str) -> str:
             after.append(attack["after"]["rate"])
             certain[0] += attack["without"]["certain"] > 0
             certain[1] += attack["after"]["certain"] > 0
-    return (
-        f"| {len(after)} tables of 7 people, {algorithm} | certain of somebody in {certain[0]} tables without rerunning, in "
-        f"{certain[1]} with | {np.mean(without):.0%} | {np.mean(after):.0%} |"
-    )
+    told = f"certain of somebody in {certain[0]} tables without rerunning, in {certain[1]} with"
+    return f"| {len(after)} tables of 7 people, {algorithm} | {told} | {np.mean(without):.0%} | {np.mean(after):.0%} |"
 
 
 def _table(draw: np.random.Generator, values: list[str], span: int) -> pl.DataFrame:

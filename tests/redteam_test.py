@@ -456,7 +456,7 @@ TWO_SETS = ("datafly", "mondrian", "classfly+complete", "incognito", "pk-cluster
 
 @pytest.mark.parametrize("block", range(4))
 def test_1_no_star_group_of_a_random_table_is_few_or_not_diverse_and_uncounted(block: int) -> None:
-    """1,000 tables, an algorithm each in turn; releases are counted by `two_components`, which knows nothing of kveil."""
+    """1,000 tables, an algorithm each in turn; `two_components` counts their releases and knows nothing of kveil."""
     seen: Counter[str] = Counter()
     for seed in range(block * 250, (block + 1) * 250):
         frame, policy = random_case(seed)
@@ -681,7 +681,7 @@ def test_4_who_reruns_kveil_on_all_tables_learns_nothing_from_the_receipt() -> N
                     result.data.write_csv(), json.dumps(result.receipt), json.dumps(account, default=str)
                 ]  # fmt: skip
         for world, told in worlds.items():
-            same = [set(i for i, v in enumerate(o) if v == "HIV") for o, t in worlds.items() if t[0] == told[0]]
+            same = [{i for i, v in enumerate(o) if v == "HIV"} for o, t in worlds.items() if t[0] == told[0]]
             with_receipt = [o for o, t in worlds.items() if t[:2] == told[:2]]
             assert len(with_receipt) == len(same), (seed, world)
             told_apart += len([o for o, t in worlds.items() if t[2] == told[2] and t[0] == told[0]]) < len(same)

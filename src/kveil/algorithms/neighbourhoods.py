@@ -102,18 +102,19 @@ def whole_runs(run: Longs, inside: Bools) -> Bools:
     return ~np.isin(run, run[~inside])
 
 
-def come_by_runs(run: Longs, attempt: Callable[[Bools], Bools]) -> Bools:
+def come_by_runs(run: Longs, able: Bools, attempt: Callable[[Bools], Bools]) -> Bools:
     """Let items find places by whole runs; return who did.
 
-    ``attempt`` is told whom to let in, begins from the start each time, and returns who found a place. Runs of which
-    somebody found none are not offered again; what the last attempt did stands.
+    ``able`` are those who find one as far as sizes go: that others do not is public, and they tear no run. ``attempt``
+    is told whom to let in, begins from the start each time, and returns who found a place. Runs of which somebody able
+    found none are not offered again; what the last attempt did stands.
     """
-    offered = np.ones(len(run), dtype=bool)
+    offered = able.copy()
     for _ in range(ROUNDS):
-        came = attempt(offered)
-        if came[offered].all():
+        torn = offered & ~attempt(offered)
+        if not torn.any():
             return offered
-        offered &= whole_runs(run, came | ~offered)
+        offered &= ~np.isin(run, run[torn])
     offered[:] = False
     attempt(offered)
     return offered

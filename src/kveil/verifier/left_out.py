@@ -45,8 +45,8 @@ def left_out_warnings(policy: Policy, aligned: Aligned, suppressed: Suppressed) 
 def _hold(model: PrivacyModel, policy: Policy, rows: Rows, gone: pl.Series) -> bool:
     """Tell whether those left out satisfy a model, as far as it is about the values of a group.
 
-    The size of a group alone is not. Of (k,l)-diversity the share that one set may have is; that k people share a set is
-    about sets as they are shown.
+    The size of a group alone is not. Of (k,l)-diversity the share that one set may have is; that k people share a set
+    is about sets as they are shown.
     """
     if isinstance(model, (KAnonymity, KKmAnonymity)):
         return True

@@ -110,17 +110,19 @@ def take_in(part: ClassflyComponent, aside: Aside, *, widen: bool) -> int:
     waiting = waiting[np.lexsort(tuple(reversed(list(part.leaf_nodes[:, waiting]))))]
     groups = _AsideGroups(part, aside)
 
-    def attempt(offered: Bools) -> Bools:
+    def attempt(under: ClassflyComponent, offered: Bools) -> Bools:
         nonlocal groups
-        groups = _AsideGroups(part, aside)
+        groups = _AsideGroups(under, aside)
         _take_in(groups, waiting[offered], widen=widen)
         return np.asarray(groups.of[waiting] >= 0)
 
+    everyone = np.ones(len(waiting), dtype=bool)
     if part.counts_only:
-        attempt(np.ones(len(waiting), dtype=bool))
+        attempt(part, everyone)
     else:
         run = runs_of([*part.leaf_nodes[:, waiting]], part.weights[waiting], shortest_run(part.table))
-        come_by_runs(run, attempt)
+        able = attempt(part.sizes_only(), everyone)
+        come_by_runs(run, able, lambda offered: attempt(part, offered))
     joined = int(part.weights[aside.left & (groups.of >= 0)].sum())
     aside.left = groups.of < 0
     aside.nodes[:, ~aside.left] = groups.shown[:, groups.of[~aside.left]]

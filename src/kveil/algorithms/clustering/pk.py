@@ -132,10 +132,10 @@ class Clusterer(Splitter):
         order = self.table.canonical
         moving = order[inside[order] & star[parts.part[order]]]
 
-        def attempt(offered: Bools) -> Bools:
+        def attempt(splitter: Splitter, offered: Bools) -> Bools:
             own = before.copy()
             clusters = RowClusters(own.part, own.low, own.high, size.copy(), group)
-            placement = Placement(self, space, clusters, inside)
+            placement = Placement(splitter, space, clusters, inside)
             left = give_away(moving[offered].tolist(), placement.join_and_show, placement.start_equal)
             parts.take_over(ComponentParts(clusters.label, clusters.low, clusters.high, own.split))
             return ~np.isin(moving, left)

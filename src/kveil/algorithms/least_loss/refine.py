@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from kveil.algorithms.component import components_of
+from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.costs import NodeCosts
 from kveil.algorithms.declared import DeclaredRule
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
@@ -122,11 +123,19 @@ class _Refinement:
             return self.given
         components = components_of(self.table)
 
-        def let_in(number: int, rows: Ints) -> tuple[Ints, list[Shown]]:
-            return self._search(RefinedComponent(components[number], self.given, self.order), self.given, rows, None)
-
         coming = self.order[self.given.suppressed_anywhere[self.order]]
-        return come_back(self.table, self.given, coming, self._runs(coming), let_in, self.watch.stop)
+        run = self._runs(coming)
+        if looks_at_values(self.table):  # who does not come back as far as sizes go tears no run: that is public
+            by_size = partial(self._let_in, [component.sizes_only() for component in components])
+            each = np.arange(len(coming))
+            back = come_back(self.table, self.given, coming, each, by_size, self.watch.stop)
+            able = ~back.suppressed_anywhere[coming]
+            coming, run = coming[able], run[able]
+        return come_back(self.table, self.given, coming, run, partial(self._let_in, components), self.watch.stop)
+
+    def _let_in(self, components: list[SearchComponent], number: int, rows: Ints) -> tuple[Ints, list[Shown]]:
+        """Let rows into a component of the given solution; return who came in, and what is shown."""
+        return self._search(RefinedComponent(components[number], self.given, self.order), self.given, rows, None)
 
     def _runs(self, coming: Ints) -> Longs:
         """Return the runs by which rows may come back: one per row where no model looks at sensitive values."""
@@ -139,11 +148,13 @@ class _Refinement:
         if not part.component.over_everything and not may_come_in(part):
             return coming[:0]
 
-        def attempt(offered: Bools) -> Bools:
-            came, _ = self._search(part, solution, coming[offered], None)
+        def attempt(under: RefinedComponent, offered: Bools) -> Bools:
+            came, _ = self._search(under, solution, coming[offered], None)
             return np.isin(coming, came)
 
-        return np.asarray(coming[come_by_runs(run, attempt)])
+        by_size = RefinedComponent(part.component.sizes_only(), solution, self.order)
+        able = attempt(by_size, np.ones(len(coming), dtype=bool))
+        return np.asarray(coming[come_by_runs(run, able, lambda offered: attempt(part, offered))])
 
     def _search(
         self, part: RefinedComponent, solution: Solution, coming: Ints, tries_per_row: float | None

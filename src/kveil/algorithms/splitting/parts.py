@@ -70,23 +70,28 @@ class Splitter:
             return
         before = parts.copy()
 
-        def attempt(offered: Bools) -> Bools:
+        def attempt(splitter: Splitter, offered: Bools) -> Bools:
             parts.take_over(before.copy())
             waiting = [at for at, may in zip(moving, offered.tolist(), strict=True) if may]
-            left = give_away(waiting, _Neighbours(self, parts).join, lambda left: set())
+            left = give_away(waiting, _Neighbours(splitter, parts).join, lambda left: set())
             return ~np.isin(moving, left)
 
         self.by_runs(np.array(moving), attempt)
 
-    def by_runs(self, tuples: Longs, attempt: Callable[[Bools], Bools]) -> None:
-        """Let tuples of lost parts find places, by whole runs where sensitive values have a say in it."""
+    def by_runs(self, tuples: Longs, attempt: Callable[[Splitter, Bools], Bools]) -> None:
+        """Let tuples of lost parts find places, by whole runs where sensitive values have a say in it.
+
+        ``attempt`` lets tuples into the parts of a splitter, from the start each time, and returns who found a place.
+        """
+        able = np.ones(len(tuples), dtype=bool)
         if self.component.counts_only:
-            attempt(np.ones(len(tuples), dtype=bool))
+            attempt(self, able)
             return
+        able = attempt(type(self)(self.component.sizes_only(), {}, self.weights), able)
         distinct = self.table.distinct
         spans = [*distinct.low] if distinct.low is distinct.high else [*distinct.low, *distinct.high]
-        keys = [leaves[tuples] for leaves in spans]
-        come_by_runs(runs_of(keys, self.weights[tuples], shortest_run(self.table)), attempt)
+        run = runs_of([leaves[tuples] for leaves in spans], self.weights[tuples], shortest_run(self.table))
+        come_by_runs(run, able, lambda offered: attempt(self, offered))
 
     def good(self, group: Ints, groups: int, weights: Longs) -> Bools:
         """Tell which groups of tuples satisfy every model by themselves."""
