@@ -553,10 +553,10 @@ def surplus(values: Sequence[object], order: Sequence[object], gone: Sequence[in
 
 @pytest.mark.parametrize("algorithm", LEAVING_OUT)
 def test_3_of_those_left_out_as_many_have_the_frequent_value_as_in_their_groups(algorithm: str) -> None:
-    """The sum over 300 tables lies within three standard deviations; by the old choice it was 15 to 25 of them."""
+    """The sum over 200 tables lies within three standard deviations."""
     difference = variance = 0.0
     gone = 0
-    for seed in range(300):
+    for seed in range(200):
         draw = np.random.default_rng(seed)
         values = np.where(draw.random(40) < 0.52, "HIV", draw.choice(["flu", "gout", "asthma"], 40)).tolist()
         years = draw.integers(0, 90, 40).tolist()
@@ -566,7 +566,7 @@ def test_3_of_those_left_out_as_many_have_the_frequent_value_as_in_their_groups(
             own = surplus(values, years, missing, max(k, 3))
             difference, variance = difference + own[0], variance + own[1]
             gone += len(missing)
-    assert gone > 300
+    assert gone > 200
     assert abs(difference) <= 3 * variance**0.5 + 1e-9
 
 
@@ -579,7 +579,7 @@ def test_3_of_people_left_out_as_many_have_the_frequent_set_as_in_their_groups()
     policy = kveil.Policy(**about(roles, model, {**K, "k": 3}, suppression={"limit": 0.3}))  # type: ignore[arg-type]
     difference = variance = 0.0
     gone = 0
-    for seed in range(300):
+    for seed in range(200):
         draw = np.random.default_rng(seed)
         values = np.where(draw.random(40) < 0.55, "HIV", draw.choice(["flu", "gout", "cold"], 40)).tolist()
         years = draw.integers(0, 90, 40).tolist()
@@ -589,7 +589,7 @@ def test_3_of_people_left_out_as_many_have_the_frequent_set_as_in_their_groups()
             own = surplus(values, years, missing, 3)
             difference, variance = difference + own[0], variance + own[1]
             gone += len(missing)
-    assert gone > 150
+    assert gone > 100
     assert abs(difference) <= 3 * variance**0.5 + 1e-9
 
 
@@ -605,7 +605,7 @@ def test_3_who_looks_the_same_shares_the_fate() -> None:
         {"model": "t-closeness", "sensitive": "d", "t": 0.3},
     ]
     torn = some = 0
-    for seed in range(500):
+    for seed in range(300):
         draw = np.random.default_rng(seed)
         rows = int(draw.integers(12, 40))
         columns = {"a": draw.choice(["a1", "a2", "b1", "b2", "c1", "c2"], rows), "b": draw.choice(list("xyz"), rows)}
@@ -619,7 +619,7 @@ def test_3_who_looks_the_same_shares_the_fate() -> None:
         for rows_alike in frame.with_row_index().group_by("a", "b").agg("index")["index"].to_list():
             some += bool(gone & set(rows_alike))
             torn += 0 < len(gone & set(rows_alike)) < len(rows_alike)
-    assert some > 150
+    assert some > 90
     assert not torn
 
 
@@ -672,7 +672,7 @@ def test_4_who_reruns_kveil_on_all_tables_learns_nothing_from_the_receipt() -> N
         draw = np.random.default_rng(seed)
         people = {"age": draw.integers(20, 60, 7).astype(str).tolist(), "sex": draw.choice(["f", "m"], 7).tolist()}
         worlds: dict[tuple[str, ...], list[str]] = {}
-        for who in itertools.combinations(range(7), 3):
+        for who in itertools.combinations(range(7), 2):
             values = ["HIV" if i in who else "flu" for i in range(7)]
             result = released_or_none(pl.DataFrame({**people, "d": values}), policy, "auto")
             if result is not None:
@@ -687,7 +687,7 @@ def test_4_who_reruns_kveil_on_all_tables_learns_nothing_from_the_receipt() -> N
             told_apart += len([o for o, t in worlds.items() if t[2] == told[2] and t[0] == told[0]]) < len(same)
             certain += bool(set.intersection(*same))
             played += 1
-    assert played > 200
+    assert played > 150
     assert certain > 0
     assert told_apart > 0
 
