@@ -154,7 +154,7 @@ export function Text() {
   }, [broken, project?.error, project?.text]);
 
   useEffect(() => { // the line that a screen is about; only the text itself is scrolled
-    const key = { steps: column, promises: "privacy", run: "algorithm", file: "data" }[screen];
+    const key = { columns: "attributes", steps: column, promises: "privacy", run: "algorithm", file: "data" }[screen];
     if (!view.current || !key || view.current.hasFocus) return;
     const quoted = key.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
     const at = new RegExp(`^ *["']?${quoted}["']? *:`, "m").exec(view.current.state.doc.toString());
@@ -174,7 +174,7 @@ export function Text() {
       ${broken ? html`<div class="notice bad"><p><strong>Not saved.</strong> ${broken.told}</p>
           <div class="row"><button class="tight" onClick=${() => { follow(view.current, project.text); sessionStorage.removeItem(KEPT); set({ broken: null }); }}>Go back to the saved text</button></div></div>`
       : wrong ? html`<div class="notice warn"><p>${wrong.told}</p></div>`
-      : html`<p class="said">Saved. What you click stands here; what you type is clicked.</p>`}
+      : html`<p class="said">Saved. Clicks change this text, and typing here changes the form.</p>`}
     </div>
     <div class="command"><code tabindex="0" aria-label="The same on the command line">${command}</code>
 <${Copy} text=${command} /></div>
