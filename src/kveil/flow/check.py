@@ -129,6 +129,11 @@ def _warnings(table: Table) -> list[str]:
     return warnings
 
 
+def count_never_kept(table: Table) -> int:
+    """Return how many records fail k, distinct l or p even with every value at its limit; no release can hold them."""
+    return int(_never_kept(table).sum())
+
+
 def check_boundaries(table: Table) -> BoundaryCheck:
     """Return what boundaries and models already cost, whatever an algorithm does.
 
@@ -139,7 +144,7 @@ def check_boundaries(table: Table) -> BoundaryCheck:
     at its parent, a largest width doubled.
     """
     bounded = [position for position in range(len(table.names)) if is_bounded(table, position)]
-    out = int(_never_kept(table).sum())
+    out = count_never_kept(table)
     attributes: list[AttributeCheck] = []
     for position in bounded:
         others = [p for p in bounded if p != position]
