@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import polars as pl
@@ -47,6 +48,7 @@ class Desk:
         self.path: Path | None = None
         self.stamp: tuple[Any, ...] = ()
         self.source: Source | None = None
+        self.reading = 0.0  # seconds spent on reading tables, which later questions need not do again
         self.columns: dict[tuple[str, tuple[str, ...]], Column] = {}
 
     # ------------------------------------------------------------------------------------------ the table
@@ -61,7 +63,9 @@ class Desk:
         if self.source is None or stamp != self.stamp:
             self.source = None
             self.columns = {}
+            started = perf_counter()
             self.source = read_table(file, separator, names)
+            self.reading += perf_counter() - started
             self.stamp, self.path = stamp, file
         return self.source
 
