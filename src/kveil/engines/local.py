@@ -20,6 +20,7 @@ from kveil.stopping import OutOfTime, current
 from kveil.table.midpoints import move_bounds
 from kveil.table.notation import write_intervals
 from kveil.table.solution import Solution
+from kveil.table.spans import draw_around_released
 from kveil.table.table import Table
 from kveil.words import did_you_mean, listing
 
@@ -110,8 +111,8 @@ def settled_or_before(table: Table, refined: Solution, before: Solution) -> Solu
 
 
 def finished(table: Table, solution: Solution) -> Solved:
-    """Return a solution as it is written, bounds moved where the policy asks, with its losses."""
-    written = move_bounds(table, write_intervals(table, solution))
+    """Return a solution as it is written once it is known who is released, with its losses."""
+    written = move_bounds(table, draw_around_released(table, write_intervals(table, solution)))
     return Solved(written, measure(table, written))
 
 

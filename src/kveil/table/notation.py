@@ -49,6 +49,4 @@ def in_whole_numbers(spec: Intervals, shown: Shown) -> Shown:
         span = parse_span(new)
         if old != new and span is not None:
             ncp[code] = whole.share(*span)
-    last = {label: code for code, label in enumerate(labels)}  # an interval of one number is that number
-    renumber = np.array([last[label] for label in labels], dtype=np.int32)
-    return replace(shown, codes=renumber[shown.codes], labels=tuple(labels), ncp=ncp)
+    return shown.relabelled(labels, ncp, shown.il)  # an interval of one number is that number

@@ -7,7 +7,7 @@ import polars as pl
 
 from kveil.arrays import Bools, Ints, Longs
 from kveil.policy.attributes import STAR, Intervals
-from kveil.policy.builders import is_real
+from kveil.policy.builders import is_real, label_writer
 from kveil.table.columns import code_texts
 from kveil.table.notation import in_whole_numbers
 from kveil.table.scale import Scale
@@ -67,8 +67,10 @@ def read_items(table: Table, name: str, row: Longs, texts: pl.Series, rows: Long
     width = len(tree.labels) + 1
     missing = width - 1 if tree.missing is None else int(tree.leaf_nodes[tree.missing])
     distinct = texts.unique().to_list()
-    node_of = {text: missing if text is None else tree.node_of.get(text, width - 1) for text in distinct}
-    strangers = [text for text in distinct if text is not None and text not in tree.node_of and text != STAR]
+    writer = label_writer(table.policy.attributes[name].hierarchy, [text for text in distinct if text is not None])
+    nodes_by_text = {writer(label): node for node, label in enumerate(tree.labels)}
+    node_of = {text: missing if text is None else nodes_by_text.get(text, width - 1) for text in distinct}
+    strangers = [text for text in distinct if text is not None and text not in nodes_by_text and text != STAR]
     nodes = texts.replace_strict(list(node_of), list(node_of.values()), return_dtype=pl.Int64).to_numpy()
     shown = np.unique(rows[row] * width + nodes)
     found = np.full(len(sensitive.row), width - 1, dtype=np.int32)
