@@ -595,6 +595,7 @@ def test_5_a_published_policy_keeps_boundaries(tmp_path: Path, boundary: object,
         again = run("verify", tmp_path / "q.yaml", "--release", tmp_path / "r.csv", "--json")
         assert again.code == 0
         assert again.json["guarantees"] == judged.json["guarantees"]
+        assert again.json["sha256"] == judged.json["sha256"]
         assert "name" not in (tmp_path / "q.yaml").read_text(encoding="utf-8").replace("names", "")
         refused = run(
             "hierarchy", "publish", tmp_path / "p.yaml", "--release", tmp_path / "r.csv", "-o", tmp_path / "q.yaml"
@@ -626,6 +627,7 @@ def test_5_distances_in_a_published_tree_are_those_of_the_whole(tmp_path: Path) 
     others = published(tmp_path, tmp_path / "p.yaml", tmp_path / "r.csv")
     assert "Mitral" not in (others / "public.d.hierarchy.csv").read_text(encoding="utf-8")
     again = run("verify", others / "public.yaml", "--release", others / "r.csv", "--json")
+    assert again.json["sha256"] == before.json["sha256"]
     assert [g["worst"] for g in again.json["guarantees"]] == pytest.approx(
         [g["worst"] for g in before.json["guarantees"]]
     )
@@ -1204,6 +1206,41 @@ def test_10_models_about_sets_refuse_rows_that_join_attributes(model: dict[str, 
 
 
 # ------------------------------------------------------------------ 12: smaller ones
+
+
+def test_12_the_hash_of_a_policy_covers_its_hierarchies_as_others_get_them(tmp_path: Path) -> None:
+    lines = "Oslo;north;*\nBergen;north;*\nRome;south;*\nBari;south;*\n"
+    rows = ["Oslo,x", "Bergen,y", "Rome,x", "Bari,y"] * 2
+    (tmp_path / "t.csv").write_text("city,d\n" + "\n".join(rows) + "\n")
+    policy = """kveil: 1
+data: {path: t.csv}
+attributes: {city: {role: quasi-identifier, hierarchy: h.csv}, d: {role: sensitive}}
+privacy: [{model: k-anonymity, k: 4}]
+algorithm: datafly
+"""
+
+    def hashes(hierarchy: str, text: str) -> tuple[str, str]:
+        (tmp_path / "h.csv").write_text(hierarchy)
+        (tmp_path / "p.yaml").write_text(text)
+        done = run("anonymize", tmp_path / "p.yaml", "-o", tmp_path / "r.csv", "--receipt", tmp_path / "receipt.json")
+        assert done.code == 0, done.err
+        checked = run("verify", tmp_path / "p.yaml", "--release", tmp_path / "r.csv", "--json").json
+        receipt = json.loads((tmp_path / "receipt.json").read_text())
+        assert checked["sha256"] == receipt["sha256"]
+        return receipt["sha256"]["policy"], (tmp_path / "r.csv").read_text()
+
+    first, release = hashes(lines, policy)
+    # The same meaning: other words around it, another order of lines, a value that the release does not show.
+    assert hashes(lines, "# mine\n" + policy.replace("algorithm: datafly", "algorithm: mondrian\nseed: 3"))[0] == first
+    assert hashes("Nice;south;*\n" + lines, policy) == (first, release)
+    # Another meaning, though the release is the same to the byte.
+    other = lines.replace(";north;*", ";north;cold;*").replace(";south;*", ";south;warm;*")
+    assert hashes(other, policy.replace("hierarchy: h.csv", "hierarchy: h.csv, boundary: [north, south]"))[0] != first
+    assert hashes(lines, policy.replace("k: 4", "k: 3"))[0] != first
+    hashes(lines, policy)
+    others = published(tmp_path, tmp_path / "p.yaml", tmp_path / "r.csv")
+    again = run("verify", others / "public.yaml", "--release", others / "r.csv", "--json").json
+    assert again["sha256"]["policy"] == first
 
 
 def test_12_formulas_are_counted_in_sets_headers_and_after_blanks() -> None:
