@@ -5,18 +5,32 @@ INSTALL := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 PLAIN := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 FIGURES := $(VENV)/.installed-figures
+BROWSER := $(VENV)/.installed-browser
 
 # Small tests once more without the compiler: what it does not check shows up. Hashes want numbers that wrap.
 UNCOMPILED := NUMBA_DISABLE_JIT=1 $(BIN)/pytest -m uncompiled -W 'ignore:overflow encountered:RuntimeWarning'
 
-.PHONY: demo test lint data coverage bench figures-classfly figures-boundaries figures-people figures-least-loss clean
+.PHONY: demo studio test studio-slow browser pictures lint data coverage bench figures-classfly figures-boundaries figures-people figures-least-loss clean
 
 demo: $(PLAIN)
 	$(BIN)/kveil demo
 
+studio: $(PLAIN)
+	$(BIN)/kveil studio
+
 test: lint
 	$(BIN)/pytest -n 2
 	$(UNCOMPILED)
+
+# What takes minutes and wants a quiet machine: 10,000 random edits, a million rows, trees of 10,000 leaves.
+studio-slow: $(DEV) $(BROWSER)
+	KVEIL_SLOW=1 $(BIN)/pytest tests/studio/edit_test.py tests/studio/large_test.py
+
+# What tests of pages need beside Debian's chromium; they skip without it.
+browser: $(BROWSER)
+
+pictures: $(BROWSER)
+	$(BIN)/python scripts/studio_pictures.py
 
 lint: $(DEV)
 	$(BIN)/ruff check .
@@ -60,6 +74,10 @@ $(PLAIN): pyproject.toml constraints.txt
 $(DEV): $(PLAIN)
 	$(INSTALL) -e '.[dev]'
 	touch $(DEV)
+
+$(BROWSER): $(PLAIN)
+	$(INSTALL) -e '.[browser]'
+	touch $(BROWSER)
 
 $(FIGURES): $(PLAIN)
 	$(INSTALL) -e '.[figures]'

@@ -127,7 +127,7 @@ def policy_over(
     rows: int,
     others: dict[str, str] | None = None,
 ) -> kveil.Policy:
-    """Return a policy whose limit allows what the paper suppresses: fewer than k records a component."""
+    """Return a policy whose limit allows what the paper suppresses: fewer than k records per component."""
     used = {name for attributes, _ in constraints for name in attributes}
     attributes: dict[str, Any] = {name: {"role": role} for name, role in (others or {}).items()}
     for name, spec in hierarchies.items():

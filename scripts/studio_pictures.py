@@ -41,7 +41,8 @@ def _visit(page: Any) -> None:
     page.evaluate("location.hash = 'run'")
     page.wait_for_selector("text=Compare methods")
     page.get_by_role("button", name="Compare all that can do it").click()
-    page.wait_for_selector("text=Use this")
+    page.get_by_role("button", name="Use this").first.click()
+    page.wait_for_selector("text=Options of")
     page.get_by_role("button", name="Make the release").click()
     page.wait_for_selector("text=See the result")
     _take(page, "studio-run")
@@ -64,15 +65,17 @@ def main() -> None:
             subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as studio,
             sync_playwright() as play,
         ):
-            assert studio.stdout is not None
-            link = next(found[0] for line in studio.stdout if (found := re.search(r"http://\S+", line)))
-            browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-            page = browser.new_page(viewport={"width": 1320, "height": 860})
-            page.set_default_timeout(400_000)
-            page.goto(link)
-            _visit(page)
-            browser.close()
-            studio.terminate()
+            try:
+                assert studio.stdout is not None
+                link = next(match[0] for line in studio.stdout if (match := re.search(r"http://\S+", line)))
+                browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+                page = browser.new_page(viewport={"width": 1320, "height": 860})
+                page.set_default_timeout(600_000)
+                page.goto(link)
+                _visit(page)
+                browser.close()
+            finally:
+                studio.terminate()
 
 
 if __name__ == "__main__":

@@ -184,7 +184,7 @@ def test_a_file_that_may_not_grow(tmp_path: Path, name: str, limit: int) -> None
 
 
 def test_an_owners_file_that_may_not_grow_keeps_the_release_back(tmp_path: Path) -> None:
-    # The release fits, the owner's file with a number a row does not.
+    # The release fits, the owner's file with a number per row does not.
     write_rows(tmp_path / "t.csv", [["n", "31", "F", "d", "w"]] * 30_000)
     policy = write_policy(tmp_path, data={"path": "t.csv"})
     with files_up_to(100_000):

@@ -541,6 +541,18 @@ def test_5_a_label_by_meaning_is_none() -> None:
     assert not kveil.verify(pl.DataFrame({"city": shown + named, "d": ["x"] * 9}), policy, pl.DataFrame(rows))
 
 
+def test_5_a_tree_of_all_codes_there_are_is_not_made_from_the_table() -> None:
+    """Its nodes are named by codes that nobody has, as well as by some that few have."""
+    codes = {"*": {"V01,V03": ["V01", "V02", "V03"], "V04,V06": ["V04", "V05", "V06"]}}
+    rows = pl.DataFrame({"city": ["V01", "V02", "V02", "V05", "V05", "V04"], "d": ["x"] * 6})
+    policy = kveil.Policy(**towns_policy(codes))  # type: ignore[arg-type]
+    result = kveil.anonymize(rows, policy, algorithm="datafly")
+    assert set(result.data["city"]) == {"V01,V03", "V04,V06"}
+    everybody = pl.concat([rows, pl.DataFrame({"city": ["V03", "V06"], "d": ["x"] * 2})])
+    with pytest.raises(kveil.PolicyError, match="rename such labels"):
+        kveil.anonymize(everybody, policy, algorithm="datafly")
+
+
 def published(folder: Path, policy: Path, release: Path) -> Path:
     """Publish a policy, and move all that others get to a folder of its own."""
     done = run("hierarchy", "publish", policy, "--release", release, "-o", folder / "public.yaml")

@@ -50,6 +50,35 @@ def model_in_words(guarantee: Mapping[str, Any]) -> str:
     return f"{guarantee['model']} ({', '.join(f'{key} {value}' for key, value in settings.items())})"
 
 
+PROMISES = {
+    "k-anonymity": "whoever knows {over} of somebody finds at least {k} {noun} that look alike",
+    "l-diversity": "among those that look alike in {over}, {sensitive} has at least {l} {kind} values",
+    "p-sensitive": "among those that look alike in {over}, {sensitive} has at least {p} values",
+    "alpha-k": "at least {k} look alike in {over}, and no value of {sensitive} is more than {alpha} of them",
+    "t-closeness": "those that look alike in {over} have {sensitive} spread as everywhere, up to a distance of {t}",
+    "kl-diversity": "what somebody has of {sensitive} is shared by at least {k}, and by at most 1/{l} of those alike",
+    "k-km-anonymity": "at least {k} look alike in {over}, and any {m} values of {sensitive} one has are shared by {k}",
+}
+WORST = {
+    "k-anonymity": "smallest group",
+    "l-diversity": "least diverse group",
+    "p-sensitive": "fewest values",
+    "alpha-k": "largest share",
+    "t-closeness": "largest distance",
+    "kl-diversity": "nearest to breaking it",
+    "k-km-anonymity": "nearest to breaking it",
+}
+
+
+def promise_in_words(guarantee: Mapping[str, Any], noun: str) -> str:
+    """Return what a guarantee promises, in a sentence; ``noun`` is what it counts, ``records`` or ``people``."""
+    sensitive = guarantee.get("sensitive", "")
+    named = sensitive if isinstance(sensitive, str) else ", ".join(sensitive)
+    kind = "different" if guarantee.get("variant", "distinct") == "distinct" else "well-represented"
+    words = {**guarantee, "over": ", ".join(guarantee["attributes"]), "sensitive": named, "noun": noun, "kind": kind}
+    return PROMISES[guarantee["model"]].format_map(words)
+
+
 def visible(text: str) -> str:
     """Return a text whose control characters are written out, as ``\\x1b``, so that a terminal does not obey them.
 

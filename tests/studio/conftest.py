@@ -1,4 +1,4 @@
-"""Studios for the tests: they end with them."""
+"""Studios for the tests, and a browser to open them with: they end with the tests."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from kveil.datasets import hospital
 from running_studio import Running, start
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 
 @pytest.fixture
@@ -27,24 +31,57 @@ def studio_in() -> Iterator[Callable[..., Running]]:
         each.stop()
 
 
+def _hospital_in(folder: Path) -> Path:
+    for file in hospital().iterdir():
+        if file.is_file():
+            shutil.copyfile(file, folder / file.name)
+    return folder
+
+
+def _opened(running: Running) -> Running:
+    """Wait until the policy that a studio was started with is there, with its table."""
+    running.enter()
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        state = running.ask("GET", "state")
+        if state["project"] and state["table"]:
+            return running
+        time.sleep(0.1)
+    raise AssertionError("the studio did not open its policy")
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """Return a folder with the made-up hospital."""
-    for file in hospital().iterdir():
-        if file.is_file():
-            shutil.copyfile(file, tmp_path / file.name)
-    return tmp_path
+    return _hospital_in(tmp_path)
 
 
 @pytest.fixture
 def studio(project: Path, studio_in: Callable[..., Running]) -> Running:
     """Return a studio that has the hospital's policy open, as its own page sees it."""
-    running = studio_in(project, "policy.yaml")
-    running.enter()
-    until = time.monotonic() + 30
-    while time.monotonic() < until:
-        state = running.ask("GET", "state")
-        if state["project"] and state["table"]:
-            break
-        time.sleep(0.1)
-    return running
+    return _opened(studio_in(project, "policy.yaml"))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Return a browser; only for modules that import `browsers`, which skips them where there is none."""
+    from browsers import browser_here
+
+    with browser_here() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Return a studio whose project has a release, for looking at all screens."""
+    folder = _hospital_in(tmp_path_factory.mktemp("finished"))
+    policy = folder / "policy.yaml"
+    policy.write_text(policy.read_text().replace("algorithm: auto", "algorithm: mondrian"))
+    running = start(folder, "policy.yaml")
+    try:
+        _opened(running)
+        job = running.job(running.ask("POST", "jobs", {"do": "run"})["number"], 400)
+        assert job["state"] == "done", job
+        yield running
+    finally:
+        running.stop()

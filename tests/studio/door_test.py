@@ -29,9 +29,18 @@ def test_a_link_is_worth_nothing_after_ten_minutes() -> None:
     time = 0.0
     door = Door(lambda *_: None, 1, now=lambda: time)  # type: ignore[arg-type,return-value]
     token = door.link().partition("token=")[2]
+    late = door.link().partition("token=")[2]
     assert door._opens(token)
-    time = 601.0
     assert not door._opens(token)
+    time = 601.0
+    assert not door._opens(late)
+
+
+def test_the_link_that_was_printed_works_though_the_browser_got_another_one() -> None:
+    door = Door(lambda *_: None, 1)  # type: ignore[arg-type,return-value]
+    printed, opened = (door.link().partition("token=")[2] for _ in range(2))
+    assert door._opens(opened)
+    assert door._opens(printed)
 
 
 def test_strangers_are_refused(studio: Running) -> None:
@@ -105,6 +114,56 @@ def test_paths_stay_below_the_root(studio: Running, path: str) -> None:
     )
     assert status in (403, 404), content
     assert b"root:" not in content
+
+
+@pytest.mark.parametrize("path", ["../door.py", "%2e%2e/door.py", "..%2fdoor.py", "/etc/passwd", "%2fetc%2fpasswd"])
+def test_only_files_of_the_page_are_static(studio: Running, path: str) -> None:
+    status, _, content = studio.raw("GET", f"/static/{path}", studio.own())
+    assert status == 404
+    assert b"import" not in content
+    assert b"root:" not in content
+
+
+def test_a_policy_that_is_a_link_to_elsewhere_is_not_opened_with_its_folder(
+    tmp_path: Path, studio_in: Callable[..., Running]
+) -> None:
+    outside, root = tmp_path / "outside", tmp_path / "root"
+    outside.mkdir()
+    (root / "inner").mkdir(parents=True)
+    (outside / "secret.yaml").write_text("kveil: 1\nattributes: {secret: {role: identifier}}\n")
+    (root / "inner" / "policy.yaml").symlink_to(outside / "secret.yaml")
+    (root / "inner" / "t.csv").write_text("a,b\n1,2\n")
+    studio = studio_in(root)
+    studio.enter()
+    assert studio.ask("POST", "open", {"path": "inner"})["project"] is None
+    assert [entry["name"] for entry in studio.ask("GET", "files?under=inner")["entries"]] == ["t.csv"]
+
+
+def test_children_are_not_told_what_is_called_a_secret(
+    project: Path, studio_in: Callable[..., Running], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secrets = {"AWS_SECRET_ACCESS_KEY": "s3", "GITHUB_TOKEN": "s3", "PGPASSWORD": "s3", "SSH_AUTH_SOCK": "s3"}
+    for name, value in secrets.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("KVEIL_TEST", "kept")
+    studio = studio_in(project, "policy.yaml")
+    studio.enter()
+    studio.ask("POST", "open", {"path": "policy.yaml"})
+    children = [
+        int(pid) for pid in Path(f"/proc/{studio.process.pid}/task/{studio.process.pid}/children").read_text().split()
+    ]
+    assert children
+    for child in children:
+        told = Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
+        assert b"KVEIL_TEST=kept" in told
+        assert not any(entry.endswith(b"=s3") for entry in told)
+
+
+def test_values_of_people_are_in_no_histogram_and_no_preview(studio: Running) -> None:
+    assert "name people" in studio.ask("GET", "bins?column=patient_id", expect=403)["told"]
+    studio.ask("POST", "preview", {"column": "name", "hierarchy": {"mask": {"keep": [3]}}}, 403)
+    studio.ask("POST", "tree", {"number": studio.number, "column": "name", "do": "keep"}, 403)
+    studio.ask("GET", "tree?column=name", expect=422)
 
 
 def test_a_dropped_file_gets_a_plain_name_and_replaces_nothing(studio: Running) -> None:

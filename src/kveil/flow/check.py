@@ -129,16 +129,22 @@ def _warnings(table: Table) -> list[str]:
     return warnings
 
 
+def count_never_kept(table: Table) -> int:
+    """Return how many records fail k, distinct l or p even with every value at its limit; no release can hold them."""
+    return int(_never_kept(table).sum())
+
+
 def check_boundaries(table: Table) -> BoundaryCheck:
     """Return what boundaries and models already cost, whatever an algorithm does.
 
     ``never_kept``: records that fail k, distinct l or p even with every value at its limit; no release can hold them.
-    ``falling``: as many as fall where every group that fails any model at its limits is dropped; for the other models
-    an algorithm may find a smaller loss. For each bounded attribute, how many can never be kept without its boundary,
-    with its boundary alone, and with it relaxed by one level: each limit at its parent, a largest width doubled.
+    ``falling``: the records of all groups that fail some model with every value at its limit. Under models other than
+    these three an algorithm may lose fewer, since it may leave out a part of a group. For each bounded attribute, how
+    many can never be kept without its boundary, with its boundary alone, and with it relaxed by one level: each limit
+    at its parent, a largest width doubled.
     """
     bounded = [position for position in range(len(table.names)) if is_bounded(table, position)]
-    out = int(_never_kept(table).sum())
+    out = count_never_kept(table)
     attributes: list[AttributeCheck] = []
     for position in bounded:
         others = [p for p in bounded if p != position]

@@ -194,6 +194,7 @@ _HIERARCHY_SCHEMA: dict[str, Any] = {
                             "maxItems": 2,
                         },
                         "round": {"type": "number", "exclusiveMinimum": 0},
+                        "bounds": {"enum": ["values", "midpoints"], "default": "values"},
                     },
                 },
                 "tree": {"type": "object", "minProperties": 1, "maxProperties": 1},

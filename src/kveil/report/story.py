@@ -23,46 +23,18 @@ from kveil.report.account import Account, Counts
 from kveil.report.receipt import Receipt
 from kveil.verifier.rows import release_rows, released_texts
 from kveil.verifier.verdict import Guarantee
-from kveil.words import count, model_in_words
+from kveil.words import WORST, count, model_in_words, promise_in_words
 
 NOBODY: Counts = {"input": 0, "released": 0, "suppressed": 0}
 MOST_BARS = 14
 MOST_NODES = 45
-MODELS = {
-    "k-anonymity": "whoever knows {over} of somebody finds at least {k} {noun} that look alike",
-    "l-diversity": "among those that look alike in {over}, {sensitive} has at least {l} {kind} values",
-    "p-sensitive": "among those that look alike in {over}, {sensitive} has at least {p} values",
-    "alpha-k": "at least {k} look alike in {over}, and no value of {sensitive} is more than {alpha} of them",
-    "t-closeness": "those that look alike in {over} have {sensitive} spread as everywhere, up to a distance of {t}",
-    "kl-diversity": "what somebody has of {sensitive} is shared by at least {k}, and by at most 1/{l} of those alike",
-    "k-km-anonymity": "at least {k} look alike in {over}, and any {m} values of {sensitive} one has are shared by {k}",
-}
-WORST = {
-    "k-anonymity": "smallest group",
-    "l-diversity": "least diverse group",
-    "p-sensitive": "fewest values",
-    "alpha-k": "largest share",
-    "t-closeness": "largest distance",
-    "kl-diversity": "nearest to breaking it",
-    "k-km-anonymity": "nearest to breaking it",
-}
-
-
-def in_words(guarantee: Mapping[str, Any], noun: str) -> str:
-    """Return what a guarantee promises, in a sentence."""
-    over = ", ".join(guarantee["attributes"])
-    sensitive = guarantee.get("sensitive", "")
-    named = sensitive if isinstance(sensitive, str) else ", ".join(sensitive)
-    kind = "different" if guarantee.get("variant", "distinct") == "distinct" else "well-represented"
-    words = {**guarantee, "over": over, "sensitive": named, "noun": noun, "kind": kind}
-    return MODELS[guarantee["model"]].format_map(words)
 
 
 def _promise(guarantee: Guarantee, noun: str) -> dict[str, Any]:
     return {
         **guarantee,
         "named": model_in_words(guarantee),
-        "told": in_words(guarantee, noun),
+        "told": promise_in_words(guarantee, noun),
         "worst_is": WORST[guarantee["model"]],
     }
 

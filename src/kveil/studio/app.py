@@ -54,7 +54,7 @@ def make_app(studio: Studio, nonce: str, stop_server: Callable[[], None]) -> Sta
         Route("/api/jobs", work.start_job, methods=["POST"]),
         Route("/api/jobs/{number:int}", work.cancel_job, methods=["DELETE"]),
         Route("/api/jobs/{number:int}/finish", work.finish_job, methods=["POST"]),
-        Route("/api/runs", work.runs),
+        Route("/api/runs", work.list_runs),
         Route("/api/runs/{run}/sample", work.run_sample),
         Route("/api/runs/{run}/bundle.zip", work.bundle),
         Route("/api/runs/{run}/{file}", work.run_file),

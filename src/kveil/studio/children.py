@@ -6,10 +6,11 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, time
@@ -18,7 +19,15 @@ from typing import Any
 from kveil.studio.answers import Told
 
 PATIENCE = 3.0  # seconds between asking a process to end and ending it
+SECRET = re.compile(
+    r"TOKEN|SECRET|PASSW|CREDENTIAL|PRIVATE|(?:^|_)(?:API|ACCESS|AUTH|SSH)(?:_|$)|_KEY$|_PWD$", re.IGNORECASE
+)
 LINE = 64_000_000  # bytes that one answer of the reader may have
+
+
+def environment(given: Mapping[str, str]) -> dict[str, str]:
+    """Return the surroundings that a child is told: all but what is called a secret, which none of them needs."""
+    return {name: value for name, value in given.items() if not SECRET.search(name)}
 
 
 async def _end(process: Process) -> None:
@@ -67,8 +76,9 @@ class Reader:
     async def _asked(self, question: str, given: dict[str, Any]) -> dict[str, Any] | None:
         if self.process is None or self.process.returncode is not None:
             self.process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "kveil.studio.reader", stdin=PIPE, stdout=PIPE, start_new_session=True, limit=LINE
-            )
+                sys.executable, "-m", "kveil.studio.reader", stdin=PIPE, stdout=PIPE, start_new_session=True,
+                limit=LINE, env=environment(os.environ),
+            )  # fmt: skip
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.number += 1
@@ -99,6 +109,7 @@ class Job:
     arguments: list[str]
     folder: Path
     made: Path | None = None  # the folder of a release, which goes again where there is none
+    about: str | None = None  # the release that it looks at
     process: Process | None = None
     state: str = "running"  # running | finishing | done | refused | cancelled
     stage: str = "starting"
@@ -123,7 +134,7 @@ class Job:
             "told": self.told,
             "result": self.result,
             "code": self.code,
-            "run": self.made.name if self.made is not None else None,
+            "run": self.made.name if self.made is not None else self.about,
             "seconds": (self.ended or monotonic()) - self.started,
         }
 
@@ -141,13 +152,16 @@ class Jobs:
         """The jobs that are not over."""
         return [job for job in self.all.values() if job.state in ("running", "finishing")]
 
-    async def start(self, kind: str, arguments: list[str], folder: Path, made: Path | None = None) -> Job:
+    async def start(
+        self, kind: str, arguments: list[str], folder: Path, *, made: Path | None = None, about: str | None = None
+    ) -> Job:
         """Start a command in a folder; its standard output is JSON."""
-        job = Job(len(self.all) + 1, kind, arguments, folder, made)
+        job = Job(len(self.all) + 1, kind, arguments, folder, made, about)
         self.all[job.number] = job
         job.process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "kveil.cli.child", *arguments,
             stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=folder, start_new_session=True, limit=LINE,
+            env=environment(os.environ),
         )  # fmt: skip
         task = asyncio.create_task(self._follow(job))
         self.tasks.add(task)

@@ -35,18 +35,20 @@ class Door:
         self.cookie = f"kveil-{port}"
         self.key = secrets.token_urlsafe(32)
         self.nonce = secrets.token_urlsafe(16)
-        self._link: tuple[str, float] | None = None
+        self._links: dict[str, float] = {}  # until when each is good
 
     def link(self) -> str:
         """Return a new address that lets one browser in, once, within ten minutes."""
         token = secrets.token_urlsafe(32)
-        self._link = (token, self.now() + LINK_LASTS)
+        self._links[token] = self.now() + LINK_LASTS
         return f"http://{self.hosts[0]}/?token={token}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or hand it on."""
-        if scope["type"] != "http":
+        if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":  # there are no other kinds of connection
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         refusal = self._refusal(scope, headers)
@@ -87,7 +89,6 @@ class Door:
         token = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
         if scope["method"] == "GET" and scope["path"] == "/" and token:
             if self._opens(token):
-                self._link = None
                 answer = RedirectResponse("/", 303)
                 answer.set_cookie(self.cookie, self.key, httponly=True, samesite="strict", path="/")
                 return answer
@@ -107,10 +108,12 @@ class Door:
         return None
 
     def _opens(self, token: str) -> bool:
-        if self._link is None:
-            return False
-        known, until = self._link
-        return secrets.compare_digest(token.encode(), known.encode()) and self.now() < until
+        """Tell whether a token opens the door; it does so once."""
+        self._links = {known: until for known, until in self._links.items() if self.now() < until}
+        fitting = [known for known in self._links if secrets.compare_digest(token.encode(), known.encode())]
+        for known in fitting:
+            del self._links[known]
+        return bool(fitting)
 
     def _has_key(self, headers: dict[str, str]) -> bool:
         for part in headers.get("cookie", "").split(";"):

@@ -191,6 +191,10 @@ class Project:
             text = text[: note.start] + new + text[note.end :]
         return text
 
+    def noted(self) -> set[str]:
+        """Return the words that stand above columns."""
+        return {note.words for note in notes_above(self.text, _attribute_keys(self.text)).values()}
+
     # ------------------------------------------------------------------------------------------ showing
 
     def state(self) -> dict[str, Any]:
@@ -208,11 +212,13 @@ class Project:
             "number": self.number,
             "name": self.path.name,
             "path": str(self.path),
+            "shown": f"{self.folder.name}/{self.path.name}",
             "folder": str(self.folder),
             "text": self.text,
             "content": content(self.text),
             "error": error,
-            "notes": {name: note.words for name, note in notes.items()},
+            "notes": {name: note.words.replace(CHECK, "") for name, note in notes.items()},
+            "deciding": [name for name, note in notes.items() if CHECK in note.words],
             "undo": self.steps[self.done - 1].words if self.done else None,
             "redo": self.steps[self.done].words if self.done < len(self.steps) else None,
             "steps": [{"words": s.words, "lost": list(s.lost)} for s in self.steps],

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
-from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 from pydantic import ValidationError
 
-from kveil.errors import DataError, PolicyError, Refused, Unmeetable
+from kveil.errors import DataError, PolicyError
 from kveil.files import Source, read_table
 from kveil.files.without_names import read_headless
 from kveil.policy.attributes import STAR, Attribute, Ranges
@@ -26,10 +25,6 @@ from kveil.suggest import policy_text, suggest
 from kveil.suggest.profile import profile
 from kveil.suggest.roles import hierarchy_for
 from kveil.suggest.write import relative
-from kveil.words import count
-
-if TYPE_CHECKING:
-    from kveil.table.table import Table
 
 MOST_VALUES = 200
 MOST_BINS = 60
@@ -275,104 +270,6 @@ class Desk:
             "groups": sorted(groups.items(), key=lambda pair: _by_number(pair[0]))[:MOST_VALUES],
             "unknown": len(unknown),
         }
-
-    # ------------------------------------------------------------------------------------------ checking
-
-    def _encoded(self, text: str, name: str, folder: str, path: str) -> Table:
-        policy = Policy.parse(text, name, Path(folder))
-        policy.read_hierarchies()
-        source = self._open(path, policy.data.separator, list(policy.attributes))
-        from kveil.table.encode import encode
-
-        return encode(source, policy)
-
-    def on_check(self, text: str, name: str, folder: str, path: str) -> dict[str, Any]:
-        """Return what the policy forces on its table: who can never be kept, and which limit is to blame."""
-        from kveil.algorithms.registry import honouring
-        from kveil.flow.check import check_boundaries
-        from kveil.flow.inputs import check_input
-
-        started = perf_counter()
-        table = self._encoded(text, name, folder, path)
-        assert self.source is not None
-        impossible = []
-        try:
-            check_input(self.source, table)
-        except Unmeetable as error:
-            impossible.append(str(error))
-        boundaries = check_boundaries(table)
-        out, allowed = boundaries["never_kept"], boundaries["limit"]
-        noun = "record" if table.persons is None else "person"
-        plural = None if table.persons is None else "people"
-        if out > allowed:
-            impossible.append(
-                f"{count(out, noun, plural)} of {table.records:,} can never be kept; {allowed:,} may be left out."
-            )
-        try:
-            able = [algorithm.name for algorithm in honouring(table.policy)]
-        except Refused:
-            able = []
-        return {
-            "possible": not impossible,
-            "impossible": impossible,
-            "noun": noun,
-            "records": table.records,
-            "never_kept": out,
-            "falling": boundaries["falling"],
-            "allowed": allowed,
-            "attributes": boundaries["attributes"],
-            "components": boundaries["components"],
-            "algorithms": able,
-            "seconds": perf_counter() - started,
-        }
-
-    def on_methods(self) -> list[dict[str, Any]]:
-        """Return the algorithms, with what each is and which options it has."""
-        from kveil.algorithms.least_loss.options import RefineOptions
-        from kveil.algorithms.registry import ALGORITHMS
-
-        refine = RefineOptions.model_json_schema()
-
-        def options(schema: dict[str, Any]) -> dict[str, Any]:
-            return schema | {"properties": schema.get("properties", {}) | refine.get("properties", {})}
-
-        return [
-            {
-                "name": algorithm.name,
-                "summary": algorithm.summary,
-                "paper": algorithm.paper,
-                "options": options(algorithm.options.model_json_schema()),
-            }
-            for algorithm in ALGORITHMS
-        ]
-
-    # ------------------------------------------------------------------------------------------ results
-
-    def on_compared(self, text: str, name: str, folder: str, path: str, release: str, owner: str) -> dict[str, Any]:
-        """Return some released rows beside the records they were."""
-        from kveil.report.owner import Owner
-
-        policy = Policy.parse(text, name, Path(folder))
-        if policy.individual_column is not None:
-            return {"columns": [], "rows": []}
-        source = self._open(path, policy.data.separator, list(policy.attributes))
-        shown = read_table(Path(release), policy.data.separator, policy.attributes)
-        rows = Owner.load(owner).rows
-        columns = [c for c in policy.quasi_identifiers if c in shown.frame.columns]
-        places = [int(i * (len(rows) - 1) / 7) for i in range(8)] if len(rows) > 8 else list(range(len(rows)))
-        before = {c: source.texts(c) for c in columns}
-        after = {c: shown.texts(c) for c in columns}
-        found = [[[before[c][int(rows[place])] or "", after[c][place] or ""] for c in columns] for place in places]
-        return {"columns": columns, "rows": found}
-
-    def on_public_report(self, text: str, name: str, folder: str, receipt: Any, release: str) -> str:
-        """Return the report for everybody: only what the release and the receipt tell anyway."""
-        from kveil.report.page import public_page
-
-        policy = Policy.parse(text, name, Path(folder))
-        policy.read_hierarchies()
-        shown = read_table(Path(release), policy.data.separator, policy.attributes)
-        return public_page(policy, receipt, shown)
 
 
 def _by_number(label: str) -> tuple[int, Decimal, str]:

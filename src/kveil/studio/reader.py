@@ -19,9 +19,9 @@ def main() -> None:
     """Answer questions until there are no more."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever a library prints must not stand among the answers
-    from kveil.studio.questions import Desk
+    from kveil.studio.checking import PolicyDesk
 
-    desk = Desk()
+    desk = PolicyDesk()
     for line in sys.stdin:
         question = json.loads(line)
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import shlex
 import shutil
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -13,23 +12,16 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from kveil.studio import runs
 from kveil.studio.answers import Told
 from kveil.studio.children import Job, Jobs, Reader
 from kveil.studio.edit import Change, content
 from kveil.studio.files import POLICIES, TABLES, fresh_name
 from kveil.studio.project import Project, save
 
-WAIT = 0.3  # seconds after a change before the table is asked
+WAIT = 0.15  # seconds after a change before the table is asked
+MOST_POLICY = 5_000_000  # bytes of a policy that is looked at
 SLOW = 3.0  # seconds; a check that takes longer waits for a click
-RUN_FILES = {
-    "release": None,
-    "receipt.json": "application/json",
-    "report.html": "text/html",
-    "report-public.html": "text/html",
-    "owner.json": "application/json",
-    "account.json": "application/json",
-    "policy.yaml": "text/yaml",
-}
 
 
 class Studio:
@@ -45,7 +37,7 @@ class Studio:
         self.table: dict[str, Any] | None = None
         self.check: dict[str, Any] = {"state": "none"}
         self.checking: asyncio.Task[None] | None = None
-        self.last_check = 0.0  # seconds the last one took
+        self.took = {"never_kept": 0.0, "limits": 0.0}  # seconds that the last check took
         self.used = monotonic()
         self.catalogue: dict[str, Any] = {}
 
@@ -128,15 +120,19 @@ class Studio:
             save(folder / file, text.encode())
         save(folder / name, found["text"].encode())
         self.project = Project.opened(folder / name)
-        self.project.suggested = set(self.project.state()["notes"].values())
+        self.project.suggested = self.project.noted()
         self.table = None
         self.changed()
         await self.look_at_table()
 
+    def _is_inside(self, path: Path) -> bool:
+        """Tell whether a file is one the page may open: neither hidden nor a link that leads out of the root."""
+        return not path.name.startswith(".") and path.is_file() and path.resolve().is_relative_to(self.root)
+
     def _policy_for(self, table: Path) -> Path | None:
         """Return the policy beside a table that names it as its data."""
         for path in sorted(table.parent.iterdir()):
-            if path.suffix.lower() in POLICIES and path.stat().st_size < 5_000_000:
+            if path.suffix.lower() in POLICIES and self._is_inside(path) and path.stat().st_size < MOST_POLICY:
                 with contextlib.suppress(Exception):
                     named = (content(path.read_text(encoding="utf-8-sig")).get("data") or {}).get("path")
                     if named and (path.parent / named).resolve() == table.resolve():
@@ -146,7 +142,7 @@ class Studio:
     async def open(self, path: Path) -> None:
         """Open a policy, a table, or a folder that has one."""
         if path.is_dir():
-            found = sorted(p for p in path.iterdir() if p.suffix.lower() in POLICIES and not p.name.startswith("."))
+            found = [p for p in sorted(path.iterdir()) if p.suffix.lower() in POLICIES and self._is_inside(p)]
             first = next((p for p in found if p.stem == "policy"), found[0] if len(found) == 1 else None)
             if first is not None:
                 await self.open_policy(first)
@@ -216,52 +212,54 @@ class Studio:
     # ------------------------------------------------------------------------------------------ the live check
 
     def ask_check(self, *, wanted: bool = False) -> None:
-        """Check the policy against its table soon; a slow one only where somebody asks for it."""
+        """Check the policy against its table soon; what takes long only where somebody asks for it."""
         if self.checking is not None and not self.checking.done():
             self.checking.cancel()
-        if self.last_check > SLOW and not wanted:
-            self.check = {"state": "stale", "seconds": self.last_check}
-            self.tell("check", self.check)
+        if self.took["never_kept"] > SLOW and not wanted:
+            self._checked({"state": "stale", "seconds": self.took["never_kept"]})
             return
-        self.check = {"state": "running", "seconds": self.last_check}
-        self.tell("check", self.check)
-        self.checking = asyncio.ensure_future(self._check())
+        self._checked({"state": "running", "seconds": self.took["never_kept"]})
+        self.checking = asyncio.ensure_future(self._check(wanted=wanted))
 
-    async def _check(self) -> None:
-        await asyncio.sleep(WAIT)
-        project = self.opened()
-        number = project.number
-        started = monotonic()
+    def _checked(self, check: dict[str, Any]) -> None:
+        self.check = check
+        self.tell("check", check)
+
+    async def _check(self, *, wanted: bool) -> None:
+        """Ask who can never be kept and tell it at once; then whose fault it is, which takes longer."""
+        await asyncio.sleep(0 if wanted else WAIT)
+        number = self.opened().number
         try:
-            answer = await self.checker.ask(
-                "check",
-                text=project.text,
-                name=project.path.name,
-                folder=str(project.folder),
-                path=str(self.data_path()),
+            answer = await self._asked_to_check("never_kept")
+            whole = wanted or self.took["limits"] <= SLOW
+            self._checked(
+                {"state": "done", "number": number, "whole": False, "looking": whole, "attributes": [], **answer}
+                | {"seconds_of_limits": self.took["limits"]}
             )
-            self.check = {"state": "done", "number": number, **answer}
+            if whole:
+                answer |= await self._asked_to_check("limits")
+                self._checked({"state": "done", "number": number, "whole": True, "looking": False, **answer})
         except Told as error:
-            self.check = {"state": "refused", "number": number, "told": error.told, **error.more}
-        self.last_check = monotonic() - started
-        if self.project is project and project.number == number:
-            self.tell("check", self.check)
+            self._checked({"state": "refused", "number": number, "told": error.told, **error.more})
+
+    async def _asked_to_check(self, question: str) -> dict[str, Any]:
+        """Ask the process that checks; a change of the policy cancels this, so that no old answer is told."""
+        project, started = self.opened(), monotonic()
+        answer: dict[str, Any] = await self.checker.ask(
+            question,
+            text=project.text,
+            name=project.path.name,
+            folder=str(project.folder),
+            path=str(self.data_path()),
+        )
+        self.took[question] = monotonic() - started
+        return answer
 
     # ------------------------------------------------------------------------------------------ runs
 
-    @property
-    def releases(self) -> Path:
-        """The folder that releases are made in."""
-        return self.opened().folder / "releases"
-
-    def command(self, run: str | None = None) -> str | None:
-        """Return the command that makes the same release on the command line."""
-        if self.project is None:
-            return None
-        suffix = self._suffix()
-        where = f"releases/{run or 'NAME'}"
-        target = shlex.quote(f"{where}/release{suffix}") if run else f"release{suffix}"
-        return f"kveil anonymize {shlex.quote(self.project.path.name)} --output {target}"
+    def command(self) -> str | None:
+        """Return the command that makes the same release as a run would now."""
+        return None if self.project is None else runs.command(self.project, f"release{self._suffix()}")
 
     def _suffix(self) -> str:
         with contextlib.suppress(Told):
@@ -276,10 +274,10 @@ class Studio:
         if any(job.kind == "run" for job in self.jobs.running):
             raise Told("A release is being made; finish or cancel it first.", 409)
         self.data_path()
-        self.releases.mkdir(mode=0o700, exist_ok=True)
         name = datetime.now().strftime("%Y-%m-%d %H.%M.%S")
-        folder = self.releases / name
+        folder = runs.releases(project) / name
         try:
+            folder.parent.mkdir(mode=0o700, exist_ok=True)
             folder.mkdir(mode=0o700)
         except OSError as error:
             raise Told(f"A folder for the release cannot be made ({error.strerror}); check the disk.") from None
@@ -290,7 +288,17 @@ class Studio:
             "--receipt", f"{inside}/receipt.json", "--account", f"{inside}/account.json",
             "--owner", f"{inside}/owner.json", "--report", f"{inside}/report.html", "--json", "--progress", "json",
         ]  # fmt: skip
-        return await self.jobs.start("run", arguments, project.folder, folder)
+        return await self.jobs.start("run", arguments, project.folder, made=folder)
+
+    async def play_attacker(self, run: str) -> Job:
+        """Play the attacker against a release, knowing what its promises say somebody may know."""
+        project = self.opened()
+        folder = runs.run_folder(project, run)
+        arguments = [
+            "attack", project.path.name, "--original", str(self.data_path()), "--json",
+            "--release", str(runs.release_file(folder)), "--owner", str(folder / "owner.json"),
+        ]  # fmt: skip
+        return await self.jobs.start("attack", arguments, project.folder, about=run)
 
     async def side_job(self, kind: str, algorithms: list[str] | None = None) -> Job:
         """Compare methods, look for rules, or look deeper at the raw table's risk."""
@@ -312,29 +320,10 @@ class Studio:
             raise Told("This job is not known any more.", 404)
         return job
 
-    def runs(self) -> list[dict[str, Any]]:
-        """Return the releases there are, the newest first."""
-        found = []
-        folder = self.releases
-        for path in sorted(folder.iterdir(), reverse=True) if folder.is_dir() else []:
-            account = path / "account.json"
-            receipt = account if account.exists() else path / "receipt.json"
-            if not receipt.exists():
-                continue
-            with contextlib.suppress(ValueError, OSError):
-                found.append({"run": path.name, "account": json.loads(receipt.read_bytes()), "files": _files(path)})
-        return found[:60]
-
-    def run_folder(self, run: str) -> Path:
-        """Return the folder of a release; only names that the list has are known."""
-        if run not in [entry["run"] for entry in self.runs()]:
-            raise Told("There is no such release any more; load the page again.", 404)
-        return self.releases / run
-
     async def public_report(self, run: str) -> Path:
         """Return the report for everybody, made when it is first asked for."""
-        folder = self.run_folder(run)
-        target = folder / "report-public.html"
+        folder = runs.run_folder(self.opened(), run)
+        target = folder / runs.PUBLIC_REPORT
         if not target.exists():
             page = await self.reader.ask(
                 "public_report",
@@ -342,7 +331,7 @@ class Studio:
                 name="policy.yaml",
                 folder=str(self.opened().folder),
                 receipt=json.loads((folder / "receipt.json").read_bytes()),
-                release=str(release_file(folder)),
+                release=str(runs.release_file(folder)),
             )
             save(target, page.encode(), 0o644)
         return target
@@ -354,19 +343,6 @@ class Studio:
         await self.jobs.stop()
         await self.reader.stop()
         await self.checker.stop()
-
-
-def release_file(folder: Path) -> Path:
-    """Return the released table of a run's folder."""
-    return next(path for path in folder.iterdir() if path.stem == "release")
-
-
-def _files(folder: Path) -> list[dict[str, Any]]:
-    return [
-        {"name": path.name, "size": path.stat().st_size}
-        for path in sorted(folder.iterdir())
-        if path.stem == "release" or path.name in RUN_FILES
-    ]
 
 
 def copy_demo(folder: Path) -> Path:

@@ -88,7 +88,7 @@ def check_conflicts(persons: Persons, names: tuple[str, ...], low: Ints, high: I
 
 
 def check_constant(source: Source, policy: Policy, persons: Persons) -> None:
-    """Raise DataError where an insensitive attribute varies within a person: a row a person cannot show it."""
+    """Raise DataError where an insensitive attribute varies within a person: one row per person cannot show it."""
     for name in policy.with_role("insensitive"):
         texts, exact = source.texts(name), exact_values(source.frame[name])
         first = persons.first[persons.of_record]

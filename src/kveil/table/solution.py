@@ -19,7 +19,7 @@ from kveil.table.tree import Tree
 
 @dataclass(frozen=True)
 class Shown:
-    """One attribute as released: a code a record, a text and the losses a code.
+    """One attribute as released: a code per record, and per code a text and its losses.
 
     For trees the codes are nodes; for `ranges` they number the different spans.
     """
@@ -109,7 +109,7 @@ class Classes:
 class Solution:
     """The shown value of every record and attribute, and the records suppressed in each component.
 
-    ``suppressed`` has a row a component and a column a record. ``items`` has, for every sensitive attribute whose
+    ``suppressed`` has a row per component and a column per record. ``items`` has, for every sensitive attribute whose
     items are generalized, the shown node of each pair of a row and a value, in the order of the table's pairs; a
     code past the tree's nodes is shown nowhere. ``reasons`` maps a reason to the records it holds for; ``details``
     goes into the receipt (rounds, levels). ``alike``, where an algorithm knows it, numbers classes of records that

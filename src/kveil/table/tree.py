@@ -7,7 +7,7 @@ ancestor of a set of leaves is that of its smallest and its largest one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -44,6 +44,12 @@ class Tree:
     def node_of(self) -> dict[str, int]:
         """Every label's node."""
         return {label: node for node, label in enumerate(self.labels)}
+
+    def bounded(self, attribute: Attribute) -> Tree:
+        """Return the same tree with the limits of an attribute that differs in its boundary alone."""
+        is_leaf = np.zeros(len(self.labels), dtype=bool)
+        is_leaf[self.leaf_nodes] = True
+        return replace(self, limit=_limits(self.labels, self.parent, is_leaf, attribute), moved_limits=None)
 
     @property
     def leaves(self) -> int:
@@ -224,7 +230,7 @@ def _interval_costs(
     return ncp, height
 
 
-def _limits(labels: list[str], parent: Ints, is_leaf: Bools, attribute: Attribute) -> Bools:
+def _limits(labels: Sequence[str], parent: Ints, is_leaf: Bools, attribute: Attribute) -> Bools:
     """Return which nodes are maximum allowed values: marked, at the policy's level, or the root."""
     limit = np.zeros(len(labels), dtype=bool)
     limit[0] = True

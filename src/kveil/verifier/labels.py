@@ -30,7 +30,9 @@ def telling_labels(rows: Rows, original: Source, policy: Policy) -> list[str]:
     Rare is what fewer people have than the policy's largest k, two at least: a value that k people have singles out
     nobody. Looked at are the inner nodes of files and trees; builders call nodes by the policy's numbers or by the
     value's own beginning. A number counts in runs of values alone (`3 … 7`): elsewhere it is a bound, which somebody
-    chose.
+    chose. So are values by which a tree names its nodes though nobody has them, like the codes `V01` and `V06` of the
+    node `V01,V06` in a tree of all codes there are: such a tree was not made from the table, and its names tell
+    nothing about it.
     """
     was = original_rows(original, policy)
     least = max(largest_k(policy), 2)
@@ -44,7 +46,10 @@ def telling_labels(rows: Rows, original: Source, policy: Policy) -> list[str]:
         shown = rows.texts[name] if name in rows.texts.columns else rows.items[name][ITEM]
         labels = set(shown.drop_nulls().unique().to_list())
         hidden = _rare(values, least) - labels - set(policy.data.missing)
-        telling = [label for label in labels - leaves - {fixed.root} if _names_one_of(label, hidden)]
+        inner = {label for line in fixed.lines for label in line[1:]} - leaves - {fixed.root}
+        if any(_names_one_of(label, leaves.difference(values.unique().to_list())) for label in inner):
+            continue
+        telling = [label for label in labels & inner if _names_one_of(label, hidden)]
         if telling:
             what = "a label that names" if len(telling) == 1 else f"{count(len(telling), 'label')} that name"
             findings.append(

@@ -62,7 +62,7 @@ def run(spec: dict[str, Any], frame: pl.DataFrame, name: str, **options: Any) ->
 
 
 def table(names: str, rows: str) -> pl.DataFrame:
-    """A table from words, a letter a cell."""
+    """A table from words, a letter per cell."""
     return pl.DataFrame([tuple(word) for word in rows.split()], schema=list(names), orient="row")
 
 

@@ -140,7 +140,7 @@ def test_equal_runs_are_found() -> None:
 
 
 def test_wide_trees_and_long_fingerprints_are_no_trouble() -> None:
-    # 100,000 items under one node; and 300 items a person, of whom pairs are alike.
+    # 100,000 items under one node; and 300 items per person, of whom pairs are alike.
     for people, width, length in ((3_000, 100_000, 3), (60, 2_000, 300)):
         tree = build_tree([(str(n), "*") for n in range(width)], "*", Attribute(role="sensitive"), None)
         random = np.random.default_rng(5)

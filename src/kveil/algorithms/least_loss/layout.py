@@ -17,7 +17,7 @@ from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 MOST_PAIRS = 1 << 20  # nodes of a tree, squared, up to which a table of pairs is kept
-FINE = 1 << 36  # costs are multiples of one part in so many of a row's whole loss, where none smaller is exact
+FINE = 1 << 36  # a row's whole loss in the search's units, where losses have no small common denominator
 EXACT_DENOMINATOR = 10**6
 
 

@@ -1,4 +1,4 @@
-"""Suppressed rows come back into several components at once, where a row that is gone from one is gone from all."""
+"""Bringing suppressed rows back in: a row counts as released only if every component can take it."""
 
 from __future__ import annotations
 

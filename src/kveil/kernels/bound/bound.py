@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Longs
-from kveil.kernels.bound.layout import CoverLattice, KeptNodes
+from kveil.kernels.bound.layout import CoverLattice, KeptNodes, new_walk
 
 
 def cheapest(lattice: CoverLattice, k: int, whole: int) -> Longs:
     """Return for every tuple the cost of the cheapest node over it that covers k rows, ``whole`` if none does."""
     from kveil.kernels.bound.bound_loops import cheapest_nodes
 
-    return cheapest_nodes(lattice, k, whole)
+    return cheapest_nodes(lattice, new_walk(lattice), k, whole)
 
 
 def excess(lattice: CoverLattice, price: Longs, k: int, used: Longs) -> int:
@@ -20,19 +20,19 @@ def excess(lattice: CoverLattice, price: Longs, k: int, used: Longs) -> int:
 
     ``used`` is set to how many rows of each tuple those sets hold.
     """
-    from kveil.kernels.bound.bound_loops import walk
+    from kveil.kernels.bound.bound_loops import sum_all
 
     none = np.zeros(0, dtype=np.int64)
-    return int(walk(lattice, price, 0, k, used, none, np.zeros(0, dtype=np.int32), none)[0])
+    return int(sum_all(lattice, new_walk(lattice), price, 0, k, used, none, np.zeros(0, dtype=np.int32), none)[0])
 
 
 def collect(lattice: CoverLattice, price: Longs, more: int, k: int, used: Longs, room: int) -> tuple[int, KeptNodes]:
     """Return the excess, and the closed nodes that would have one at prices higher by ``more``, as many as fit."""
-    from kveil.kernels.bound.bound_loops import walk
+    from kveil.kernels.bound.bound_loops import sum_all
 
     start, member = np.zeros(room // 4 + 2, dtype=np.int64), np.zeros(room, dtype=np.int32)
     cost = np.zeros(room // 4 + 1, dtype=np.int64)
-    total, number = walk(lattice, price, more, k, used, start, member, cost)
+    total, number = sum_all(lattice, new_walk(lattice), price, more, k, used, start, member, cost)
     return int(total), KeptNodes(int(number), start, member, cost)
 
 

@@ -4,33 +4,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.arrays import Ints, Longs, Words
-from kveil.kernels.bound.layout import CoverLattice
+from kveil.arrays import Ints, Longs
+from kveil.kernels.bound.layout import CoverLattice, LatticeWalk
 from kveil.kernels.jit import door, inner
 
 
 @inner
-def extend(
-    lattice: CoverLattice, a: int, row: int, most: int, tuples: Ints, count: Longs, cost: Longs, words: Words
-) -> int:
+def extend(lattice: CoverLattice, walk: LatticeWalk, a: int, most: int) -> int:
     """Go one attribute deeper: keep the tuples that have a node there and cost less than ``most``; return how many."""
     number = 0
-    below = a + 1
-    for i in range(count[a]):
-        t = tuples[a, i]
+    row, below = walk.level[a], a + 1
+    for i in range(walk.number[a]):
+        t = walk.tuples[a, i]
         node = lattice.above[row, t]
         if node < 0:
             continue
-        more = cost[a, t] + lattice.cost[row, t]
+        more = walk.cost[a, t] + lattice.cost[row, t]
         if more >= most:
             continue
-        cost[below, t] = more
-        h = words[a, t] ^ (np.uint64(node) + np.uint64(1))
+        walk.cost[below, t] = more
+        h = walk.words[a, t] ^ (np.uint64(node) + np.uint64(1))
         h *= np.uint64(0xFF51AFD7ED558CCD)
-        words[below, t] = h ^ (h >> np.uint64(32))
-        tuples[below, number] = t
+        walk.words[below, t] = h ^ (h >> np.uint64(32))
+        walk.tuples[below, number] = t
         number += 1
-    count[below] = number
+    walk.number[below] = number
     return number
 
 
@@ -44,37 +42,38 @@ def same_node(lattice: CoverLattice, rows: Longs, one: int, other: int) -> bool:
 
 
 @inner
-def group(lattice: CoverLattice, rows: Longs, tuples: Ints, number: int, words: Words, slots: Ints, first: Ints,
-          of: Ints, want: Longs, least: Longs) -> int:  # fmt: skip
-    """Group tuples by their node; return how many groups. Only groups with a tuple whose ``want`` is above the cost.
+def group(lattice: CoverLattice, walk: LatticeWalk, number: int, want: Longs) -> int:
+    """Group the last tuples by their node; return how many groups.
 
-    ``of`` is every tuple's group, -1 for those of other groups.
+    Only groups with a tuple whose ``want`` is above its cost; others have -1 for a group.
     """
+    last = len(walk.level)
+    words = walk.words[last]
     used = 16
     while used < 2 * number:
         used *= 2
     mask = np.uint64(used - 1)
-    slots[:used] = -1
+    walk.slots[:used] = -1
     groups = 0
     for turn in range(2):
         for i in range(number):
-            t = tuples[i]
-            hot = want[t] > least[t]
+            t = walk.tuples[last, i]
+            hot = want[t] > walk.cost[last, t]
             if (turn == 0) != hot:
                 continue
             slot = words[t] & mask
-            of[t] = -1
+            walk.of[t] = -1
             while True:
-                g = slots[slot]
+                g = walk.slots[slot]
                 if g < 0:
                     if hot:
-                        slots[slot] = groups
-                        first[groups] = t
-                        of[t] = groups
+                        walk.slots[slot] = groups
+                        walk.first[groups] = t
+                        walk.of[t] = groups
                         groups += 1
                     break
-                if words[first[g]] == words[t] and same_node(lattice, rows, first[g], t):
-                    of[t] = g
+                if words[walk.first[g]] == words[t] and same_node(lattice, walk.level, walk.first[g], t):
+                    walk.of[t] = g
                     break
                 slot = (slot + np.uint64(1)) & mask
     return groups
@@ -171,74 +170,61 @@ def sort_members(tuples: Ints, number: int, of: Ints, groups: int, start: Longs,
 
 
 @door
-def next_levels(
-    lattice: CoverLattice, rows: Longs, most: int, tuples: Ints, count: Longs, cost: Longs, words: Words, begin: bool
-) -> int:
+def next_levels(lattice: CoverLattice, walk: LatticeWalk, most: int, begin: bool) -> int:
     """Go on to the next vector of levels, the last attribute first; return how many tuples it has, 0 at the end.
 
     Levels at which no tuple is left below the cost ``most`` are passed over with all that would follow.
     """
-    last = len(rows) - 1
+    level = walk.level
+    last = len(level) - 1
     a = np.int64(0 if begin else last)
     if begin:
-        rows[0] = lattice.at[1] - 1
+        level[0] = lattice.at[1] - 1
     else:
-        rows[a] -= 1
+        level[a] -= 1
     while a >= 0:
-        if rows[a] < lattice.at[a]:  # all levels of this attribute are done
+        if level[a] < lattice.at[a]:  # all levels of this attribute are done
             a -= 1
             if a >= 0:
-                rows[a] -= 1
+                level[a] -= 1
             continue
-        left = extend(lattice, a, rows[a], most, tuples, count, cost, words)
+        left = extend(lattice, walk, a, most)
         if left == 0:
-            rows[a] -= 1
+            level[a] -= 1
         elif a == last:
             return left
         else:
             a += 1
-            rows[a] = lattice.at[a + 1] - 1
+            level[a] = lattice.at[a + 1] - 1
     return 0
 
 
 @door
-def walk(
-    lattice: CoverLattice, price: Longs, more: int, k: int, used: Longs, kept_start: Longs, kept_member: Ints,
-    kept_cost: Longs,
+def sum_all(
+    lattice: CoverLattice, walk: LatticeWalk, price: Longs, more: int, k: int, used: Longs, kept_start: Longs,
+    kept_member: Ints, kept_cost: Longs,
 ) -> tuple[int, int]:  # fmt: skip
     """Sum over all closed nodes; see `bound.excess` and `bound.collect`."""
-    width, number = len(lattice.at) - 1, lattice.above.shape[1]
-    tuples = np.zeros((width + 1, number), dtype=np.int32)
-    count = np.zeros(width + 1, dtype=np.int64)
-    cost = np.zeros((width + 1, number), dtype=np.int64)
-    words = np.full((width + 1, number), np.uint64(0x9E3779B97F4A7C15))
-    rows = np.zeros(width, dtype=np.int64)
-    size = 16
-    while size < 2 * number:
-        size *= 2
-    slots, first = np.zeros(size, dtype=np.int32), np.zeros(number, dtype=np.int32)
-    of, members = np.zeros(number, dtype=np.int32), np.zeros(number, dtype=np.int32)
-    start = np.zeros(number + 1, dtype=np.int64)
+    last, number = len(walk.level), lattice.above.shape[1]
+    members, start = np.zeros(number, dtype=np.int32), np.zeros(number + 1, dtype=np.int64)
     want = price + more
     most = np.int64(0)
     for t in range(number):
-        tuples[0, t] = t
         used[t] = 0
         most = max(most, want[t])
-    count[0] = number
     total = np.int64(0)
     kept = 0
-    left = next_levels(lattice, rows, most, tuples, count, cost, words, True)
+    left = next_levels(lattice, walk, most, True)
     while left > 0:
-        groups = group(lattice, rows, tuples[width], left, words[width], slots, first, of, want, cost[width])
+        groups = group(lattice, walk, left, want)
         if groups > 0:
-            sort_members(tuples[width], left, of, groups, start, members)
+            sort_members(walk.tuples[last], left, walk.of, groups, start, members)
             for g in range(groups):
                 begin, end = start[g], start[g + 1]
-                price_of = cost[width, members[begin]]
+                price_of = walk.cost[last, members[begin]]
                 if best_set(members, begin, end, price_of, lattice.weight, price, more, k, used, False) == 0:
                     continue
-                if not is_closed(lattice, rows, members, begin, end):
+                if not is_closed(lattice, walk.level, members, begin, end):
                     continue
                 total += best_set(members, begin, end, price_of, lattice.weight, price, 0, k, used, True)
                 fits = kept < len(kept_cost) and kept_start[kept] + end - begin <= len(kept_member)
@@ -248,7 +234,7 @@ def walk(
                     kept_cost[kept] = price_of
                     kept += 1
                     kept_start[kept] = kept_start[kept - 1] + end - begin
-        left = next_levels(lattice, rows, most, tuples, count, cost, words, False)
+        left = next_levels(lattice, walk, most, False)
     return total, kept
 
 
@@ -266,35 +252,22 @@ def sum_kept(
 
 
 @door
-def cheapest_nodes(lattice: CoverLattice, k: int, whole: int) -> Longs:
+def cheapest_nodes(lattice: CoverLattice, walk: LatticeWalk, k: int, whole: int) -> Longs:
     """Find cheapest nodes; see `bound.cheapest`."""
-    width, number = len(lattice.at) - 1, lattice.above.shape[1]
-    tuples = np.zeros((width + 1, number), dtype=np.int32)
-    count = np.zeros(width + 1, dtype=np.int64)
-    cost = np.zeros((width + 1, number), dtype=np.int64)
-    words = np.full((width + 1, number), np.uint64(0x9E3779B97F4A7C15))
-    rows = np.zeros(width, dtype=np.int64)
-    size = 16
-    while size < 2 * number:
-        size *= 2
-    slots, first = np.zeros(size, dtype=np.int32), np.zeros(number, dtype=np.int32)
-    of, weight = np.zeros(number, dtype=np.int32), np.zeros(number, dtype=np.int64)
-    least = np.full(number, np.int64(whole))
-    for t in range(number):
-        tuples[0, t] = t
-    count[0] = number
-    left = next_levels(lattice, rows, whole, tuples, count, cost, words, True)
+    last, number = len(walk.level), lattice.above.shape[1]
+    weight, least = np.zeros(number, dtype=np.int64), np.full(number, np.int64(whole))
+    left = next_levels(lattice, walk, whole, True)
     while left > 0:
-        groups = group(lattice, rows, tuples[width], left, words[width], slots, first, of, least, cost[width])
+        groups = group(lattice, walk, left, least)
         if groups > 0:
             weight[:groups] = 0
             for i in range(left):
-                t = tuples[width, i]
-                if of[t] >= 0:
-                    weight[of[t]] += lattice.weight[t]
+                t = walk.tuples[last, i]
+                if walk.of[t] >= 0:
+                    weight[walk.of[t]] += lattice.weight[t]
             for i in range(left):
-                t = tuples[width, i]
-                if of[t] >= 0 and weight[of[t]] >= k:
-                    least[t] = min(least[t], cost[width, t])
-        left = next_levels(lattice, rows, whole, tuples, count, cost, words, False)
+                t = walk.tuples[last, i]
+                if walk.of[t] >= 0 and weight[walk.of[t]] >= k:
+                    least[t] = min(least[t], walk.cost[last, t])
+        left = next_levels(lattice, walk, whole, False)
     return least

@@ -129,8 +129,9 @@ def plan(
     """Plan, for every need of different values, how many clusters come later and how many rows they can spare.
 
     Clusters can be so many that Σ min(count, clusters) over the values is enough for each (Truta et al. 2007, their
-    bound in another form). A row whose value has more rows than later clusters is free; the others are counted. Where
-    shares are limited, rows of other values than the most frequent are what later clusters need.
+    bound in another form). If a value has more rows than clusters come later, one of them can go anywhere; all other
+    rows are needed, and counted. Where shares are limited, later clusters need rows of other values than the most
+    frequent one.
     """
     for m in range(len(needs.kind)):
         later[m] = -1

@@ -16,6 +16,7 @@ from kveil.studio.answers import Told
 from kveil.studio.asking import body_of, field, studio_of, texts
 from kveil.studio.files import TABLES, below, fresh_folder, listed, table_name
 from kveil.studio.studio import copy_demo
+from kveil.words import PROMISES, WORST
 
 STATIC = Path(__file__).parents[1] / "static"
 
@@ -96,6 +97,8 @@ async def catalogue(request: Request) -> Response:
             "schema": json_schema(),
             "algorithms": list(ALGORITHM_NAMES),
             "tables": list(TABLES),
+            "promises": PROMISES,
+            "worst": WORST,
         }
     return JSONResponse(studio.catalogue)
 

@@ -46,17 +46,17 @@ async def put_text(request: Request) -> Response:
 async def undo(request: Request) -> Response:
     """Take the last step back."""
     studio = studio_of(request)
-    studio.opened().undo()
+    words = studio.opened().undo()
     studio.changed()
-    return JSONResponse(studio.state())
+    return JSONResponse(studio.state() | {"words": words})
 
 
 async def redo(request: Request) -> Response:
     """Make the step again that was taken back."""
     studio = studio_of(request)
-    studio.opened().redo()
+    words = studio.opened().redo()
     studio.changed()
-    return JSONResponse(studio.state())
+    return JSONResponse(studio.state() | {"words": words})
 
 
 async def roles(request: Request) -> Response:

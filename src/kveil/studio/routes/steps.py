@@ -21,6 +21,13 @@ def _hidden(studio: Studio) -> list[str]:
     return [n for n, a in said.items() if isinstance(a, dict) and a.get("role") in ("identifier", "individual")]
 
 
+def _shown(studio: Studio, column: str) -> str:
+    """Return a column whose values may be looked at without being asked for; refuse those that name people."""
+    if column in _hidden(studio):
+        raise Told("The values of this column name people, so they are not shown; give it another role first.", 403)
+    return column
+
+
 async def values(request: Request) -> Response:
     """Send values of a column; those of columns that name people only where that was asked for."""
     studio = studio_of(request)
@@ -53,7 +60,9 @@ async def bins(request: Request) -> Response:
     """Send the histogram of a column of numbers."""
     studio = studio_of(request)
     return JSONResponse(
-        await studio.reader.ask("bins", **studio.reading(), column=request.query_params.get("column", ""))
+        await studio.reader.ask(
+            "bins", **studio.reading(), column=_shown(studio, request.query_params.get("column", ""))
+        )
     )
 
 
@@ -80,7 +89,7 @@ async def preview(request: Request) -> Response:
     answer = await studio.reader.ask(
         "preview",
         **studio.reading(),
-        column=field(body, "column", str),
+        column=_shown(studio, field(body, "column", str)),
         hierarchy=body.get("hierarchy"),
         folder=str(studio.opened().folder),
     )
@@ -92,24 +101,41 @@ async def replanted(request: Request) -> Response:
     studio, body = studio_of(request), await body_of(request)
     project = studio.opened()
     project.expect(field(body, "number", int))
-    column, do = field(body, "column", str), field(body, "do", str)
+    column, do = _shown(studio, field(body, "column", str)), field(body, "do", str)
     attribute = (content(project.text).get("attributes") or {}).get(column) or {}
     spec = attribute.get("hierarchy")
-    if do in ("paste", "import"):
-        lines: tuple[tuple[str, ...], ...] = ()
-        given = body.get("text") if do == "paste" else project_file(studio, field(body, "path", str))
-        new = replant.pasted(str(given), "the rows")
-    else:
-        asked = await studio.reader.ask(
-            "lines", **studio.reading(), column=column, hierarchy=spec, folder=str(project.folder)
-        )
-        lines = tuple(tuple(line) for line in asked["lines"])
-        new = _changed_tree(do, lines, body)
     files: dict[str, str] = {}
-    changes = [Change(("attributes", column, "hierarchy"), _written(studio, column, spec, new, files))]
+    if do == "import":
+        value, new = await _from_file(studio, column, field(body, "path", str), files)
+    else:
+        if do == "paste":
+            new = replant.pasted(field(body, "text", str), "the rows")
+        else:
+            new = _changed_tree(do, await _lines_of(studio, column, spec), body)
+        value = _written(studio, column, spec, new, files)
+    changes = [Change(("attributes", column, "hierarchy"), value)]
     changes += _boundary_after(do, attribute.get("boundary"), body, new, column)
     take_step(studio, changes, f"{column}: {_words(do, body)}", files)
     return JSONResponse(studio.state())
+
+
+async def _lines_of(studio: Studio, column: str, spec: Any) -> tuple[tuple[str, ...], ...]:
+    folder = str(studio.opened().folder)
+    asked = await studio.reader.ask("lines", **studio.reading(), column=column, hierarchy=spec, folder=folder)
+    return tuple(tuple(line) for line in asked["lines"])
+
+
+async def _from_file(studio: Studio, column: str, named: str, files: dict[str, str]) -> tuple[Any, Any]:
+    """Return how the policy names a tree's file, and its lines; rows in another form are written as a tree anew."""
+    path, folder = below(studio.root, named), studio.opened().folder
+    spec = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
+    try:
+        return spec, await _lines_of(studio, column, spec)
+    except Told as error:
+        if error.status != 422:
+            raise
+    new = replant.pasted(project_file(studio, named), "the rows")
+    return written_steps(studio, column, {"lines": new}, files), new
 
 
 def project_file(studio: Studio, named: str) -> str:

@@ -6,17 +6,14 @@ import asyncio
 import tempfile
 import zipfile
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 
+from kveil.studio import runs
 from kveil.studio.answers import Told
 from kveil.studio.asking import body_of, field, studio_of, texts
 from kveil.studio.door import report_headers
-from kveil.studio.studio import RUN_FILES, release_file
-
-PUBLISHED = ("release", "receipt.json", "report-public.html")
 
 
 async def check(request: Request) -> Response:
@@ -28,11 +25,13 @@ async def check(request: Request) -> Response:
 
 
 async def start_job(request: Request) -> Response:
-    """Make a release, compare methods, look for rules or for risk."""
+    """Make a release, compare methods, play the attacker, look for rules or for risk."""
     studio, body = studio_of(request), await body_of(request)
     kind = field(body, "do", str)
     if kind == "run":
         job = await studio.run()
+    elif kind == "attack":
+        job = await studio.play_attacker(field(body, "run", str))
     elif kind in ("compare", "rules", "risk"):
         job = await studio.side_job(kind, texts(body, "algorithms") if body.get("algorithms") else None)
     else:
@@ -56,22 +55,22 @@ async def cancel_job(request: Request) -> Response:
     return JSONResponse(job.shown())
 
 
-async def runs(request: Request) -> Response:
+async def list_runs(request: Request) -> Response:
     """List the releases."""
-    return JSONResponse({"runs": studio_of(request).runs()})
+    return JSONResponse({"runs": runs.listed(studio_of(request).opened())})
 
 
 async def run_sample(request: Request) -> Response:
     """Send some records before and after."""
     studio = studio_of(request)
-    folder = studio.run_folder(request.path_params["run"])
+    folder = runs.run_folder(studio.opened(), request.path_params["run"])
     answer = await studio.reader.ask(
         "compared",
         text=(folder / "policy.yaml").read_text(encoding="utf-8"),
         name="policy.yaml",
         folder=str(studio.opened().folder),
         path=str(studio.data_path()),
-        release=str(release_file(folder)),
+        release=str(runs.release_file(folder)),
         owner=str(folder / "owner.json"),
     )
     return JSONResponse(answer)
@@ -80,13 +79,11 @@ async def run_sample(request: Request) -> Response:
 async def run_file(request: Request) -> Response:
     """Send a file of a release, by a fixed list of names; reports run nothing and reach nothing."""
     studio = studio_of(request)
-    folder = studio.run_folder(request.path_params["run"])
+    folder = runs.run_folder(studio.opened(), request.path_params["run"])
     name = request.path_params["file"]
-    if name == "report-public.html":
+    if name == runs.PUBLIC_REPORT:
         await studio.public_report(folder.name)
-    path = release_file(folder) if Path(name).stem == "release" else folder / name
-    if (Path(name).stem != "release" and name not in RUN_FILES) or path.name != name or not path.is_file():
-        raise Told("There is no such file in this release.", 404)
+    path = runs.run_file(folder, name)
     shown = request.query_params.get("show") == "1" and name.endswith(".html")
     headers = report_headers() if name.endswith(".html") else {}
     kind = "text/html" if shown else "application/octet-stream"
@@ -98,13 +95,13 @@ async def bundle(request: Request) -> Response:
     """Send what may be published as one file."""
     studio = studio_of(request)
     run = request.path_params["run"]
-    folder = studio.run_folder(run)
+    folder = runs.run_folder(studio.opened(), run)
     await studio.public_report(run)
     packed = tempfile.TemporaryFile()  # noqa: SIM115 (closed when it is sent)
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(folder.iterdir()):
-            if path.name in PUBLISHED or path.stem in PUBLISHED:
-                await asyncio.to_thread(archive.write, path, path.name)
+        for file in runs.files(folder):
+            if file["publish"]:
+                await asyncio.to_thread(archive.write, folder / file["name"], file["name"])
     packed.seek(0)
 
     async def parts() -> AsyncIterator[bytes]:

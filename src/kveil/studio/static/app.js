@@ -3,7 +3,7 @@ import { html, render, useEffect, useState } from "/static/vendor/preact.js";
 import { start, useStore, undo, redo, set, state, go } from "/static/store.js";
 import { Text } from "/static/yaml.js";
 import { FileScreen } from "/static/file.js";
-import { ColumnsScreen, toDecide } from "/static/columns.js";
+import { ColumnsScreen } from "/static/columns.js";
 import { StepsScreen } from "/static/steps.js";
 import { PromisesScreen } from "/static/promises.js";
 import { CheckScreen } from "/static/check.js";
@@ -19,7 +19,7 @@ const SCREENS = [
 function badge(screen) {
   const { project, check, jobs, runs } = state;
   if (!project) return null;
-  if (screen === "columns" && toDecide(project).length) return html`<span class="badge warn" title="columns to decide">${toDecide(project).length}<span class="sr"> to decide</span></span>`;
+  if (screen === "columns" && project.deciding.length) return html`<span class="badge warn" title="columns to decide">${project.deciding.length}<span class="sr"> to decide</span></span>`;
   if (screen === "check") {
     if (check.state === "refused") return html`<span class="badge bad">!<span class="sr"> something is wrong</span></span>`;
     if (check.state === "done" && !check.possible) return html`<span class="badge bad">✗<span class="sr"> cannot be kept</span></span>`;
@@ -52,7 +52,7 @@ function Toast() {
 }
 
 function App() {
-  const { ready, gone, project, screen, working, broken } = useStore();
+  const { ready, gone, project, screen, working, broken, folded } = useStore();
   const [history, showHistory] = useState(false);
   useEffect(() => {
     const keys = (event) => {
@@ -75,7 +75,7 @@ function App() {
     <header class="top">
       <div class="bar">
         <h1><img src="/static/icon.svg" alt="" />kveil studio</h1>
-        <span class="where">${project ? project.path : "no table is open"}</span>
+        <span class="where" title=${project?.path}>${project ? project.shown : "no table is open"}</span>
         ${project && html`<span class="saved">${broken ? html`<span class="bad">text not saved</span>` : "✓ saved"}</span>
         <span class="row"><button onClick=${undo} disabled=${!project.undo} title=${project.undo ? `Undo: ${project.undo} (Ctrl+Z)` : "Nothing to undo"}>↶ Undo</button>
         <button onClick=${redo} disabled=${!project.redo} title=${project.redo ? `Redo: ${project.redo} (Ctrl+Y)` : "Nothing to do again"}>↷ Redo</button>
@@ -84,8 +84,8 @@ function App() {
       ${history && project && html`<${History} close=${() => showHistory(false)} />`}
       <nav class="steps" aria-label="Steps"><ol>${SCREENS.map(([id, name], i) => html`<li key=${id}><a href=${`#${id}`} aria-current=${screen === id ? "page" : null}><span class="n">${i + 1}</span>${name}${badge(id)}</a></li>`)}</ol></nav>
     </header>
-    <div class=${`desk ${project ? "" : "alone"}`}>
-      <main class="work" inert=${broken && screen !== "file"}>
+    <div class=${`desk ${project ? (folded ? "folded" : "") : "alone"}`}>
+      <main class="work" data-screen=${screen} inert=${broken && screen !== "file"}>
         ${working && html`<div class="notice" role="status"><p>${working}</p></div>`}
         ${broken && html`<div class="notice warn"><p>The text at the side is not YAML at the moment, so the form shows what was last saved.</p></div>`}
         ${!project && screen !== "file" ? html`<h2>${SCREENS.find(([id]) => id === screen)[1]}</h2><p class="lead">No table is open yet. <button class="link" onClick=${() => go("file")}>Choose one first</button>.</p>` : html`<${Screen} key=${screen} />`}

@@ -10,15 +10,15 @@ function Answer({ check, project }) {
   if (check.state === "stale") return html`<div class="notice"><p class="big">Changed since the last check</p><div class="row"><button class="main" onClick=${() => attempt(() => api("POST", "check"))}>Check now, about ${seconds(check.seconds)}</button></div></div>`;
   if (check.state === "refused") return html`<div class="notice bad"><p class="big">This does not go together</p><p>${check.told}</p></div>`;
   if (check.state !== "done") return html`<p class="soft">Nothing to check yet.</p>`;
-  const people = check.noun === "person" ? "people" : undefined;
   if (!check.possible) {
     const worst = check.attributes.filter((a) => a.to_blame_for > 0).sort((a, b) => b.to_blame_for - a.to_blame_for)[0];
-    return html`<div class="notice bad"><p class="big">✗ ${check.never_kept > check.allowed ? `${count(check.never_kept, check.noun, people)} of ${number(check.records)} can never be kept; ${number(check.allowed)} may be left out` : "The promises cannot be kept"}</p>
-      ${check.impossible.map((told) => html`<p>${told}</p>`)}
-      ${worst ? html`<p>The limit on ${worst.attribute} is to blame for ${number(worst.to_blame_for)}.</p>` : html`<p>Loosen a limit, ask for less, or allow more to be left out.</p>`}
+    const [first, ...more] = check.impossible;
+    return html`<div class="notice bad"><p class="big">✗ ${first}</p>
+      ${more.map((told) => html`<p>${told}</p>`)}
+      ${check.looking ? html`<p>Looking for the limit that is to blame…</p>` : worst ? html`<p>The limit on ${worst.attribute} is to blame for ${number(worst.to_blame_for)}.</p>` : html`<p>Loosen a limit, ask for less, or allow more to be left out.</p>`}
       <div class="row">${check.never_kept > check.allowed && html`<button onClick=${() => go("promises")}>Allow more to be left out, or ask for less</button>`}</div></div>`;
   }
-  return html`<div class="notice"><p class="big">✓ Nothing is impossible</p><p>${check.never_kept ? `${count(check.never_kept, check.noun, people)} of ${number(check.records)} can never be kept, whatever is done; ${number(check.allowed)} may be left out.` : `All ${number(check.records)} ${people ?? "records"} can be kept, as far as limits and promises alone can tell.`}</p></div>`;
+  return html`<div class="notice"><p class="big">✓ Nothing is impossible</p><p>${check.never_kept ? `${count(check.never_kept, check.noun, check.plural)} of ${number(check.records)} can never be kept, whatever is done; ${number(check.allowed)} may be left out.` : `All ${number(check.records)} ${check.plural} can be kept, as far as limits and promises alone can tell.`}</p></div>`;
 }
 
 function Risk() {
@@ -49,6 +49,7 @@ export function CheckScreen() {
       <div class="scroll" tabindex="0" role="region" aria-label="What each limit costs"><table><thead><tr><th scope="col">limit on</th><th scope="col" class="n">never kept without it</th><th scope="col" class="n">one step looser</th><th scope="col"><span class="sr">what to do</span></th></tr></thead>
       <tbody>${check.attributes.map((a) => html`<tr><th scope="row">${a.attribute}</th><td class="n">${number(a.without)}</td><td class="n">${number(a.one_level_up)}${a.saves ? html` <span class="good">saves ${number(a.saves)}</span>` : ""}</td>
         <td><span class="row"><${Loosen} column=${a.attribute} saves=${a.saves} /><button class="quiet" onClick=${() => go("steps", a.attribute)}>Show its tree</button></span></td></tr>`)}</tbody></table></div></section>`}
+    ${done && !check.whole && !check.looking && html`<section class="card"><h3>What each limit costs</h3><div class="row"><button onClick=${() => attempt(() => api("POST", "check"))}>See what each limit costs, about ${seconds(check.seconds_of_limits)}</button></div></section>`}
     ${done && html`<section class="card"><h3>Which methods can do it</h3>${check.algorithms.length ? html`<p>${listing(check.algorithms)} (${check.algorithms.length}). On Run, kveil tries them all and takes the smallest loss, unless you name one.</p>` : html`<p class="bad">None in this version honours the whole policy; take a part of it out.</p>`}</section>`}
     <${Risk} />
     <p><button class="main" onClick=${() => go("run")}>Go on to the run</button></p>`;

@@ -3,10 +3,6 @@ import { html, useEffect, useMemo, useRef, useState } from "/static/vendor/preac
 import { api, attempt, change, go, useStore } from "/static/store.js";
 import { ROLES, count, limitInWords, number, stepsInWords } from "/static/words.js";
 
-/** Columns whose suggestion waits for a decision: their note says CHECK. */
-export const toDecide = (project) =>
-  Object.keys(project.content.attributes ?? {}).filter((name) => (project.notes[name] ?? "").includes("CHECK:"));
-
 const setRole = (names, role) => change(() => ({ names, role }), "policy/roles");
 const looksRight = (names) => change(() => ({ names }), "policy/looks-right");
 
@@ -41,7 +37,7 @@ function Row({ name, attribute, facts, note, ticked, tick, decide }) {
       ${!ROLES[role] && html`<option value="">not decided</option>`}
       ${Object.entries(ROLES).map(([id, words]) => html`<option value=${id} selected=${id === role}>${words.name}</option>`)}</select>
       <div class="how">${hasSteps ? html`<button class="link" aria-label=${`Steps of ${name}: ${stepsInWords(attribute)}`} onClick=${() => go("steps", name)}>${stepsInWords(attribute)}</button>${role === "quasi-identifier" && attribute.boundary ? ` · limit ${limitInWords(attribute)}` : ""}` : ROLES[role]?.does ?? "every column needs a decision"}</div></td>
-    <td class="why">${decide && html`<span class="badge warn">decide</span> `}<span class="why">${(note ?? "").replace("CHECK: ", "")}</span>
+    <td class="why">${decide && html`<span class="badge warn">decide</span> `}<span class="why">${note}</span>
       ${decide && html` <button class="tight" onClick=${() => looksRight([name])}>Looks right</button>`}</td>
     <td class="n" data-label="values">${number(facts?.values)}</td><td class="n" data-label="missing">${number(facts?.missing)}</td></tr>
     ${open && html`<tr><td colspan="6"><${Values} column=${name} hidden=${hidden} /></td></tr>`}`;
@@ -56,7 +52,7 @@ export function ColumnsScreen() {
   const [shown, more] = useState(60);
   const last = useRef(null);
   const attributes = project.content.attributes ?? {};
-  const deciding = toDecide(project);
+  const deciding = project.deciding;
   const facts = useMemo(() => new Map((table?.columns ?? []).map((c) => [c.name, c])), [table]);
   const all = [...new Set([...(table?.columns ?? []).map((c) => c.name), ...Object.keys(attributes)])];
   const names = all.filter((name) => name.toLowerCase().includes(filter.toLowerCase()) && (!only || deciding.includes(name) || !attributes[name]));

@@ -4,6 +4,11 @@ import { api, attempt, go, put, set, take, useStore, say, Refused } from "/stati
 import { count, size, withRole } from "/static/words.js";
 import { Settings } from "/static/settings.js";
 
+const ICONS = {
+  folder: "M1.5 3.5h5l1.5 2h6.5v8h-13z", policy: "M3.5 1.5h6l3 3v10h-9zM6 7h4M6 9.5h4M6 12h2.5", table: "M1.5 2.5h13v11h-13zM1.5 6h13M1.5 9.8h13M6 6v7.5",
+};
+const Icon = ({ kind }) => html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=${ICONS[kind]} /></svg>`;
+
 async function opened(work) {
   set({ working: "Looking at the columns…" });
   const answer = await attempt(work);
@@ -51,7 +56,7 @@ function Chooser({ onNameless }) {
         <button class="tight" disabled=${list.up === null} onClick=${() => look(list.up)}>Up</button></div>
       <ul class="files" tabindex="0" aria-label="Files">${list.entries.length === 0 && html`<li class="soft small" style=${{ padding: ".6rem" }}>No tables, policies or folders here.</li>`}
         ${list.entries.map((entry) => html`<li><button onClick=${() => (entry.kind === "folder" ? look(entry.path) : open(entry.path))}>
-          <span aria-hidden="true">${{ folder: "📁", policy: "📄", table: "▦" }[entry.kind]}</span><span>${entry.name}${entry.kind === "policy" ? html` <span class="badge">policy</span>` : ""}</span>
+          <${Icon} kind=${entry.kind} /><span>${entry.name}${entry.kind === "policy" ? html` <span class="badge">policy</span>` : ""}</span>
           <span class="n">${entry.size === null ? "" : size(entry.size)}</span></button></li>`)}</ul>`}
     </section></div>`;
 }

@@ -127,9 +127,9 @@ export function PromisesScreen() {
       <button onClick=${addSecret} disabled=${!secrets.length} title=${secrets.length ? "" : "No column is to be protected; say so on Columns"}>+ add</button></span></div>
       <p class="small soft">Look-alikes protect nobody if all of them have the same ${secrets[0] ?? "diagnosis"}.</p>
       ${others.map(row)}${!others.length && html`<p class="soft">No such promise yet.</p>`}</section>
-    <div class="two"><${LeftOut} content=${content} /><${Individuals} content=${content} /></div><div class="stack"></div>
+    <div class="two"><${LeftOut} content=${content} /><${Individuals} content=${content} /></div>
     <${Rules} content=${content} />
     <section class="card"><details><summary>The rest of what a policy can say</summary>
-      <${Settings} under=${["release"]} words="release" /><${Settings} under=${[]} without=${["kveil", "data", "attributes", "privacy", "dependencies", "suppression", "individual", "release", "algorithm"]} /></details></section>
+      <${Settings} under=${["release"]} without=${people ? ["shape"] : []} words="release" /><${Settings} under=${[]} without=${["kveil", "data", "attributes", "privacy", "dependencies", "suppression", "individual", "release", "algorithm"]} /></details></section>
     <p><button class="main" onClick=${() => go("check")}>Go on to the check</button></p>`;
 }

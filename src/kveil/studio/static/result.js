@@ -1,9 +1,9 @@
 // 7 Result: what holds, before and after, what was lost, earlier runs, downloads to publish and for you alone.
 import { html, useEffect, useState } from "/static/vendor/preact.js";
-import { api, attempt, loadRuns, go, useStore, say } from "/static/store.js";
+import { api, attempt, loadRuns, go, useStore } from "/static/store.js";
+import { Copy } from "/static/copy.js";
 import { number, sentence, share, size, withRole } from "/static/words.js";
 
-const PRIVATE = ["owner.json", "account.json", "report.html", "policy.yaml"];
 const WHAT = { "receipt.json": "what holds, for everybody", "report-public.html": "the report for everybody", "owner.json": "which released row is whose", "account.json": "the whole story of the run", "report.html": "the report for your eyes", "policy.yaml": "the policy it was made with" };
 
 function Before({ run }) {
@@ -25,10 +25,12 @@ function Losses({ account }) {
 
 function Files({ run, files }) {
   const link = (name) => `/api/runs/${encodeURIComponent(run)}/${encodeURIComponent(name)}`;
-  const names = files.map((f) => f.name);
-  const item = (name) => html`<li><a download href=${link(name)}>${name}</a> <span class="soft small">${WHAT[name] ?? "the released table"}${files.find((f) => f.name === name) ? `, ${size(files.find((f) => f.name === name).size)}` : ""}</span></li>`;
-  return html`<div class="two"><section class="card"><h3>To publish</h3><ul>${names.filter((n) => n.startsWith("release.") || n === "receipt.json").map(item)}${item("report-public.html")}</ul><p><a class="button main" download href=${link("bundle.zip")}>All as a zip</a></p></section>
-    <section class="card"><h3>For you alone</h3><ul>${PRIVATE.filter((n) => names.includes(n)).map(item)}</ul><p class="small soft">Whoever has owner.json and the table can identify everybody in the release. Keep it to yourself.</p></section></div>`;
+  const known = new Map(files.map((file) => [file.name, file]));
+  const item = (name) => html`<li><a download href=${link(name)}>${name}</a> <span class="soft small">${WHAT[name] ?? "the released table"}${known.has(name) ? `, ${size(known.get(name).size)}` : ""}</span></li>`;
+  const named = (publish) => files.filter((file) => file.publish === publish).map((file) => file.name);
+  const published = [...new Set([...named(true), "report-public.html"])];
+  return html`<div class="two"><section class="card"><h3>To publish</h3><ul>${published.map(item)}</ul><p><a class="button main" download href=${link("bundle.zip")}>All as a zip</a></p></section>
+    <section class="card"><h3>For you alone</h3><ul>${named(false).map(item)}</ul><p class="small soft">Whoever has owner.json and the table can identify everybody in the release. Keep it to yourself.</p></section></div>`;
 }
 
 function Earlier({ runs, chosen, choose, other, compareWith }) {
@@ -41,8 +43,22 @@ function Earlier({ runs, chosen, choose, other, compareWith }) {
     ${two && one && html`<div class="scroll" tabindex="0" role="region" aria-label="Side by side"><table><caption>Side by side</caption><thead><tr><th></th><th scope="col">${chosen}</th><th scope="col">${other}</th></tr></thead><tbody>${facts.map(([name, of]) => html`<tr><th scope="row">${name}</th><td>${of(one)}</td><td>${of(two)}</td></tr>`)}</tbody></table></div>`}</section>`;
 }
 
+function Attacks({ run, same }) {
+  const { jobs } = useStore();
+  const job = jobs.filter((each) => each.kind === "attack" && each.run === run).at(-1);
+  const busy = job?.state === "running";
+  const attacks = job?.result?.attacks ?? [];
+  return html`<section class="card stack"><div class="row end"><h3>What an attacker gets out of it</h3>
+      <button disabled=${busy || !same} title=${same ? "" : "The policy has been changed since this release was made"} onClick=${() => attempt(() => api("POST", "jobs", { do: "attack", run }))}>${busy ? "Playing…" : attacks.length ? "Play again" : "Play the attacker"}</button></div>
+    <p class="small soft">Tries to find people in the table as it was and in this release, knowing of them what your promises say somebody may know.</p>
+    ${job?.state === "refused" && html`<p class="bad">${job.told}</p>`}
+    ${attacks.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Attacks"><table><thead><tr><th scope="col">attack</th><th scope="col">knowing</th><th scope="col" class="n">right before</th><th scope="col" class="n">right now</th></tr></thead>
+      <tbody>${attacks.map((a) => html`<tr><th scope="row">${a.attack}</th><td>${a.knowing}</td><td class="n">${share(a.before?.rate ?? 0)}</td><td class="n">${share(a.after?.rate ?? 0)}</td></tr>`)}</tbody></table></div>
+      <details><summary>In sentences</summary><ul>${attacks.map((a) => html`<li>${a.sentence}</li>`)}</ul></details>`}</section>`;
+}
+
 export function ResultScreen() {
-  const { project, runs, command, wantedRun } = useStore();
+  const { project, runs, wantedRun, catalogue } = useStore();
   const [chosen, choose] = useState(wantedRun ?? null);
   const [other, compareWith] = useState(null);
   const [report, showReport] = useState(true);
@@ -50,23 +66,25 @@ export function ResultScreen() {
   if (!runs) return html`<h2>Result</h2><p class="soft">Looking for releases…</p>`;
   if (!runs.length) return html`<h2>Result</h2><p class="lead">No release has been made yet. <button class="link" onClick=${() => go("run")}>Make one</button>.</p>`;
   const entry = runs.find((r) => r.run === chosen) ?? runs[0];
-  const { run, account, files } = entry;
+  const { run, account, files, command, same_policy: same } = entry;
   const counts = account.individuals ?? account.records ?? {};
   const noun = account.individuals ? "people" : "records";
   const holding = account.guarantees.filter((g) => g.holds).length;
   const smallest = Math.min(...account.guarantees.filter((g) => g.model === "k-anonymity").map((g) => g.worst));
   const quasi = withRole(project.content, "quasi-identifier");
-  const own = command?.replace(/--output .*/, `--output 'releases/${run}/${files.find((f) => f.name.startsWith("release."))?.name ?? "release.csv"}'`);
   return html`<h2>Result</h2><p class="lead">Made ${run} with ${account.algorithm}.</p>
     <div class="notice"><p class="big">✓ Verified: ${holding} of ${account.guarantees.length} promises hold</p><p>No check can know whether the columns were rightly named; that was your decision on Columns.</p></div>
     <ul class="tiles"><li><b>${number(counts.released)}</b><span>of ${number(counts.input)} ${noun} released</span></li><li><b>${number(counts.suppressed)}</b><span>left out</span></li><li><b>${share(account.loss?.ncp ?? 0)}</b><span>of the detail lost</span></li><li><b>${number(smallest)}</b><span>look alike at least</span></li></ul>
-    <section class="card"><h3>What holds</h3><ul>${account.guarantees.map((g) => html`<li><span class=${g.holds ? "good" : "bad"}>${g.holds ? "✓" : "✗"}</span> ${sentence(g, quasi, noun)} <span class="soft small">nearest to breaking it: ${typeof g.worst === "number" ? Number(g.worst.toFixed(3)) : g.worst ?? "–"}</span></li>`)}${(account.dependencies ?? []).map((d) => html`<li><span class=${d.holds ? "good" : "bad"}>${d.holds ? "✓" : "✗"}</span> ${d.rule}</li>`)}</ul>
+    <section class="card"><h3>What holds</h3><ul>${account.guarantees.map((g) => html`<li><span class=${g.holds ? "good" : "bad"}>${g.holds ? "✓" : "✗"}</span> ${sentence(g, quasi, noun)} <span class="soft small">${catalogue?.worst[g.model] ?? "nearest to breaking it"}: ${typeof g.worst === "number" ? Number(g.worst.toFixed(3)) : g.worst ?? "–"}</span></li>`)}${(account.dependencies ?? []).map((d) => html`<li><span class=${d.holds ? "good" : "bad"}>${d.holds ? "✓" : "✗"}</span> ${d.rule}</li>`)}</ul>
       ${account.warnings?.length > 0 && html`<div class="notice warn">${account.warnings.map((w) => html`<p>${w}</p>`)}</div>`}</section>
     <${Files} run=${run} files=${files} />
     <section class="card"><h3>Before and after</h3><${Before} run=${run} /></section>
     <${Losses} account=${account} />
+    <${Attacks} run=${run} same=${same} />
     <section class="card"><div class="row end"><h3>The report, for your eyes</h3><button class="tight" onClick=${() => showReport(!report)}>${report ? "Fold away" : "Show"}</button></div>
       ${report && html`<iframe class="report" sandbox="" title="Report of this release" src=${`/api/runs/${encodeURIComponent(run)}/report.html?show=1`}></iframe>`}</section>
-    <section class="card"><h3>The same on the command line</h3><div class="command"><code tabindex="0">${own}</code><button class="tight" onClick=${() => navigator.clipboard?.writeText(own).then(() => say("Copied."), () => say("Mark the text instead."))}>Copy</button></div></section>
+    <section class="card"><h3>The same on the command line</h3>
+      ${same ? html`<p class="small soft">In the folder ${project.folder}, this gives the same bytes:</p><div class="command"><code tabindex="0">${command}</code><${Copy} text=${command} /></div>`
+        : html`<p>The policy has been changed since. What this release was made with is its own policy.yaml, under “For you alone”; put it beside the table under another name to make the same release again.</p>`}</section>
     <${Earlier} runs=${runs} chosen=${run} choose=${choose} other=${other} compareWith=${compareWith} />`;
 }

@@ -4,13 +4,12 @@ import { change, useStore } from "/static/store.js";
 
 const WORDS = {
   path: ["The table", "from the policy's folder, or absolute"], separator: ["Sign between the fields", "found by itself where it is empty"],
-  encoding: ["Encoding", "utf-8 where it is empty"], decimal: ["Decimal sign", "found by itself where it is empty"], key: ["Who somebody is in other tables", ""],
   order: ["Order of the rows", "the table's own order can tell who somebody is"], shape: ["People with several records", "one row each, or one row for each item"],
   conflicts: ["Where a person's records disagree", ""], limit: ["How many may be left out", "0.05 is 5 in 100"], show: ["Records left out", ""],
-  loss: ["What counts as loss", ""], seed: ["Seed", "the same seed gives the same release"], engine: ["Where it is reckoned", ""], previous: ["Earlier releases to hold together with", "archives, separated by commas"],
+  loss: ["What counts as loss", ""], seed: ["Seed", "the same seed gives the same release"],
   sorted: "sorted, tells nothing", shuffle: "shuffled, different every time", keep: "as in the table", sets: "one row for each person", long: "one row for each item",
   error: "stop and say so", generalize: "show what covers all of them", drop: "leave their rows out", star: "show * in them",
-  ncp: "share of detail (NCP)", il: "information loss (IL)", precision: "steps climbed (precision)", local: "on this machine", stream: "on this machine, piece by piece", spark: "on a Spark cluster",
+  ncp: "share of detail (NCP)", il: "information loss (IL)", precision: "steps climbed (precision)",
 };
 
 /** Follow references, and of alternatives take the first that is more than nothing. */
@@ -25,10 +24,9 @@ export function resolved(schema, whole) {
   return here ?? {};
 }
 
-export function Field({ name, schema, value, save, whole }) {
+export function Field({ id, schema, value, save, whole }) {
   const here = resolved(schema, whole);
   const [draft, type] = useState(null);
-  const id = `field-${name}`;
   const choices = here.enum ?? (here.const !== undefined ? [here.const] : null);
   const type_ = Array.isArray(here.type) ? here.type[0] : here.type;
   const done = (text) => { type(null); save(text === "" ? undefined : type_ === "array" ? text.split(",").map((t) => t.trim()).filter(Boolean) : text); };
@@ -57,8 +55,9 @@ export function Settings({ under, only, without = [], words }) {
   const names = Object.keys(schema.properties ?? {}).filter((name) => (only ? only.includes(name) : !without.includes(name)));
   return html`<div class="form">${names.map((name) => {
     const [label, hint] = Array.isArray(WORDS[name]) ? WORDS[name] : [name, ""];
-    return html`<label for=${`field-${name}`}>${label} <code class="soft">${name}</code></label>
-      <${Field} key=${name} name=${name} schema=${schema.properties[name]} whole=${whole} value=${content[name]}
+    const id = ["field", ...under, name].join("-");
+    return html`<label for=${id}>${label} <code class="soft">${name}</code></label>
+      <${Field} key=${name} id=${id} schema=${schema.properties[name]} whole=${whole} value=${content[name]}
         save=${(value) => change(() => ({ changes: [value === undefined ? { path: [...under, name] } : { path: [...under, name], value }], words: `${words ? `${words}: ` : ""}${name}${value === undefined ? " as usual" : ` ${value}`}` }))} />
       ${hint && html`<span class="hint">${hint}</span>`}`;
   })}</div>`;

@@ -77,11 +77,14 @@ function Builder({ column, attribute, k }) {
   }
   if (kind === "ranges") {
     const limit = attribute.boundary?.max_width;
+    const middle = (bounds) => save(bounds === "values" ? [{ path: [...path, "ranges", "bounds"] }] : [{ path: [...path, "ranges", "bounds"], value: bounds }, { path: [...path, "ranges", "round"] }, ...(attribute.boundary ? [{ path: ["attributes", column, "boundary"] }] : [])], `ranges by ${bounds}`);
     return html`<div class="stack"><div class="row"><${NumberInput} label="from" value=${inside.within?.[0]} save=${(v) => save([{ path: [...path, "ranges", "within"], value: [v, inside.within[1]] }], `ranges from ${v}`)} />
       <${NumberInput} label="to" value=${inside.within?.[1]} save=${(v) => save([{ path: [...path, "ranges", "within"], value: [inside.within[0], v] }], `ranges to ${v}`)} />
-      <${NumberInput} label="rounded to" optional value=${inside.round} save=${(v) => save([v ? { path: [...path, "ranges", "round"], value: v } : { path: [...path, "ranges", "round"] }], v ? `rounded to ${v}` : "not rounded")} />
+      <label>a group shows <select value=${inside.bounds ?? "values"} onChange=${(e) => middle(e.target.value)}><option value="values">its smallest and largest number</option><option value="midpoints">halfway to the next numbers (midpoints)</option></select></label></div>
+      ${inside.bounds === "midpoints" ? html`<p class="small soft">Both ends move halfway to the next number that is released, so that they are nobody's own. Rounding and a largest width would move them elsewhere, so there is neither.</p>`
+        : html`<div class="row"><${NumberInput} label="rounded to" optional value=${inside.round} save=${(v) => save([v ? { path: [...path, "ranges", "round"], value: v } : { path: [...path, "ranges", "round"] }], v ? `rounded to ${v}` : "not rounded")} />
       <${NumberInput} label="at most so wide" optional value=${limit} save=${(v) => save([v ? { path: ["attributes", column, "boundary"], value: { max_width: v } } : { path: ["attributes", column, "boundary"] }], v ? `at most ${v} wide` : "as wide as needed")} /></div>
-      <p class="small soft">A group of people shows the smallest and the largest number among them, such as 60-65. Not every method can do this.</p>
+      <p class="small soft">A group of people shows the smallest and the largest number among them, such as 60-65. Not every method can do this.</p>`}
       <${Histogram} bins=${bins} from=${inside.within?.[0]} to=${inside.within?.[1]} k=${k} /></div>`;
   }
   if (kind === "none") return html`<p class="soft">A value is shown, or <code>*</code>, anything. Right for few values, such as a sex.</p>`;
@@ -122,7 +125,7 @@ function Limit({ column, attribute, tree }) {
     else if (value === "level") put(path, { level: Math.min(most, 1) }, `${column}: limit by step`);
     else change(() => { const labels = boundary && tree ? [...markedNodes(tree, boundary)].filter((n) => n !== tree.root).map((n) => tree.labels[n]) : []; return labels.length ? { changes: [{ path, value: labels }], words: `${column}: limits by hand` } : null; });
   };
-  return html`<div class="row"><label>Limit <select value=${kind} onChange=${(e) => choose(e.target.value)}><option value="none">${kind === "none" ? "none: mark nodes below" : "none"}</option><option value="marked" disabled=${!boundary}>marked by hand</option><option value="level">the same step everywhere</option></select></label>
+  return html`<div class="row"><label>Limit <select aria-label="Limit" value=${kind} onChange=${(e) => choose(e.target.value)}><option value="none">${kind === "none" ? "none: mark nodes below" : "none"}</option><option value="marked" disabled=${!boundary}>marked by hand</option><option value="level">the same step everywhere</option></select></label>
     ${kind === "level" && html`<fieldset class="row"><legend class="sr">Step</legend>${[...Array(most + 1).keys()].map((n) => html`<label class="choice"><input type="radio" name=${`level-${column}`} checked=${Number(boundary.level) === n} onChange=${() => put([...path, "level"], n, `${column}: limit at step ${n}`)} />${n === 0 ? "the value itself" : `step ${n}`}</label>`)}</fieldset>`}</div>`;
 }
 
@@ -130,7 +133,7 @@ function Cost({ column, check, boundary }) {
   if (check.state !== "done" || !check.never_kept) return null;
   const fault = check.attributes.find((a) => a.attribute === column);
   if (!fault || (!fault.to_blame_for && !fault.saves)) return null;
-  return html`<div class="notice bad"><p><strong>${count(check.never_kept, check.noun, check.noun === "person" ? "people" : undefined)} can never be kept</strong>, ${number(fault.to_blame_for)} of them because of this limit. One step looser would save ${number(fault.saves)}.</p>
+  return html`<div class="notice bad"><p><strong>${count(check.never_kept, check.noun, check.plural)} can never be kept</strong>, ${number(fault.to_blame_for)} of them because of this limit. One step looser would save ${number(fault.saves)}.</p>
     <div class="row"><${Loosen} column=${column} saves=${fault.saves} /></div></div>`;
 }
 

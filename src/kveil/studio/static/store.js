@@ -3,7 +3,7 @@ import { useState, useEffect } from "/static/vendor/preact.js";
 
 export const state = {
   ready: false, gone: false, root: "", project: null, table: null, check: { state: "none" }, jobs: [], command: null,
-  catalogue: null, methods: null, toast: null, working: null, broken: null, screen: "file", column: null, runs: null,
+  catalogue: null, methods: null, toast: null, working: null, broken: null, screen: "file", column: null, runs: null, folded: false,
 };
 const listeners = new Set();
 
@@ -86,17 +86,14 @@ export function change(make, path = "policy/edit") {
 export const put = (path, value, words) => change(() => ({ changes: [{ path, value }], words }));
 export const drop = (path, words) => change(() => ({ changes: [{ path }], words }));
 
-export async function undo() {
-  const words = state.project?.undo;
-  const answer = words && (await attempt(() => api("POST", "policy/undo")));
-  if (answer) { take(answer); say(`Undone: ${words}`); }
+async function again(path, told) {
+  const answer = await attempt(() => api("POST", `policy/${path}`));
+  if (!answer) return;
+  take(answer);
+  say(answer.words ? `${told}: ${answer.words}` : "There is nothing more.");
 }
-
-export async function redo() {
-  const words = state.project?.redo;
-  const answer = words && (await attempt(() => api("POST", "policy/redo")));
-  if (answer) { take(answer); say(`Done again: ${words}`); }
-}
+export const undo = () => again("undo", "Undone");
+export const redo = () => again("redo", "Done again");
 
 export function go(screen, column) {
   set({ screen, column: column ?? state.column });

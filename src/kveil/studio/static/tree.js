@@ -33,7 +33,7 @@ export function Tree({ column, answer, boundary, limited, k, noun }) {
   const most = Math.max(1, tree.records[tree.root]);
 
   useEffect(() => { setTicked(new Set()); setCut([]); if (!rows.includes(at)) setAt(tree.root); }, [tree]);
-  useLayoutEffect(() => { if (box.current) setHigh(box.current.clientHeight); }, []);
+  useLayoutEffect(() => { if (box.current && box.current.clientHeight !== high) setHigh(box.current.clientHeight); }, [rows.length]);
   const show = (index) => {
     const scroller = box.current;
     if (!scroller) return;
@@ -150,7 +150,7 @@ export function Tree({ column, answer, boundary, limited, k, noun }) {
       ${limited && html`<label class="choice"><input type="checkbox" checked=${onlyLimits} onChange=${(e) => setOnlyLimits(e.target.checked)} />only nodes with limits</label>`}
       <button class="tight" onClick=${() => setOpen(new Set(tree.order.filter(isGroup)))}>Open all</button><button class="tight" onClick=${() => setOpen(new Set([tree.root]))}>Close all</button></div>
     ${asking && html`<form class="row" onSubmit=${answerAsked}><label>${asking.what === "rename" ? `New name for ${tree.labels[asking.node]}` : "Name of the new group"} <input autofocus ref=${(e) => e && document.activeElement !== e && !asking.seen && ((asking.seen = true), e.focus())} value=${asking.text} onInput=${(e) => ask({ ...asking, text: e.target.value })} onKeyDown=${(e) => e.key === "Escape" && ask(null)} /></label><button class="main">Do it</button><button type="button" onClick=${() => ask(null)}>Never mind</button></form>`}
-    <div class="tree" role="tree" tabindex="0" aria-label=${`Steps of ${column}`} aria-multiselectable="true" aria-activedescendant=${`n${here}`} ref=${box} onKeyDown=${keys} onScroll=${(e) => setTop(e.target.scrollTop)}>
+    <div class="tree" role="tree" tabindex="0" aria-label=${`Steps of ${column}`} aria-multiselectable="true" aria-activedescendant=${`n${here}`} ref=${box} style=${{ height: `min(27rem, ${Math.max(4, rows.length) * ROW + 2}px)` }} onKeyDown=${keys} onScroll=${(e) => setTop(e.target.scrollTop)}>
       <div class="all" role="presentation" style=${{ height: `${rows.length * ROW}px` }}>${some.map(row)}</div></div>
     <div class="row"><button class="tight" onClick=${() => rename(here)}>Rename</button><button class="tight" onClick=${group}>Group ticked (${ticked.size})</button><button class="tight" onClick=${() => dissolve(here)}>Dissolve</button></div>
     <p class="keys">${limited ? html`<kbd>Space</kbd> marks a limit, no coarser than this · ` : ""}<kbd>Enter</kbd> ticks · <kbd>F2</kbd> renames · drag, or <kbd>Ctrl</kbd>+<kbd>X</kbd> and <kbd>V</kbd>, moves · <kbd>Ctrl</kbd>+<kbd>G</kbd> groups · <kbd>Del</kbd> dissolves · letters find</p></div>`;

@@ -1,4 +1,5 @@
 // Words for stewards: what the policy calls a thing, and what the page calls it.
+import { state } from "/static/store.js";
 
 export const ROLES = {
   identifier: { name: "Names somebody", does: "never released" },
@@ -34,20 +35,12 @@ export const SETTINGS = {
   distance: { label: "distance", choices: { equal: "values are just different (equal)", ordered: "values have an order (ordered)", hierarchical: "values have a tree (hierarchical)" } },
 };
 
-/** What a promise says, in the words of the report. */
+/** What a promise says: the report's own sentence, which the server sends with its other words. */
 export function sentence(model, attributes, noun) {
-  const over = listing(model.attributes ?? attributes) || "nothing";
-  const secret = listing([model.sensitive ?? "?"].flat());
-  const kind = (model.variant ?? "distinct") === "distinct" ? "different" : "well-represented";
-  return {
-    "k-anonymity": `Whoever knows ${over} of somebody finds at least ${model.k} ${noun} that look alike.`,
-    "l-diversity": `Among those that look alike in ${over}, ${secret} has at least ${model.l} ${kind} values.`,
-    "p-sensitive": `Among those that look alike in ${over}, ${secret} has at least ${model.p} values.`,
-    "alpha-k": `At least ${model.k} look alike in ${over}, and no value of ${secret} is more than ${model.alpha} of them.`,
-    "t-closeness": `Those that look alike in ${over} have ${secret} spread as everywhere, up to a distance of ${model.t}.`,
-    "kl-diversity": `What somebody has of ${secret} is shared by at least ${model.k}, and by at most 1/${model.l} of those alike.`,
-    "k-km-anonymity": `At least ${model.k} look alike in ${over}, and any ${model.m} values of ${secret} one has are shared by ${model.k}.`,
-  }[model.model] ?? `A promise of the kind ${model.model}.`;
+  const words = { ...model, noun, over: (model.attributes ?? attributes).join(", ") || "nothing", sensitive: [model.sensitive ?? "?"].flat().join(", "),
+    kind: (model.variant ?? "distinct") === "distinct" ? "different" : "well-represented" };
+  const said = state.catalogue?.promises[model.model]?.replace(/\{(\w+)\}/g, (_, key) => words[key] ?? "?") ?? `a promise of the kind ${model.model}`;
+  return `${said[0].toUpperCase()}${said.slice(1)}.`;
 }
 
 /** Columns of a role, in the policy's order. */

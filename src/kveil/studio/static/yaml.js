@@ -1,11 +1,12 @@
 // The policy's text beside every screen: what is clicked stands here, what is typed is clicked.
-import { html, useEffect, useRef, useState } from "/static/vendor/preact.js";
+import { html, useEffect, useRef } from "/static/vendor/preact.js";
 import {
   EditorState, EditorView, StateEffect, StateField, Decoration, keymap, lineNumbers, highlightActiveLine, drawSelection,
   defaultKeymap, indentOnInput, bracketMatching, syntaxHighlighting, HighlightStyle, indentUnit, yaml,
   setDiagnostics, autocompletion, completionKeymap, tags, Annotation,
 } from "/static/vendor/editor.js";
 import { api, set, state, take, useStore, undo, redo, Refused, say } from "/static/store.js";
+import { Copy } from "/static/copy.js";
 import { ROLES, MODELS } from "/static/words.js";
 
 const theme = EditorView.theme({
@@ -74,8 +75,7 @@ function follow(view, text) {
 const KEPT = "kveil-unsaved-text"; // a text that could not be saved, never data
 
 export function Text() {
-  const { project, command, broken } = useStore();
-  const [folded, fold] = useState(false);
+  const { project, command, broken, folded, screen, column } = useStore();
   const holder = useRef(null);
   const view = useRef(null);
   const timer = useRef(null);
@@ -131,6 +131,7 @@ export function Text() {
     view.current.scrollDOM.tabIndex = 0;
     const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
     if (kept && kept.path === project.path && kept.text !== project.text) {
+      set({ broken: { told: "This is what was typed before the page was loaded again." } });
       view.current.dispatch({ changes: { from: 0, to: view.current.state.doc.length, insert: kept.text } });
     }
   }, [project, folded]);
@@ -152,22 +153,30 @@ export function Text() {
     view.current.dispatch(setDiagnostics(view.current.state, found));
   }, [broken, project?.error, project?.text]);
 
+  useEffect(() => { // the line that a screen is about; only the text itself is scrolled
+    const key = { columns: "attributes", steps: column, promises: "privacy", run: "algorithm", file: "data" }[screen];
+    if (!view.current || !key || view.current.hasFocus) return;
+    const quoted = key.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    const at = new RegExp(`^ *["']?${quoted}["']? *:`, "m").exec(view.current.state.doc.toString());
+    if (at) view.current.scrollDOM.scrollTop = view.current.lineBlockAt(at.index).top - view.current.scrollDOM.clientHeight / 3;
+  }, [screen, column, folded]);
+
   if (!project) return null;
   if (folded) {
-    return html`<aside class="text" aria-label="Policy text"><button onClick=${() => { view.current = null; fold(false); }}>Show the text</button></aside>`;
+    return html`<aside class="text" aria-label="Policy text"><button onClick=${() => { view.current = null; set({ folded: false }); }}>Show the text</button></aside>`;
   }
   const wrong = broken ?? project.error;
   return html`<aside class="text" aria-label="Policy text">
     <div class="head"><h2 title=${project.path}>${project.name}</h2>
-      <button class="quiet tight" onClick=${() => fold(true)}>Fold away</button></div>
+      <button class="quiet tight" onClick=${() => set({ folded: true })}>Fold away</button></div>
     <div class="editor" ref=${holder}></div>
     <div aria-live="polite">
       ${broken ? html`<div class="notice bad"><p><strong>Not saved.</strong> ${broken.told}</p>
           <div class="row"><button class="tight" onClick=${() => { follow(view.current, project.text); sessionStorage.removeItem(KEPT); set({ broken: null }); }}>Go back to the saved text</button></div></div>`
       : wrong ? html`<div class="notice warn"><p>${wrong.told}</p></div>`
-      : html`<p class="said">Saved. What you click stands here; what you type is clicked.</p>`}
+      : html`<p class="said">Saved. Clicks change this text, and typing here changes the form.</p>`}
     </div>
     <div class="command"><code tabindex="0" aria-label="The same on the command line">${command}</code>
-      <button class="tight" onClick=${() => navigator.clipboard?.writeText(command).then(() => say("Copied."), () => say("The browser does not let the page copy; mark the text instead."))}>Copy</button></div>
+<${Copy} text=${command} /></div>
   </aside>`;
 }

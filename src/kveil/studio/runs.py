@@ -1,0 +1,80 @@
+"""The releases of a project: their folders, the files in them, which of those may be published, and their command."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+from kveil.studio.answers import Told
+from kveil.studio.project import Project
+
+PUBLIC_REPORT = "report-public.html"
+PUBLISHED = ("receipt.json", PUBLIC_REPORT)
+PRIVATE = ("owner.json", "account.json", "report.html", "policy.yaml")
+MOST_RUNS = 60
+
+
+def releases(project: Project) -> Path:
+    """Return the folder that releases are made in."""
+    return project.folder / "releases"
+
+
+def release_file(folder: Path) -> Path:
+    """Return the released table of a run's folder."""
+    return next(path for path in folder.iterdir() if path.stem == "release")
+
+
+def command(project: Project, target: str) -> str:
+    """Return the command that makes the same release, to be run in the project's folder."""
+    return f"kveil anonymize {shlex.quote(project.path.name)} --output {shlex.quote(target)}"
+
+
+def files(folder: Path) -> list[dict[str, Any]]:
+    """Return the files of a release, each with its size and whether it may be published; links are left out."""
+    found = []
+    for path in sorted(folder.iterdir()):
+        published = path.stem == "release" or path.name in PUBLISHED
+        if (published or path.name in PRIVATE) and path.is_file() and not path.is_symlink():
+            found.append({"name": path.name, "size": path.stat().st_size, "publish": published})
+    return found
+
+
+def listed(project: Project) -> list[dict[str, Any]]:
+    """Return the releases there are, the newest first, with what each was made with."""
+    found: list[dict[str, Any]] = []
+    folder = releases(project)
+    for path in sorted(folder.iterdir(), reverse=True) if folder.is_dir() and not folder.is_symlink() else []:
+        names = [file["name"] for file in files(path)] if path.is_dir() and not path.is_symlink() else []
+        told = next((name for name in ("account.json", "receipt.json") if name in names), None)
+        release = next((name for name in names if Path(name).stem == "release"), None)
+        if told is None or release is None or len(found) >= MOST_RUNS:
+            continue
+        with contextlib.suppress(ValueError, OSError):
+            policy = (path / "policy.yaml").read_bytes() if "policy.yaml" in names else b""
+            found.append(
+                {
+                    "run": path.name,
+                    "account": json.loads((path / told).read_bytes()),
+                    "files": files(path),
+                    "command": command(project, f"releases/{path.name}/{release}"),
+                    "same_policy": policy == project.text.encode(),
+                }
+            )
+    return found
+
+
+def run_folder(project: Project, run: str) -> Path:
+    """Return the folder of a release; only names that the list has are known."""
+    if run not in [entry["run"] for entry in listed(project)]:
+        raise Told("There is no such release any more; load the page again.", 404)
+    return releases(project) / run
+
+
+def run_file(folder: Path, name: str) -> Path:
+    """Return a file of a release, by the list of names that a release has."""
+    if name not in [file["name"] for file in files(folder)]:
+        raise Told("There is no such file in this release.", 404)
+    return folder / name

@@ -1,0 +1,57 @@
+"""Every screen in a real browser: axe-core finds nothing, nothing is cut off, in both themes and at every width.
+
+KVEIL_PICTURES=folder keeps the screenshots to look at.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from browsers import Tab, axe_source, picture
+from running_studio import Running
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+READY = {
+    "file": "text=2,000 records",
+    "columns": "table.columns",
+    "steps": ".node",
+    "promises": ".promise",
+    "check": "text=Nothing is impossible",
+    "run": "text=Compare methods",
+    "result": "iframe.report",
+}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 375, 640])
+def test_every_screen_is_accessible_and_fits(browser: Browser, finished: Running, width: int, scheme: str) -> None:
+    """640 pixels are what a page of 1280 has left at a zoom of 200 %."""
+    tab = Tab(browser, finished, viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce")
+    tab.page.evaluate(axe_source())
+    for screen, ready in READY.items():
+        tab.go(screen)
+        tab.page.wait_for_selector(ready, state="attached")
+        if screen == "promises":
+            tab.page.get_by_text("The rest of what a policy can say").click()
+        where = picture(f"{screen}-{width}-{scheme}.png")
+        if where is not None:
+            tab.page.wait_for_timeout(1500)
+            tab.page.screenshot(full_page=True, path=where)
+        wide = tab.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, f"{screen} can be pushed sideways"
+        complaints = tab.page.evaluate("axe.run(document, {iframes: false})")["violations"]
+        assert [(rule["id"], [node["html"][:160] for node in rule["nodes"][:3]]) for rule in complaints] == [], screen
+    tab.close()
+
+
+def test_the_report_is_shown_in_its_frame(browser: Browser, finished: Running) -> None:
+    tab = Tab(browser, finished)
+    tab.go("result")
+    tab.page.wait_for_selector("iframe.report")
+    frame = tab.page.frame_locator("iframe.report")
+    frame.locator("h1").wait_for()
+    tab.close()
