@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from kveil.policy.model import Policy
 from kveil.words import count
 from naive import people as naive_people
 from support import run
+from two_components import PARTS, broken, random_case
 
 
 def notes_of(rows: list[dict[str, str]], policy: dict[str, object], algorithm: str = "mondrian") -> list[str]:
@@ -446,6 +449,248 @@ def test_6_every_change_of_a_cell_is_found_with_the_original_unless_it_is_honest
         verdict = kveil.verify(release.with_columns(pl.Series(column, changed)), policy, original=original)
         honest = change == "a star" and column in {"city", "age", "weight", "zip"}
         assert (verdict.findings == []) == honest, (places, changed, verdict.findings)
+
+
+# ------------------------------------------------------------------ 1: two sets of attributes, rows of stars
+
+TWO_SETS = ("datafly", "mondrian", "classfly+complete", "incognito", "pk-clustering", "least-loss", "auto")
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_1_no_star_group_of_a_random_table_is_few_or_not_diverse_and_uncounted(block: int) -> None:
+    """1,000 tables, an algorithm each in turn; `two_components` counts their releases and knows nothing of kveil."""
+    seen: Counter[str] = Counter()
+    for seed in range(block * 250, (block + 1) * 250):
+        frame, policy = random_case(seed)
+        try:
+            result = kveil.anonymize(frame, kveil.Policy(**policy), algorithm=TWO_SETS[seed % len(TWO_SETS)])
+        except kveil.Unmeetable:
+            continue
+        rows = result.data.to_dicts()
+        assert broken(rows, policy, frame.height) == [], f"seed {seed}"
+        seen["released"] += 1
+        stars = [row for row in rows if any(all(row[name] == "*" for name in part) for part in PARTS)]
+        seen["stars"] += bool(stars)
+    assert seen["released"] > 100
+    assert seen["stars"] > 30
+
+
+# ------------------------------------------------------------------ 3: whom to leave out
+
+
+def ages(
+    values: list[str], years: list[int], *, limit: float, k: int = 2, **others: Any
+) -> tuple[pl.DataFrame, Policy]:
+    """Return people by age and what they have, half of whom may have the same at most, and the policy that says so."""
+    frame = pl.DataFrame({"age": [str(year) for year in years], "d": values})
+    roles = {"age": {"role": Q, "hierarchy": {"ranges": {"within": [0, 99]}}}, "d": S}
+    half = {"model": "l-diversity", "sensitive": "d", "l": 2, "variant": "frequency"}
+    policy = about(roles, half, {**K, "k": k}, suppression={"limit": limit}, **others)
+    return frame, kveil.Policy(**policy)  # type: ignore[arg-type]
+
+
+def released_or_none(frame: pl.DataFrame, policy: Policy, algorithm: str) -> kveil.Result | None:
+    """Return the result of a run, None where the policy cannot be met."""
+    try:
+        return kveil.anonymize(frame, policy, algorithm=algorithm)
+    except kveil.Unmeetable:
+        return None
+
+
+def left_out_of(result: kveil.Result) -> list[int]:
+    """Return the records that were left out."""
+    return sorted(int(row) for rows in result.owner.suppressed.values() for row in rows)
+
+
+LEAVING_OUT = ("mondrian", "pk-clustering", "auto", "least-loss")
+
+
+@pytest.mark.parametrize("algorithm", LEAVING_OUT)
+def test_3_nobody_is_sure_what_a_woman_has_who_is_missing(algorithm: str) -> None:
+    """Ten women of 21 to 30, six of them with HIV: 29 and 30 were left out, and only HIV and HIV made that release."""
+    years = list(range(21, 31))
+    values = ["HIV" if year in (22, 24, 26, 28, 29, 30) else "flu" for year in years]
+    assert released_or_none(*ages(values, years, limit=0.3), algorithm) is None
+    result = released_or_none(*ages(values, years, limit=0.4), algorithm)
+    assert result is not None
+    missing = left_out_of(result)
+    assert missing
+    possible = []
+    for guess in itertools.product(["HIV", "flu"], repeat=len(missing)):
+        other = list(values)
+        for row, value in zip(missing, guess, strict=True):
+            other[row] = value
+        again = released_or_none(*ages(other, years, limit=0.4), algorithm)
+        if again is not None and again.data.equals(result.data):
+            possible.append(guess)
+    for row in range(len(missing)):
+        assert len({guess[row] for guess in possible}) == 2
+
+
+def surplus(values: Sequence[object], order: Sequence[object], gone: Sequence[int], least: int) -> tuple[float, float]:
+    """Return by how many the holders of the frequent value exceed their share among those left out, and its variance.
+
+    Everybody stands in a group of neighbours: in the order of what is public about them, equal ones together, as many
+    as ``least``. If, of a group with a share of p, m of n are left out whatever they have, the number of holders among
+    them is hypergeometric: p · m on average, with a variance of m p (1 − p) (n − m) / (n − 1).
+    """
+    frequent = Counter(values).most_common(1)[0][0]
+    groups: list[list[int]] = [[]]
+    ranked = sorted(range(len(order)), key=lambda i: order[i])  # type: ignore[arg-type, return-value]
+    for i, before in zip(ranked, [None, *ranked], strict=False):
+        if len(groups[-1]) >= least and before is not None and order[i] != order[before]:
+            groups.append([])
+        groups[-1].append(i)
+    if len(groups) > 1 and len(groups[-1]) < least:
+        last = groups.pop()
+        groups[-1] += last
+    difference = variance = 0.0
+    for group in groups:
+        out = [i for i in group if i in set(gone)]
+        share = sum(values[i] == frequent for i in group) / len(group)
+        difference += sum(values[i] == frequent for i in out) - share * len(out)
+        variance += len(out) * share * (1 - share) * (len(group) - len(out)) / max(len(group) - 1, 1)
+    return difference, variance
+
+
+@pytest.mark.parametrize("algorithm", LEAVING_OUT)
+def test_3_of_those_left_out_as_many_have_the_frequent_value_as_in_their_groups(algorithm: str) -> None:
+    """The sum over 200 tables lies within three standard deviations."""
+    difference = variance = 0.0
+    gone = 0
+    for seed in range(200):
+        draw = np.random.default_rng(seed)
+        values = np.where(draw.random(40) < 0.52, "HIV", draw.choice(["flu", "gout", "asthma"], 40)).tolist()
+        years = draw.integers(0, 90, 40).tolist()
+        k = 2 + seed % 4
+        result = released_or_none(*ages(values, years, limit=0.3, k=k), algorithm)
+        if result is not None and (missing := left_out_of(result)):
+            own = surplus(values, years, missing, max(k, 3))
+            difference, variance = difference + own[0], variance + own[1]
+            gone += len(missing)
+    assert gone > 200
+    assert abs(difference) <= 3 * variance**0.5 + 1e-9
+
+
+def test_3_of_people_left_out_as_many_have_the_frequent_set_as_in_their_groups() -> None:
+    """The same for 1m-generalization under (k,l)-diversity, with what people show as their value."""
+    tree = {"*": {"Chronic": ["HIV", "gout"], "Acute": ["flu", "cold"]}}
+    roles = {"who": "individual", "age": {"role": Q, "hierarchy": {"ranges": {"within": [0, 99]}}}}
+    roles["d"] = {"role": S, "hierarchy": {"tree": tree}}
+    model = {"model": "kl-diversity", "sensitive": "d", "k": 2, "l": 2}
+    policy = kveil.Policy(**about(roles, model, {**K, "k": 3}, suppression={"limit": 0.3}))  # type: ignore[arg-type]
+    difference = variance = 0.0
+    gone = 0
+    for seed in range(200):
+        draw = np.random.default_rng(seed)
+        values = np.where(draw.random(40) < 0.55, "HIV", draw.choice(["flu", "gout", "cold"], 40)).tolist()
+        years = draw.integers(0, 90, 40).tolist()
+        frame = pl.DataFrame({"who": [f"p{i}" for i in range(40)], "age": [str(year) for year in years], "d": values})
+        result = released_or_none(frame, policy, "1m-generalization")
+        if result is not None and (missing := left_out_of(result)):
+            own = surplus(values, years, missing, 3)
+            difference, variance = difference + own[0], variance + own[1]
+            gone += len(missing)
+    assert gone > 100
+    assert abs(difference) <= 3 * variance**0.5 + 1e-9
+
+
+def test_3_who_looks_the_same_shares_the_fate() -> None:
+    """Of records with the same quasi-identifiers all are left out or none: nothing but their value tells them apart."""
+    algorithms = ("datafly", "classfly+complete", "classfly+naive", "mondrian", "least-loss")
+    tree = {"*": {"A": ["a1", "a2"], "B": ["b1", "b2"], "C": ["c1", "c2"]}}
+    models = [
+        {"model": "l-diversity", "sensitive": "d", "l": 2},
+        {"model": "l-diversity", "sensitive": "d", "l": 2, "variant": "frequency"},
+        {"model": "alpha-k", "sensitive": "d", "alpha": 0.6, "k": 3},
+        {"model": "t-closeness", "sensitive": "d", "t": 0.3},
+    ]
+    torn = some = 0
+    for seed in range(300):
+        draw = np.random.default_rng(seed)
+        rows = int(draw.integers(12, 40))
+        columns = {"a": draw.choice(["a1", "a2", "b1", "b2", "c1", "c2"], rows), "b": draw.choice(list("xyz"), rows)}
+        columns["d"] = np.where(draw.random(rows) < 0.57, "HIV", draw.choice(["flu", "gout", "asthma"], rows))
+        frame = pl.DataFrame({name: column.tolist() for name, column in columns.items()})
+        bounded = {"boundary": {"level": 1}} if seed % 3 == 0 else {}
+        roles = {"a": {"role": Q, "hierarchy": {"tree": tree}, **bounded}, "b": Q, "d": S}
+        policy = about(roles, {**K, "k": 3}, models[seed % 4], suppression={"limit": 0.4})
+        result = released_or_none(frame, kveil.Policy(**policy), algorithms[seed % 5])  # type: ignore[arg-type]
+        gone = set() if result is None else set(left_out_of(result))
+        for rows_alike in frame.with_row_index().group_by("a", "b").agg("index")["index"].to_list():
+            some += bool(gone & set(rows_alike))
+            torn += 0 < len(gone & set(rows_alike)) < len(rows_alike)
+    assert some > 90
+    assert not torn
+
+
+def test_3_the_left_out_are_judged_and_the_owner_is_warned() -> None:
+    years = list(range(21, 31))
+    values = ["HIV" if year in (22, 24, 26, 28, 29, 30) else "flu" for year in years]
+    frame, policy = ages(values, years, limit=0.4)
+    result = kveil.anonymize(frame, policy, algorithm="mondrian")
+    (note,) = [note for note in result.account["warnings"] if "left out" in note]
+    assert note.startswith(
+        "4 records left out, and as a group they break l-diversity (sensitive d, l 2, variant frequency)"
+    )
+    assert not any("left out" in warning for warning in result.receipt["warnings"])
+    verdict = kveil.verify(result.data, policy, original=frame, owner=result.owner)
+    assert verdict.holds
+    assert note in verdict.warnings
+    assert not any("left out" in warning for warning in kveil.verify(result.data, policy).warnings)
+    # A group that is left out because its boundary keeps it apart, and is diverse, is nothing to be warned of.
+    roles = {"town": {"role": Q, "boundary": {"level": 0}}, "d": S}
+    rows = {"town": ["Rome"] * 6 + ["Oslo"] * 2, "d": ["HIV", "flu", "gout"] * 2 + ["HIV", "flu"]}
+    models = {"model": "l-diversity", "sensitive": "d", "l": 2}, {**K, "k": 3}
+    apart = kveil.Policy(**about(roles, *models, suppression={"limit": 0.3}))  # type: ignore[arg-type]
+    account = kveil.anonymize(pl.DataFrame(rows), apart, algorithm="mondrian").account
+    assert account["records"]["suppressed"] == 2
+    assert not any("left out" in warning for warning in account["warnings"])
+
+
+def test_3_a_rule_about_a_sensitive_value_suppresses_all_of_a_group_or_nobody() -> None:
+    """`city -> d`: towns that become one show several values; those of the rarer one were suppressed."""
+    tree = {"*": {"North": ["Oslo", "Bodø", "Bergen"], "South": ["Rome", "Bari"]}}
+    roles = {"city": {"role": Q, "hierarchy": {"tree": tree}}, "d": S}
+    towns = ["Oslo"] * 3 + ["Bodø"] * 3 + ["Bergen"] * 2 + ["Rome"] * 8 + ["Bari"] * 8
+    values = ["HIV"] * 6 + ["flu"] * 2 + ["gout"] * 8 + ["cold"] * 8
+    policy = about(roles, K, suppression={"limit": 0.4}, dependencies=["city -> d"])
+    frame = pl.DataFrame({"city": towns, "d": values})
+    result = kveil.anonymize(frame, kveil.Policy(**policy), algorithm="mondrian")  # type: ignore[arg-type]
+    assert left_out_of(result) == list(range(8))
+
+
+# ------------------------------------------------------------------ 4: the receipt tells no more than the release
+
+
+def test_4_who_reruns_kveil_on_all_tables_learns_nothing_from_the_receipt() -> None:
+    """12 tables of 7 people: everything that gives the release gives the receipt; the account would tell more."""
+    roles = {"age": {"role": Q, "hierarchy": {"intervals": {"from": 20, "to": 59, "widths": [5, 10, 20]}}}, "sex": Q}
+    models = {"model": "l-diversity", "sensitive": "d", "l": 2}, {**K, "k": 2}
+    policy = kveil.Policy(**about({**roles, "d": S}, *models))  # type: ignore[arg-type]
+    told_apart = certain = played = 0
+    for seed in range(12):
+        draw = np.random.default_rng(seed)
+        people = {"age": draw.integers(20, 60, 7).astype(str).tolist(), "sex": draw.choice(["f", "m"], 7).tolist()}
+        worlds: dict[tuple[str, ...], list[str]] = {}
+        for who in itertools.combinations(range(7), 2):
+            values = ["HIV" if i in who else "flu" for i in range(7)]
+            result = released_or_none(pl.DataFrame({**people, "d": values}), policy, "auto")
+            if result is not None:
+                account = {key: value for key, value in result.account.items() if key != "seconds"}
+                worlds[tuple(values)] = [
+                    result.data.write_csv(), json.dumps(result.receipt), json.dumps(account, default=str)
+                ]  # fmt: skip
+        for world, told in worlds.items():
+            same = [{i for i, v in enumerate(o) if v == "HIV"} for o, t in worlds.items() if t[0] == told[0]]
+            with_receipt = [o for o, t in worlds.items() if t[:2] == told[:2]]
+            assert len(with_receipt) == len(same), (seed, world)
+            told_apart += len([o for o, t in worlds.items() if t[2] == told[2] and t[0] == told[0]]) < len(same)
+            certain += bool(set.intersection(*same))
+            played += 1
+    assert played > 150
+    assert certain > 0
+    assert told_apart > 0
 
 
 # ------------------------------------------------------------------ 5: labels, hierarchies and policies tell no values

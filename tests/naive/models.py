@@ -11,7 +11,7 @@ import datetime
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -457,32 +457,93 @@ class Mondrian:
         return span(low, high)
 
     def trimmed(self, allowed: int) -> list[int]:
-        """Rows to keep so that the whole table holds, where leaving out too frequent values is enough."""
+        """Rows to keep so that the whole table holds, where leaving out neighbourhoods is enough."""
         everyone = list(range(len(self.table)))
         kept = list(everyone)
-        while len(kept) >= len(everyone) - allowed:
+        runs = self.runs()
+        while True:
             failing = [m for m in self.policy["privacy"] if not kept or not self.model_holds(m, kept, kept)]
             if not failing:
                 return kept
             frequent = [m for m in failing if m["model"] == "alpha-k" or m.get("variant", "distinct") != "distinct"]
-            if not frequent:
+            room = allowed - (len(everyone) - len(kept))
+            if not frequent or (frequent[0]["model"] == "alpha-k" and len(kept) < int(frequent[0]["k"])):
                 return everyone
-            name = frequent[0]["sensitive"]
-            items = self.items(name)
-            values: list[str | None] = [
-                next(iter(items[i]), None) for i in kept if items[i] or frequent[0]["model"] == "alpha-k"
-            ]
-            if not values:
+            gone = self.mildest(frequent[0], [run for run in runs if set(run) <= set(kept)], kept, room)
+            if not gone:
                 return everyone
-            order = in_order(set(values), self.policy["attributes"][name].get("hierarchy"))
-            most = max(order, key=lambda value: (values.count(value), -order.index(value)))
-            kept.remove(
-                max((i for i in kept if next(iter(items[i]), None) == most), key=lambda i: (self.canonical(i), i))
-            )
-        return everyone
+            kept = [i for i in kept if i not in gone]
 
-    def canonical(self, i: int) -> tuple[Any, ...]:
-        """A record's leaf numbers in policy order, then its sensitive values."""
+    def runs(self) -> list[list[int]]:
+        """Neighbours by their quasi-identifiers, equal ones together, in runs that are long enough."""
+        fewest = [2, *(int(model.get("k", 1)) for model in self.policy["privacy"])]
+        fewest += [1 + self.fewest(model) for model in self.policy["privacy"] if "sensitive" in model]
+        equal = groups_of(range(len(self.table)), lambda i: repr(self.canonical(i, values=False)))
+        found: list[list[int]] = [[]]
+        for rows in sorted(equal.values(), key=lambda rows: self.canonical(rows[0], values=False)):
+            if len(found[-1]) >= max(fewest):
+                found.append([])
+            found[-1] += rows
+        if len(found) > 1 and len(found[-1]) < max(fewest):
+            last = found.pop()
+            found[-1] += last
+        return found
+
+    def fewest(self, model: Spec) -> int:
+        """How few rows can satisfy a model that looks at sensitive values."""
+        if model["model"] == "alpha-k":
+            return max(int(model["k"]), math.ceil(1 / Fraction(model["alpha"])))
+        if model["model"] == "t-closeness":
+            return 1
+        if model.get("variant") == "frequency" and any(not items for items in self.items(model["sensitive"])):
+            return 1
+        return math.ceil(Fraction(model["p"] if model["model"] == "p-sensitive" else model["l"]))
+
+    def mildest(self, model: Spec, runs: list[list[int]], kept: list[int], room: int) -> set[int]:
+        """The rows of the mildest runs without which a model holds: those that are enough, found by halving."""
+        items = self.items(model["sensitive"])
+        had = [next(iter(own), None) for own in items]
+        among = [had[i] for i in kept if had[i] is not None or model["model"] == "alpha-k"]
+        share = {value: Fraction(among.count(value), len(kept)) for value in set(among)}
+        weight = dict(share)
+        if model["model"] == "alpha-k" or model.get("variant") == "frequency":
+            most = Fraction(model["alpha"]) if "alpha" in model else 1 / Fraction(model["l"])
+            weight = {value: Fraction(own > most) for value, own in share.items()}
+
+        def measure(rows: Sequence[int]) -> Fraction:
+            return sum((weight.get(had[i], Fraction(0)) for i in rows), Fraction(0)) / len(rows)
+
+        ranked = sorted(
+            (run for run in runs if len({had[i] for i in run}) > 1 and measure(run) > measure(kept)), key=measure
+        )
+
+        def first(low: int, high: int, holds_at: Callable[[int], bool]) -> int:
+            while low < high:
+                middle = (low + high) // 2
+                low, high = (low, middle) if holds_at(middle) else (middle + 1, high)
+            return high
+
+        def size(begin: int, end: int) -> int:
+            return sum(map(len, ranked[begin:end]))
+
+        def enough(begin: int, end: int) -> bool:
+            gone = {i for run in ranked[begin:end] for i in run}
+            rest = [i for i in kept if i not in gone]
+            return bool(rest) and self.model_holds(model, rest, rest)
+
+        def furthest(begin: int) -> int:
+            return max(end for end in range(begin, len(ranked) + 1) if size(begin, end) <= room)
+
+        number = len(ranked)
+        worst = min(begin for begin in range(number + 1) if size(begin, number) <= room)
+        if worst == number or not enough(worst, number):
+            return set()
+        begin = first(0, worst, lambda begin: enough(begin, furthest(begin)))
+        end = first(begin + 1, furthest(begin), lambda end: enough(begin, end))
+        return {i for run in ranked[begin:end] for i in run}
+
+    def canonical(self, i: int, *, values: bool = True) -> tuple[Any, ...]:
+        """A record's leaf numbers in policy order, then, if asked for, its sensitive values."""
         key: list[Any] = []
         for name in self.quasi:
             value = self.table[i][name]
@@ -490,7 +551,7 @@ class Mondrian:
                 key.append((1, Fraction(0)) if value == self.missing[0] else (0, Fraction(value)))
             else:
                 key.append([way[0] for way in self.trees[name].ways].index(value))
-        for name, attribute in self.policy["attributes"].items():
+        for name, attribute in self.policy["attributes"].items() if values else ():
             if attribute["role"] == "sensitive":
                 items = self.items(name)
                 ordered = in_order({next(iter(x), None) for x in items}, attribute.get("hierarchy"))

@@ -5,31 +5,21 @@ Needs the extra `browser` and Debian's chromium. KVEIL_PICTURES=folder keeps the
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
 import kveil
+from browsers import PATIENCE, axe_source, browser_here, picture
 from kveil.datasets import hospital
 from kveil.flow.compare import compare
 from kveil.report.page import comparison_page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-AXE = importlib.util.find_spec("axe_playwright_python")
-if CHROMIUM is None:
-    pytest.skip("there is no chromium here to look at the page with: install one", allow_module_level=True)
-if importlib.util.find_spec("playwright") is None or AXE is None or AXE.origin is None:
-    pytest.skip(
-        "the extra `browser` is not here: pip install -c constraints.txt -e '.[browser]'", allow_module_level=True
-    )
-
-from playwright.sync_api import Browser, Page, sync_playwright  # noqa: E402
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 WIDTHS = {"desktop": 1280, "phone": 390}
 PAGES = ("owner", "public", "comparison", "everything", "rules")
@@ -81,28 +71,19 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with browser_here() as opened:
         yield opened
-        opened.close()
 
 
 def _opened(browser: Browser, page: Path, width: int, scheme: Any) -> tuple[Page, list[str]]:
     """Return a page in a window of a width, and the addresses it asks for that are not its own."""
     tab = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme).new_page()
+    tab.set_default_timeout(PATIENCE)
     strange: list[str] = []
     own = page.as_uri()
     tab.on("request", lambda request: strange.append(request.url) if request.url != own else None)
     tab.goto(own)
     return tab, strange
-
-
-def _keep(name: str) -> Path | None:
-    folder = os.environ.get("KVEIL_PICTURES")
-    if not folder:
-        return None
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    return Path(folder) / name
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -113,12 +94,10 @@ def test_a_page_in_the_browser(browser: Browser, pages: Path, name: str, device:
     assert tab.title()
     wide = tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0, "the page can be pushed sideways"
-    kept = _keep(f"{name}-{device}-{scheme}.png")
+    kept = picture(f"{name}-{device}-{scheme}.png")
     shot = tab.screenshot(full_page=True, path=kept)
     assert shot.startswith(b"\x89PNG")
-    assert AXE is not None
-    assert AXE.origin is not None
-    tab.evaluate(Path(AXE.origin).with_name("axe.min.js").read_text())
+    tab.evaluate(axe_source())
     found = tab.evaluate("axe.run()")
     assert [(rule["id"], [node["html"][:120] for node in rule["nodes"][:3]]) for rule in found["violations"]] == []
     assert strange == []
@@ -128,7 +107,7 @@ def test_a_page_in_the_browser(browser: Browser, pages: Path, name: str, device:
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_on_paper(browser: Browser, pages: Path, name: str) -> None:
     tab, strange = _opened(browser, pages / f"{name}.html", WIDTHS["desktop"], "dark")
-    kept = _keep(f"{name}.pdf")
+    kept = picture(f"{name}.pdf")
     paper = tab.pdf(format="A4", print_background=True, path=kept)
     assert paper.startswith(b"%PDF")
     assert strange == []

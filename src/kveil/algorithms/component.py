@@ -7,7 +7,7 @@ subset). It owns its columns alone, so a search can work on one component after 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -92,6 +92,14 @@ class SearchComponent:
     def largest_k(self) -> int:
         """The largest k that one of its models names, 1 where none does."""
         return max((constraint.k for constraint in self.constraints), default=1)
+
+    def sizes_only(self) -> SearchComponent:
+        """Return the component as far as sizes of groups go: what is public about it, whatever anybody has."""
+        fewest = [max(constraint.k, least_members(constraint.model, self.table)) for constraint in self.constraints]
+        constraints = [
+            replace(constraint, model=AtLeastK(k), k=k) for constraint, k in zip(self.constraints, fewest, strict=True)
+        ]
+        return replace(self, constraints=constraints)
 
     def spans(self) -> tuple[Ints, Ints]:
         """Return the distinct tuples of the table as spans of leaves, low and high, per attribute and tuple."""

@@ -32,6 +32,11 @@ class LeftOut:
         self.kept: Bools = np.ones(table.records, dtype=bool)
         self.reasons: dict[str, Ints] = {}
 
+    @property
+    def remaining(self) -> int:
+        """How many more may be left out."""
+        return self.allowed - int((~self.kept).sum())
+
     def leave_out(self, who: Bools, reason: str) -> None:
         """Leave rows out for a reason; raise Unmeetable beyond the limit."""
         self.kept = self.kept & ~who

@@ -36,7 +36,11 @@ class PublishedLoss(TypedDict):
 
 
 class Receipt(TypedDict):
-    """What may be published about a run; ``records`` is null where there are individuals, who may have many."""
+    """What may be published about a run.
+
+    ``algorithm`` and ``options`` are the policy's: which one `auto` took depends on who has what. ``records`` is null
+    where there are individuals, who may have many.
+    """
 
     kveil: str
     algorithm: str
@@ -72,8 +76,8 @@ def make_receipt(account: Account, run: Run) -> Receipt:
     }
     return {
         "kveil": account["kveil"],
-        "algorithm": account["algorithm"],
-        "options": account["options"],
+        "algorithm": run.policy.algorithm.name,
+        "options": dict(run.policy.algorithm.options),
         "seed": account["seed"],
         "engine": account["engine"],
         "records": account["records"] if account["individuals"] is None else None,

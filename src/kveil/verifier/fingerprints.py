@@ -186,6 +186,13 @@ def check_kl(model: KLDiversity, policy: Policy, rows: Rows, taking_part: Bools)
     )
 
 
+def one_set_is_too_frequent(model: KLDiversity, rows: Rows, taking_part: Bools) -> bool:
+    """Tell whether one fingerprint has more than 1/l of some people, taken as one class."""
+    place = _same_sets(_sets(rows, sensitive_of(model), missing=True))[taking_part]
+    most = np.array([np.bincount(place).max(initial=0)], dtype=np.int64)
+    return bool(above(most, 1 / Fraction(str(model.l)), np.array([len(place)], dtype=np.int64))[0])
+
+
 def check_kkm(model: KKmAnonymity, policy: Policy, rows: Rows, taking_part: Bools) -> Figures:
     """Check that classes have k people, and that k of a class share every combination of at most m items in it."""
     sets = _sets(rows, sensitive_of(model), missing=False)

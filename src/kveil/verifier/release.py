@@ -15,6 +15,7 @@ from kveil.verifier.guarantees import can_check, check_model, name_of
 from kveil.verifier.hidden import hidden_values
 from kveil.verifier.kept import compare_kept
 from kveil.verifier.labels import bounds_of_somebody, telling_labels
+from kveil.verifier.left_out import left_out_warnings
 from kveil.verifier.narrowing import narrowed_groups, narrowing_warnings
 from kveil.verifier.rows import INDIVIDUAL, Rows, release_rows, rule_texts
 from kveil.verifier.stars import Stars, Suppressed, read_stars
@@ -94,10 +95,10 @@ def verify_release(
     suppression, beyond_limit = _suppression(rows, policy, suppressed, aligned)
     findings += [*broken, *(sentence for _, sentence in dependencies if sentence), *beyond_limit]
     warnings = _star_warnings(policy, rows, suppression["starred"])
-    private_warnings = []
+    private_warnings = [] if aligned is None else left_out_warnings(policy, aligned, suppressed)
     if original is not None and policy.dependencies:
         narrowed = narrowed_groups(policy, rows, release, original, suppressed.taking_part())
-        private_warnings = narrowing_warnings(narrowed, rows.noun)
+        private_warnings += narrowing_warnings(narrowed, rows.noun)
     if not rows.height:
         warnings.append("the release has no records.")
     return Verdict(

@@ -606,14 +606,24 @@ def test_one_constraint_without_suppression_is_met_or_given_up() -> None:
         {"model": "l-diversity", "variant": "entropy", "l": 2},
     ],
 )
-def test_as_few_of_a_too_frequent_value_as_needed_are_suppressed(model: Spec) -> None:
+def test_of_a_table_with_too_much_of_one_value_the_mildest_neighbourhoods_are_suppressed(model: Spec) -> None:
     policy = policy_of({"a": RANGE, **S}, {"sensitive": "s", **model}, suppression={"limit": "0.3"})
-    rows = rows_of("a s", "1 x", "2 x", "3 x", "4 y", "5 y", "6 x", "7 y")
-    # Four x and three y: the last x in canonical order goes.
+    # Six x and five y. Runs of three neighbours: two with more x than there are in all, and the milder one is enough.
+    rows = rows_of("a s", "1 y", "2 x", "3 y", "4 x", "5 y", "6 x", "7 y", "8 x", "9 y", "10 x", "11 x")
     result = run(policy, rows)
     assert result is not None
-    assert result.owner.suppressed == {"one of too many with the same sensitive value": pytest.approx([5])}
-    policy["suppression"] = {"limit": 0}
+    assert result.owner.suppressed == {
+        "in a neighbourhood with too much of one sensitive value": pytest.approx([3, 4, 5])
+    }
+    policy["suppression"] = {"limit": "0.2"}
+    assert run(policy, rows) is None
+
+
+def test_a_neighbourhood_with_one_value_alone_is_never_what_is_left_out() -> None:
+    model = {"model": "l-diversity", "variant": "frequency", "l": 2, "sensitive": "s"}
+    policy = policy_of({"a": RANGE, **S}, model, suppression={"limit": "0.6"})
+    # Leaving out 4 to 6 would be enough, but then everybody would know what they have.
+    rows = rows_of("a s", "1 y", "2 x", "3 y", "4 x", "5 x", "6 x", "7 y", "8 x", "9 y")
     assert run(policy, rows) is None
 
 

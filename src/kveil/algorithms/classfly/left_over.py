@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.algorithms.classfly.part import Aside, ClassflyComponent, only
+from kveil.algorithms.neighbourhoods import come_by_runs, runs_of, shortest_run
 from kveil.algorithms.stars import can_show_stars, without_part
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.kernels.classfly.widening import price_groups
@@ -99,15 +100,39 @@ def take_in(part: ClassflyComponent, aside: Aside, *, widen: bool) -> int:
     A tuple first looks for values at which it falls, by every constraint, among records that are set aside as they
     are; else, if these may ``widen``, for groups to generalize over it, one after another the one that costs least.
     Tuples in canonical order, again and again while any of them is helped by the one before; of several places or
-    groups the cheapest, then the first in the order of nodes. What would break a constraint is not done.
+    groups the cheapest, then the first in the order of nodes. What would break a constraint is not done. Whoever stays
+    left over is suppressed: where sensitive values decide who may join, whole runs of neighbours do, or nobody of them.
     O(groups · attributes) per tuple, and as much per try where sensitive values have to be counted.
     """
     waiting = np.flatnonzero(aside.left)
     if not len(waiting) or aside.left.all():
         return 0
     waiting = waiting[np.lexsort(tuple(reversed(list(part.leaf_nodes[:, waiting]))))]
-    costs = [part.cost(a) for a in range(len(part.trees))]
     groups = _AsideGroups(part, aside)
+
+    def attempt(under: ClassflyComponent, offered: Bools) -> Bools:
+        nonlocal groups
+        groups = _AsideGroups(under, aside)
+        _take_in(groups, waiting[offered], widen=widen)
+        return np.asarray(groups.of[waiting] >= 0)
+
+    everyone = np.ones(len(waiting), dtype=bool)
+    if part.counts_only:
+        attempt(part, everyone)
+    else:
+        run = runs_of([*part.leaf_nodes[:, waiting]], part.weights[waiting], shortest_run(part.table))
+        able = attempt(part.sizes_only(), everyone)
+        come_by_runs(run, able, lambda offered: attempt(part, offered))
+    joined = int(part.weights[aside.left & (groups.of >= 0)].sum())
+    aside.left = groups.of < 0
+    aside.nodes[:, ~aside.left] = groups.shown[:, groups.of[~aside.left]]
+    return joined
+
+
+def _take_in(groups: _AsideGroups, waiting: Longs, *, widen: bool) -> None:
+    """Let waiting tuples join the groups set aside, one after another, while any of them can."""
+    part = groups.part
+    costs = [part.cost(a) for a in range(len(part.trees))]
     before = len(waiting) + 1
     while 0 < len(waiting) < before:
         before = len(waiting)
@@ -120,10 +145,6 @@ def take_in(part: ClassflyComponent, aside: Aside, *, widen: bool) -> int:
             if shown is not None:
                 groups.join(at, chosen, shown)
         waiting = waiting[groups.of[waiting] < 0]
-    joined = int(part.weights[aside.left & (groups.of >= 0)].sum())
-    aside.left = groups.of < 0
-    aside.nodes[:, ~aside.left] = groups.shown[:, groups.of[~aside.left]]
-    return joined
 
 
 def _fit(part: ClassflyComponent, groups: _AsideGroups, at: int, costs: list[Floats]) -> Ints | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -48,6 +49,15 @@ class ClassflyComponent:
         if not isinstance(constraint.model, Close):
             return constraint
         return replace(constraint, model=constraint.model.against(everyone_as_one(self.weights, self.pairs)))
+
+    def sizes_only(self) -> ClassflyComponent:
+        """Return the same as far as sizes of groups go."""
+        other = copy(self)
+        other.component = self.component.sizes_only()
+        other.constraints = sorted(other.component.constraints, key=lambda constraint: constraint.k)
+        other.more_is_safe = other.counts_only = True
+        other.pairs = {}
+        return other
 
     def satisfied(self, nodes: Ints, weights: Longs, pairs: dict[str, Pairs]) -> Bools:
         """Return the tuples that may be set aside: by the union constraint, or the maximal anonymous subset."""

@@ -128,12 +128,19 @@ class Clusterer(Splitter):
         group = np.full(parts.low.shape[1], -1, dtype=np.int32)
         group[parts.part[inside]] = self.mam.group[inside]
         size = np.bincount(parts.part[inside], minlength=parts.low.shape[1])
-        clusters = RowClusters(parts.part, parts.low, parts.high, size, group)
-        placement = Placement(self, space, clusters, inside)
-        waiting = [int(row) for row in self.table.canonical if inside[row] and star[parts.part[row]]]
-        give_away(waiting, placement.join_and_show, placement.start_equal)
-        parts.part[:] = clusters.label
-        parts.low, parts.high = clusters.low, clusters.high
+        before = parts.copy()
+        order = self.table.canonical
+        moving = order[inside[order] & star[parts.part[order]]]
+
+        def attempt(splitter: Splitter, offered: Bools) -> Bools:
+            own = before.copy()
+            clusters = RowClusters(own.part, own.low, own.high, size.copy(), group)
+            placement = Placement(splitter, space, clusters, inside)
+            left = give_away(moving[offered].tolist(), placement.join_and_show, placement.start_equal)
+            parts.take_over(ComponentParts(clusters.label, clusters.low, clusters.high, own.split))
+            return ~np.isin(moving, left)
+
+        self.by_runs(moving, attempt)
 
 
 def _of_items(values: SensitiveCodes, first: Ints) -> SensitiveCodes:

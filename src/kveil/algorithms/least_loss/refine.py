@@ -9,20 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from kveil.algorithms.component import components_of
+from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.costs import NodeCosts
 from kveil.algorithms.declared import DeclaredRule
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
 from kveil.algorithms.least_loss.search_groups import group_search_of
-from kveil.algorithms.least_loss.search_overlaps import overlap_search_of
+from kveil.algorithms.least_loss.search_overlaps import may_come_in, overlap_search_of
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch
 from kveil.algorithms.least_loss.unsuppress import come_back
+from kveil.algorithms.neighbourhoods import come_by_runs, looks_at_values, runs_of_rows
 from kveil.algorithms.rules.follow import followers_of
-from kveil.arrays import Ints
+from kveil.arrays import Bools, Ints, Longs
 from kveil.measures import measure
 from kveil.models.fingerprints import as_shown
 from kveil.progress import Progress
@@ -85,7 +87,10 @@ class _Refinement:
         for component in components_of(view):
             part = RefinedComponent(component, solution, self.order)
             coming = part.outside if alone else self.order[:0]
+            coming = self._coming_by_runs(part, solution, coming, self._runs(coming))
             came, columns = self._search(part, solution, coming, tries_per_row)
+            if len(came) < len(coming) and not part.component.counts_only:  # out of time: runs would be torn
+                came, columns = came[:0], [solution.shown[position] for position in part.positions]
             suppressed[part.number][came] = False
             back[came] = True
             for position, column in zip(part.positions, columns, strict=True):
@@ -118,10 +123,38 @@ class _Refinement:
             return self.given
         components = components_of(self.table)
 
-        def let_in(number: int, rows: Ints) -> tuple[Ints, list[Shown]]:
-            return self._search(RefinedComponent(components[number], self.given, self.order), self.given, rows, None)
+        coming = self.order[self.given.suppressed_anywhere[self.order]]
+        run = self._runs(coming)
+        if looks_at_values(self.table):  # who does not come back as far as sizes go tears no run: that is public
+            by_size = partial(self._let_in, [component.sizes_only() for component in components])
+            each = np.arange(len(coming))
+            back = come_back(self.table, self.given, coming, each, by_size, self.watch.stop)
+            able = ~back.suppressed_anywhere[coming]
+            coming, run = coming[able], run[able]
+        return come_back(self.table, self.given, coming, run, partial(self._let_in, components), self.watch.stop)
 
-        return come_back(self.table, self.given, self.order, let_in, self.watch.stop)
+    def _let_in(self, components: list[SearchComponent], number: int, rows: Ints) -> tuple[Ints, list[Shown]]:
+        """Let rows into a component of the given solution; return who came in, and what is shown."""
+        return self._search(RefinedComponent(components[number], self.given, self.order), self.given, rows, None)
+
+    def _runs(self, coming: Ints) -> Longs:
+        """Return the runs by which rows may come back: one per row where no model looks at sensitive values."""
+        return runs_of_rows(self.table, coming) if looks_at_values(self.table) else np.arange(len(coming))
+
+    def _coming_by_runs(self, part: RefinedComponent, solution: Solution, coming: Ints, run: Longs) -> Ints:
+        """Return the rows that come back into a component by whole runs, where its models look at sensitive values."""
+        if not len(coming) or part.component.counts_only:
+            return coming
+        if not part.component.over_everything and not may_come_in(part):
+            return coming[:0]
+
+        def attempt(under: RefinedComponent, offered: Bools) -> Bools:
+            came, _ = self._search(under, solution, coming[offered], None)
+            return np.isin(coming, came)
+
+        by_size = RefinedComponent(part.component.sizes_only(), solution, self.order)
+        able = attempt(by_size, np.ones(len(coming), dtype=bool))
+        return np.asarray(coming[come_by_runs(run, able, lambda offered: attempt(part, offered))])
 
     def _search(
         self, part: RefinedComponent, solution: Solution, coming: Ints, tries_per_row: float | None

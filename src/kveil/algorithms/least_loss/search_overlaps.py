@@ -15,7 +15,7 @@ from math import prod
 import numpy as np
 
 from kveil.algorithms.costs import NodeCosts
-from kveil.algorithms.least_loss.state import RefinedComponent, Watch
+from kveil.algorithms.least_loss.state import RefinedComponent, Watch, plain_size
 from kveil.arrays import Ints
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.neighbours import no_models
@@ -24,7 +24,6 @@ from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns
 from kveil.kernels.models.layout import Models
 from kveil.models.distributions import Close
 from kveil.models.groups import AtLeastK, GroupModel
-from kveil.models.of_policy import least_members
 from kveil.models.packed import needs_of, values_of
 from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Tree
@@ -98,7 +97,7 @@ class OverlapSearch:
         for attributes, own in members.items():
             more = [model for model in own if not isinstance(model, AtLeastK)]
             counted += more
-            sets.append((list(attributes), max(least_members(model, part.table) for model in own), len(more)))
+            sets.append((list(attributes), plain_size(own, part.table), len(more)))
         if not counted:
             return no_models(), sets
         names = sorted({m.sensitive for m in counted if m.sensitive is not None})

@@ -12,10 +12,13 @@ from kveil.algorithms.least_loss.layout import base_codes
 from kveil.algorithms.stars import star_cells
 from kveil.arrays import Bools, Ints
 from kveil.kernels.grouping.groups import group_rows
-from kveil.models.groups import Groups, Pairs
+from kveil.models.distributions import AlphaShare, DistinctValues
+from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
+from kveil.models.of_policy import least_members
 from kveil.progress import Progress
 from kveil.stopping import Stop
 from kveil.table.solution import Solution
+from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 
@@ -39,6 +42,16 @@ class Watch:
         self.progress(f"refining: loss {(cost + self.outside) / max(self.whole, 1):.3%} after {self.tries:,} tries")
 
 
+def plain_size(models: list[GroupModel], table: Table) -> int:
+    """Return how few members a group can have by what models say of sizes and of numbers of different values.
+
+    The search asks for so many before it looks at anything else; what shares and distances ask for shows in its tries.
+    """
+    sizes = [model.k for model in models if isinstance(model, (AtLeastK, AlphaShare))]
+    diverse = [least_members(model, table) for model in models if isinstance(model, DistinctValues)]
+    return max([1, *sizes, *diverse])
+
+
 class RefinedComponent:
     """A component of a table with the rows of a solution that take part in it, in canonical order.
 
@@ -57,7 +70,7 @@ class RefinedComponent:
         self.out = self.suppressed | (star if self.hides else False)
         self.rows = order[~self.out[order]]
         self.order = order
-        self.k = component.least_members
+        self.k = plain_size(self.models, self.table)
 
     @cached_property
     def rank(self) -> Ints:

@@ -7,24 +7,23 @@ from dataclasses import replace
 
 import numpy as np
 
-from kveil.arrays import Ints
+from kveil.algorithms.neighbourhoods import ROUNDS, whole_runs
+from kveil.arrays import Ints, Longs
 from kveil.stopping import Stop
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
 
 # Lets rows into a component of a solution: returns who came in, and what its attributes then show.
 LetIn = Callable[[int, Ints], tuple[Ints, list[Shown]]]
-ROUNDS = 6
 
 
-def come_back(table: Table, solution: Solution, order: Ints, let_in: LetIn, stop: Stop) -> Solution:
+def come_back(table: Table, solution: Solution, coming: Ints, run: Longs, let_in: LetIn, stop: Stop) -> Solution:
     """Return a solution with fewer suppressed rows, the same one where none can come back.
 
-    Every component lets in whom it can. Who did not get into all of them is left out, and the others try again from
-    the start, since they may have come in together with those; until all of them get in everywhere. Where the search
-    is to stop before that, nobody comes back.
+    Every component lets in whom it can. Who did not get into all of them is left out, with all of the same ``run``, and
+    the others try again from the start, since they may have come in together with those; until all of them get in
+    everywhere. Where the search is to stop before that, nobody comes back.
     """
-    coming = order[solution.suppressed_anywhere[order]]
     for _ in range(ROUNDS):
         if not len(coming):
             return solution
@@ -37,10 +36,10 @@ def come_back(table: Table, solution: Solution, order: Ints, let_in: LetIn, stop
             inside[came] -= 1
             for position, column in zip(table.positions(component.attributes), columns, strict=True):
                 shown[position] = column
-        everywhere = coming[inside[coming] == 0]
-        if len(everywhere) == len(coming):
+        everywhere = whole_runs(run, inside[coming] == 0)
+        if everywhere.all():
             suppressed = solution.suppressed.copy()
             suppressed[:, coming] = False
             return replace(solution, shown=tuple(shown), suppressed=suppressed, alike=None)
-        coming = everywhere
+        coming, run = coming[everywhere], run[everywhere]
     return solution

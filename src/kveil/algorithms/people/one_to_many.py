@@ -7,15 +7,15 @@ every fingerprint; Mondrian splits while no fingerprint has more than 1/l of a p
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Literal
 
 import numpy as np
 
 from kveil.algorithms.classfly.classfly import ClassflyOptions, classfly_complete
 from kveil.algorithms.limits import limit_groups
+from kveil.algorithms.neighbourhoods import counted_rows, hidden_with_neighbours, runs_to_leave_out
 from kveil.algorithms.people.item_sets import bucketings, generalize_items
-from kveil.algorithms.people.order import canonical_fingerprints, canonical_people
+from kveil.algorithms.people.order import canonical_fingerprints
 from kveil.algorithms.splitting.mondrian import split_kept
 from kveil.algorithms.stars import NOTHING_LEFT, nothing_left
 from kveil.algorithms.suppression import LeftOut, beyond_limit
@@ -23,11 +23,9 @@ from kveil.arrays import Bools, Ints
 from kveil.errors import Unmeetable
 from kveil.kernels.grouping.groups import group_rows
 from kveil.measures import measure
-from kveil.models.distributions import exact
 from kveil.models.fingerprints import as_shown, fingerprint_name, fingerprints
 from kveil.models.groups import AtLeastK, Pairs
 from kveil.models.of_policy import counted_names, group_model
-from kveil.models.shares import at_least
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.components import implied, largest_k, most_suppressed
 from kveil.policy.fields import PolicyPart
@@ -51,9 +49,9 @@ class PeopleOptions(PolicyPart):
 def one_to_many(table: Table, options: PeopleOptions, rng: np.random.Generator) -> Solution:
     """Generalize the fingerprints by Partition, then the quasi-identifiers by Mondrian.
 
-    People whose group of equal limits cannot be diverse are suppressed, from the largest fingerprint where leaving
-    out a few is enough; then fingerprints that have lost people are generalized again. Cost: that of Partition,
-    O(items) for every node that is opened, and of Mondrian.
+    People whose group of equal limits cannot be diverse are suppressed, only some neighbourhoods of it where that is
+    enough; then fingerprints that have lost people are generalized again. Cost: that of Partition, O(items) for every
+    node that is opened, and of Mondrian.
     """
     return _best(table, options, "1m-generalization")
 
@@ -96,13 +94,13 @@ def _solve(table: Table, options: PeopleOptions, name: str) -> Solution:
         solution, _ = split_kept(view, kept, by_gain=options.choose == "gain")
         gone = solution.suppressed_anywhere & kept
         if gone.any():
-            few = _too_many_alike(view, kept, canonical_people(table))
+            few = _too_much_alike(view, kept, left_out.remaining)
             if 0 < int(few.sum()) < int(gone.sum()):
-                left_out.leave_out(few, "one of too many with the same fingerprint")
+                left_out.leave_out(few, "in a neighbourhood with too many of the same fingerprint")
             else:
                 left_out.leave_out(gone, "too rare, or too much alike, within its boundaries")
             continue
-        hidden = nothing_left(table, solution.shown, items) & kept
+        hidden = hidden_with_neighbours(table, solution.shown, items, kept)
         if not hidden.any():
             break
         left_out.leave_out(hidden, NOTHING_LEFT)
@@ -170,43 +168,22 @@ def _shared(table: Table, items: dict[str, Ints], kept: Bools) -> bool:
     return True
 
 
-def _too_many_alike(view: Table, kept: Bools, order: Ints) -> Bools:
-    """Return people to leave out so that no fingerprint has more than 1/l of a group of equal limits.
+def _too_much_alike(view: Table, kept: Bools, allowed: int) -> Bools:
+    """Return neighbourhoods to leave out so that no fingerprint has more than 1/l of a group of equal limits.
 
-    From the largest fingerprint, last in canonical order first; nobody of a group where that would leave none.
+    Nobody of a group where no neighbourhoods are enough.
     """
     out = np.zeros(view.records, dtype=bool)
     for component in view.components:
         wanted = [view.policy.privacy[i] for i in component.models]
-        models = [model for model in wanted if isinstance(model, KLDiversity)]
+        models = [group_model(model, view) for model in wanted if isinstance(model, KLDiversity)]
         if not models:
             continue
         positions = view.positions(component.attributes)
         group = limit_groups(view, positions, view.distinct.low[positions])[0][view.distinct.member]
-        people = order[kept[order] & ~out[order]]
+        people = np.flatnonzero(kept & ~out)
         by_group = people[np.argsort(group[people], kind="stable")]
         for members in np.split(by_group, np.flatnonzero(np.diff(group[by_group])) + 1):
-            for model in models:
-                code = view.sensitive[fingerprint_name(model)].code
-                out[_trim(members[~out[members]], code, at_least(exact(model.l)))] = True
+            few = runs_to_leave_out(counted_rows(view, members), models, allowed - int(out.sum()))
+            out[members[few]] = True
     return out
-
-
-def _trim(members: Ints, code: Ints, limit: Fraction) -> Ints:
-    """Return whom to leave out of a group, given in canonical order, so that no code has more than 1/l of it."""
-    values, place, counts = np.unique(code[members], return_inverse=True, return_counts=True)
-    left, total = counts.copy(), len(members)
-    # The first to appear in canonical order breaks ties between equally large fingerprints.
-    appears = np.full(len(values), len(members))
-    np.minimum.at(appears, place.reshape(-1), np.arange(len(members)))
-    while total and left.max() * limit.numerator > total * limit.denominator:
-        largest = np.flatnonzero(left == left.max())
-        left[largest[np.argmin(appears[largest])]] -= 1
-        total -= 1
-    if not total:
-        return members[:0]
-    gone = counts - left
-    out = np.zeros(len(members), dtype=bool)
-    for value in np.flatnonzero(gone).tolist():
-        out[np.flatnonzero(place.reshape(-1) == value)[-int(gone[value]) :]] = True
-    return members.compress(out)

@@ -16,8 +16,9 @@ from pydantic import Field
 
 from kveil.algorithms.clustering.k_member import dissolve_stars
 from kveil.algorithms.clustering.space import RowClusters, Space, clusters_of
+from kveil.algorithms.neighbourhoods import hidden_with_neighbours
 from kveil.algorithms.people.item_sets import joined_sets, lay_items
-from kveil.algorithms.stars import NOTHING_LEFT, nothing_left
+from kveil.algorithms.stars import NOTHING_LEFT
 from kveil.algorithms.suppression import LeftOut
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.items.combinations import climb, merge_nearest
@@ -64,7 +65,7 @@ def rmerger(table: Table, options: RmergerOptions, rng: np.random.Generator) -> 
             continue
         items, rounds = _generalize(table, clusters.label, k, m)
         shown = () if space is None else tuple(space.shown(clusters))
-        hidden = nothing_left(table, shown, items) & kept
+        hidden = hidden_with_neighbours(table, shown, items, kept)
         if not hidden.any():
             break
         left_out.leave_out(hidden, NOTHING_LEFT)

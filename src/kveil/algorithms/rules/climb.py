@@ -134,6 +134,11 @@ class ClimbingRows:
                         inside = self.united[m][self.classes[m]] & ~self.gone[component]
                         changed |= self._cover(np.flatnonzero(inside & self._taking_part()), self.classes[m], right)
 
+    def is_sensitive(self, column: int) -> bool:
+        """Tell whether what a rule names is a sensitive attribute."""
+        name = list(self.table.others)[column - self.quasi] if column >= self.quasi else self.table.names[column]
+        return self.table.policy.attributes[name].role == "sensitive"
+
     def _taking_part(self) -> Bools:
         return np.asarray(~self.dead & ~self.nothing_left())
 
@@ -166,7 +171,9 @@ class ClimbingRows:
         of_chosen = of_chosen.reshape(-1).astype(np.int32)
         code = cells[rows[first[chosen]]]
         weight = np.bincount(key, weights=self.weights[rows], minlength=len(first)).astype(np.int64)[chosen]
-        if right >= self.quasi:
+        if right >= self.quasi and self.is_sensitive(right):
+            fits = np.zeros(len(chosen), dtype=bool)  # what somebody has must not decide who goes: all of a group do
+        elif right >= self.quasi:
             fits = heaviest(code, of_chosen, len(numbers), weight)
         else:
             fits = self.values[right].together(code, of_chosen, len(numbers), weight)

@@ -16,10 +16,11 @@ import numpy as np
 
 from kveil.algorithms.component import named_k
 from kveil.algorithms.declared import DeclaredRule, rules_of
+from kveil.algorithms.neighbourhoods import hidden_with_neighbours
 from kveil.algorithms.rules.climb import beyond_rules, climbed
 from kveil.algorithms.rules.tighten import tightened
 from kveil.algorithms.settle import settle
-from kveil.algorithms.stars import NOTHING_LEFT, nothing_left
+from kveil.algorithms.stars import NOTHING_LEFT
 from kveil.errors import Unmeetable
 from kveil.measures import measure
 from kveil.models.fingerprints import as_shown
@@ -97,7 +98,7 @@ def keep_rules(table: Table, solution: Solution, rules: list[DeclaredRule]) -> S
                 return kept
     view = as_shown(table, dict(solution.items))
     found = climbed(view, solution, rules)
-    while (hidden := nothing_left(table, found.shown, found.items) & ~found.suppressed_anywhere).any():
+    while (hidden := hidden_with_neighbours(table, found.shown, found.items, ~found.suppressed_anywhere)).any():
         # Who shows nothing any more counts as suppressed, and what they shared with others is missing there.
         before = found.reasons.get(NOTHING_LEFT, np.zeros(0, dtype=np.int32))
         reasons = {**found.reasons, NOTHING_LEFT: np.append(before, np.flatnonzero(hidden)).astype(np.int32)}

@@ -13,17 +13,18 @@ import numpy as np
 
 from kveil.algorithms.component import components_of
 from kveil.algorithms.limits import is_bounded
+from kveil.algorithms.neighbourhoods import counted_rows, looks_at_values, runs_to_leave_out
 from kveil.algorithms.splitting.parts import ComponentParts, Splitter
 from kveil.algorithms.stars import NOTHING_LEFT, group_of_stars_is_lost, nothing_left
 from kveil.algorithms.suppression import beyond_limit
-from kveil.arrays import Bools, Ints, Longs
-from kveil.models.distributions import AlphaShare, Close, DistinctValues
-from kveil.models.groups import AtLeastK, Groups, Pairs
+from kveil.arrays import Bools
 from kveil.models.of_policy import group_model, sensitive_pairs
 from kveil.policy.components import most_suppressed
 from kveil.policy.fields import PolicyPart
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
+
+CROWDED = "in a neighbourhood with too much of one sensitive value"  # the reason that owners are told
 
 
 class MondrianOptions(PolicyPart):
@@ -39,8 +40,9 @@ class MondrianOptions(PolicyPart):
 def mondrian(table: Table, options: MondrianOptions, rng: np.random.Generator) -> Solution:
     """Split top-down while every part satisfies every model; a part shows the LCA of its values.
 
-    Records that no release can keep (their group of equal limits fails) are suppressed, from the most frequent
-    value where leaving out a few is enough. Cost: O(tuples · attributes) per level of the recursion.
+    Records that no release can keep (their group of equal limits fails) are suppressed; where the whole table has too
+    much of one value and leaving out some neighbourhoods is enough, only these. Cost: O(tuples · attributes) per level
+    of the recursion.
     """
     return solve_by_parts(table, "mondrian", by_gain=options.choose == "gain")
 
@@ -49,9 +51,9 @@ def solve_by_parts(table: Table, name: str, *, by_gain: bool = False, splitter: 
     """Return a solution by one way of dividing components into parts, or raise where too much would be lost."""
     allowed = most_suppressed(table.policy, table.records)
     kept = np.ones(table.records, dtype=bool)
-    trimmed = _trim(table, allowed)
-    kept[trimmed] = False
-    reasons = {"one of too many with the same sensitive value": trimmed} if len(trimmed) else {}
+    crowded = _crowded(table, allowed)
+    kept[crowded] = False
+    reasons = {CROWDED: np.flatnonzero(crowded).astype(np.int32)} if crowded.any() else {}
     starred = np.zeros(table.records, dtype=bool)
     while True:
         solution, hidden = split_kept(table, kept, by_gain=by_gain, splitter=splitter)
@@ -140,51 +142,14 @@ def _split_without(
     return divided
 
 
-def _trim(table: Table, allowed: int) -> Ints:
-    """Return rows to suppress so that the whole table satisfies models that forbid too frequent values.
+def _crowded(table: Table, allowed: int) -> Bools:
+    """Return neighbourhoods to suppress so that the whole table satisfies models that forbid too frequent values.
 
-    Of the most frequent value of the failing model, the last in canonical order first; empty where the table holds
-    or where leaving out so many is not allowed. Only for a table without boundaries, where a row has one value.
+    Nobody where the table holds, or where leaving out so many is not allowed. Only for a table without boundaries,
+    where a row has one value.
     """
-    nothing = np.zeros(0, dtype=np.int32)
     bounded = any(is_bounded(table, position) for position in range(len(table.trees)))
-    if not allowed or bounded or table.persons is not None or not table.sensitive:
-        return nothing
+    if not allowed or bounded or table.persons is not None or not looks_at_values(table):
+        return np.zeros(table.records, dtype=bool)
     models = [group_model(model, table) for model in table.policy.privacy]
-    tally = {name: np.bincount(s.code, minlength=s.known + 1) for name, s in table.sensitive.items()}
-    waiting: dict[tuple[str, int], list[int]] = {}  # rows of a value that are still in, in canonical order
-    gone: list[int] = []
-    out = np.zeros(table.records, dtype=bool)
-    while len(gone) <= allowed:
-        failing = [model for model in models if not model.good(_as_one(table, tally, table.records - len(gone)))[0]]
-        if not failing:
-            return np.array(sorted(gone), dtype=np.int32)
-        frequent = next((m for m in failing if not isinstance(m, (AtLeastK, DistinctValues, Close))), None)
-        if frequent is None or frequent.sensitive is None:
-            return nothing
-        name, known = frequent.sensitive, table.sensitive[frequent.sensitive].known
-        # Only (α,k) takes missing for a value.
-        counts = tally[name] if isinstance(frequent, AlphaShare) else tally[name][:known]
-        if not counts.any():
-            return nothing
-        value = int(np.argmax(counts))
-        if (name, value) not in waiting:
-            order = table.canonical
-            waiting[name, value] = order[table.sensitive[name].code[order] == value].tolist()
-        row = waiting[name, value].pop()
-        while out[row]:
-            row = waiting[name, value].pop()
-        out[row] = True
-        gone.append(row)
-        for other, sensitive in table.sensitive.items():
-            tally[other][sensitive.code[row]] -= 1
-    return nothing
-
-
-def _as_one(table: Table, tally: dict[str, Longs], rows: int) -> Groups:
-    """Return a whole table as one group, by its counts alone."""
-    pairs = {}
-    for name, counts in tally.items():
-        codes = np.flatnonzero(counts).astype(np.int32)
-        pairs[name] = Pairs(np.zeros(len(codes), dtype=np.int32), codes, counts[codes], table.sensitive[name].known)
-    return Groups(np.zeros(1, dtype=np.int32), 1, np.array([rows], dtype=np.int64), pairs)
+    return runs_to_leave_out(counted_rows(table, np.arange(table.records)), models, allowed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from kveil.algorithms.component import SearchComponent, everyone_as_one
 from kveil.algorithms.costs import weighted_losses
 from kveil.algorithms.limits import mam_groups
+from kveil.algorithms.neighbourhoods import come_by_runs, runs_of, shortest_run
 from kveil.algorithms.splitting.trees import lay_trees
 from kveil.algorithms.stars import give_away, star_spans, without_part
 from kveil.arrays import Bools, Floats, Ints, Longs
@@ -29,6 +31,14 @@ class ComponentParts:
     low: Ints  # attribute of the component × part
     high: Ints
     split: bool = True  # each part holds alone; where not, parts hold together with others of equal values
+
+    def copy(self) -> ComponentParts:
+        """Return the same parts, to be changed by themselves."""
+        return ComponentParts(self.part.copy(), self.low.copy(), self.high.copy(), self.split)
+
+    def take_over(self, other: ComponentParts) -> None:
+        """Become what other parts are."""
+        self.part, self.low, self.high, self.split = other.part, other.low, other.high, other.split
 
 
 class Splitter:
@@ -51,10 +61,37 @@ class Splitter:
         return f"too rare over {', '.join(self.component.names)} within its boundaries"
 
     def dissolve(self, parts: ComponentParts) -> None:
-        """Give the tuples of parts that would show nothing but stars to others."""
-        neighbours = _Neighbours(self, parts)
-        if neighbours.moving is not None:
-            give_away(neighbours.moving, neighbours.join, lambda left: set())
+        """Give the tuples of parts that would show nothing but stars to others.
+
+        What stays behind is lost. So, where sensitive values decide who may join, whole runs of neighbours do.
+        """
+        moving = _Neighbours(self, parts).moving
+        if moving is None:
+            return
+        before = parts.copy()
+
+        def attempt(splitter: Splitter, offered: Bools) -> Bools:
+            parts.take_over(before.copy())
+            waiting = [at for at, may in zip(moving, offered.tolist(), strict=True) if may]
+            left = give_away(waiting, _Neighbours(splitter, parts).join, lambda left: set())
+            return ~np.isin(moving, left)
+
+        self.by_runs(np.array(moving), attempt)
+
+    def by_runs(self, tuples: Longs, attempt: Callable[[Splitter, Bools], Bools]) -> None:
+        """Let tuples of lost parts find places, by whole runs where sensitive values have a say in it.
+
+        ``attempt`` lets tuples into the parts of a splitter, from the start each time, and returns who found a place.
+        """
+        able = np.ones(len(tuples), dtype=bool)
+        if self.component.counts_only:
+            attempt(self, able)
+            return
+        able = attempt(type(self)(self.component.sizes_only(), {}, self.weights), able)
+        distinct = self.table.distinct
+        spans = [*distinct.low] if distinct.low is distinct.high else [*distinct.low, *distinct.high]
+        run = runs_of([leaves[tuples] for leaves in spans], self.weights[tuples], shortest_run(self.table))
+        come_by_runs(run, able, lambda offered: attempt(self, offered))
 
     def good(self, group: Ints, groups: int, weights: Longs) -> Bools:
         """Tell which groups of tuples satisfy every model by themselves."""
