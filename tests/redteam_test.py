@@ -14,6 +14,8 @@ import polars as pl
 import pytest
 
 import kveil
+from kveil.flow.anonymize import Targets, anonymize_file
+from kveil.flow.inputs import with_algorithm
 from kveil.policy.model import Policy
 from kveil.words import count
 from naive import people as naive_people
@@ -850,6 +852,7 @@ def test_5_a_published_policy_keeps_boundaries(tmp_path: Path, boundary: object,
         again = run("verify", tmp_path / "q.yaml", "--release", tmp_path / "r.csv", "--json")
         assert again.code == 0
         assert again.json["guarantees"] == judged.json["guarantees"]
+        assert again.json["sha256"] == judged.json["sha256"]
         assert "name" not in (tmp_path / "q.yaml").read_text(encoding="utf-8").replace("names", "")
         refused = run(
             "hierarchy", "publish", tmp_path / "p.yaml", "--release", tmp_path / "r.csv", "-o", tmp_path / "q.yaml"
@@ -881,6 +884,7 @@ def test_5_distances_in_a_published_tree_are_those_of_the_whole(tmp_path: Path) 
     others = published(tmp_path, tmp_path / "p.yaml", tmp_path / "r.csv")
     assert "Mitral" not in (others / "public.d.hierarchy.csv").read_text(encoding="utf-8")
     again = run("verify", others / "public.yaml", "--release", others / "r.csv", "--json")
+    assert again.json["sha256"] == before.json["sha256"]
     assert [g["worst"] for g in again.json["guarantees"]] == pytest.approx(
         [g["worst"] for g in before.json["guarantees"]]
     )
@@ -1010,6 +1014,155 @@ def test_7_what_midpoints_do_not_go_with_is_refused(
     roles = {"weight": {"role": Q, "hierarchy": {"ranges": hierarchy}, **more}}
     with pytest.raises(kveil.PolicyError, match=told):
         kveil.Policy(**about(roles, K))  # type: ignore[arg-type]
+
+
+# ------------------------------------------------------------------ 8: nobody shows what others have
+
+
+def both_ways(
+    tmp_path: Path,
+    rows: list[dict[str, Any]],
+    odd: tuple[dict[str, Any], ...],
+    policy: dict[str, object],
+    algorithm: str,
+) -> None:
+    """Check that releases and receipts are the same, whichever of some records is the one that is left out."""
+    policy = {"release": {"order": "sorted"}, **policy}
+    for suffix in ("csv", "parquet", "arrow"):
+        seen = set()
+        for number, one in enumerate(odd):
+            here = tmp_path / f"{suffix}{number}"
+            here.mkdir(exist_ok=True)
+            pl.DataFrame([*rows, one]).write_parquet(here / "t.parquet")
+            (here / "p.yaml").write_text(json.dumps({"kveil": 1, "data": {"path": "t.parquet"}, **policy}))
+            targets = Targets(here / f"r.{suffix}", receipt=here / "receipt.json", owner=here / "o.json")
+            loaded = kveil.Policy.load(here / "p.yaml")
+            account = anonymize_file(with_algorithm(loaded, algorithm), here / "t.parquet", targets)
+            assert (account["individuals"] or account["records"])["suppressed"] == 1
+            files = ("--release", targets.release, "--original", here / "t.parquet", "--owner", here / "o.json")
+            checked = run("verify", here / "p.yaml", *files, "--json")
+            assert checked.code == 0, checked.out
+            assert run("measure", here / "p.yaml", *files, "--json").json["loss"] == pytest.approx(account["loss"])
+            seen.add((targets.release.read_bytes(), (here / "receipt.json").read_bytes()))
+        assert len(seen) == 1, suffix
+
+
+@pytest.mark.parametrize("show", ["drop", "star"])
+@pytest.mark.parametrize("algorithm", ["datafly", "mondrian", "classfly+complete", "least-loss"])
+def test_8_intervals_are_written_by_the_numbers_that_are_released(tmp_path: Path, show: str, algorithm: str) -> None:
+    rows = [{"w": str(60 + i % 10), "c": "xy"[i // 15], "d": f"d{i % 4}"} for i in range(30)]
+    spec = {"role": Q, "hierarchy": {"intervals": {"from": 0, "to": 200, "widths": [10, 50]}}}
+    policy = about(
+        {"w": spec, "c": {"role": Q, "boundary": {"level": 0}}, "d": S}, K, suppression={"limit": 0.1, "show": show}
+    )
+    odd = tuple({"w": w, "c": "z", "d": "d1"} for w in ("199", "199.5", "12.25"))
+    both_ways(tmp_path, rows, odd, policy, algorithm)
+    shown = pl.read_csv(tmp_path / "csv1" / "r.csv", infer_schema=False)["w"].to_list()
+    assert any("-" in text for text in shown)
+    assert not any("[" in text for text in shown)
+
+
+def test_8_a_released_fraction_still_makes_intervals_half_open(tmp_path: Path) -> None:
+    rows = [{"w": str(60 + i % 10), "d": f"d{i % 4}"} for i in range(20)] + [{"w": "64.5", "d": "d1"}]
+    spec = {"role": Q, "hierarchy": {"intervals": {"from": 0, "to": 200, "widths": [10, 50]}}}
+    policy = kveil.Policy(**about({"w": spec, "d": S}, K, release={"order": "keep"}))  # type: ignore[arg-type]
+    result = kveil.anonymize(pl.DataFrame(rows), policy, algorithm="datafly")
+    assert set(result.data["w"]) == {"[60,70)"}
+    wrong = result.data.with_columns(w=pl.lit("60-69"))
+    assert any("does not know" in finding for finding in kveil.verify(wrong, policy, pl.DataFrame(rows)).findings)
+
+
+@pytest.mark.parametrize("boundary", [["60-69"], ["[60,70)"]])
+def test_8_a_boundary_marks_an_interval_in_either_notation(tmp_path: Path, boundary: list[str]) -> None:
+    rows = [{"w": str(60 + i % 10), "c": "xy"[i // 15], "d": f"d{i % 4}"} for i in range(30)]
+    spec = {"role": Q, "hierarchy": {"intervals": {"from": 0, "to": 200, "widths": [10, 50]}}, "boundary": boundary}
+    policy = about({"w": spec, "c": {"role": Q}, "d": S}, K, suppression={"limit": 0.1})
+    both_ways(tmp_path, rows, tuple({"w": w, "c": "x", "d": "d1"} for w in ("199", "199.5")), policy, "datafly")
+
+
+@pytest.mark.parametrize("shape", ["sets", "long"])
+@pytest.mark.parametrize(
+    "hierarchy", [None, {"mask": {"keep": [1]}}, {"intervals": {"from": 0, "to": 200, "widths": [5]}}]
+)
+def test_8_the_order_of_items_is_decided_by_those_that_are_released(
+    tmp_path: Path, shape: str, hierarchy: dict[str, Any] | None
+) -> None:
+    rows = [
+        {"who": f"p{i}", "zip": str(i // 4), "d": item}
+        for i in range(12)
+        for item in (["9", "10"], ["10", "100", "9"], ["21", "2"])[i % 3]
+    ]
+    item = {"role": S, **({"hierarchy": hierarchy} if hierarchy else {})}
+    policy = about(
+        {"who": "individual", "zip": {"role": Q, "boundary": {"level": 0}}, "d": item},
+        {**K, "k": 2},
+        suppression={"limit": 0.1},
+        release={"order": "sorted", "shape": shape},
+    )
+    others = ["7", "1", "1.5"] if hierarchy and "intervals" in hierarchy else ["7", "HIV", "1", "1x"]
+    odd = tuple({"who": "z", "zip": "far", "d": other} for other in others)
+    both_ways(tmp_path, rows, odd, policy, "mondrian")
+
+
+def test_8_generalized_items_are_written_by_those_that_are_released(tmp_path: Path) -> None:
+    rows = [
+        {"who": f"p{i}", "zip": "1", "d": item}
+        for i in range(12)
+        for item in (["61", "8"], ["62", "9"], ["63", "7"])[i % 3]
+    ]
+    tree = {"hierarchy": {"intervals": {"from": 0, "to": 100, "widths": [10, 50]}}}
+    model = {"model": "kl-diversity", "sensitive": "d", "k": 5, "l": 1}
+    roles = {"who": "individual", "zip": {"role": Q, "boundary": {"level": 0}}, "d": {"role": S, **tree}}
+    policy = about(roles, model, {**K, "k": 2}, suppression={"limit": 0.1})
+    odd = tuple({"who": "z", "zip": "far", "d": other} for other in ("33", "33.5"))
+    both_ways(tmp_path, rows, odd, policy, "1m-generalization")
+    assert set(pl.read_csv(tmp_path / "csv1" / "r.csv", infer_schema=False)["d"]) == {"0-9|60-69"}
+
+
+def test_8_what_lies_below_the_text_of_an_item_is_the_released_ones_own(tmp_path: Path) -> None:
+    rows = [("z", "far", 5_000_001), *((f"p{i}", "near", 5_000_000) for i in range(4))]
+    results = []
+    for first in (5_000_001, 7_000_000):
+        here = [(who, zip_, first if who == "z" else at) for who, zip_, at in rows]
+        frame = pl.DataFrame(here, schema=["who", "zip", "t"], orient="row")
+        frame = frame.with_columns(pl.col("t").cast(pl.Datetime("ns")))
+        policy = about({"who": "individual", "zip": {"role": Q, "boundary": {"level": 0}}, "t": S}, {**K, "k": 2},
+                       suppression={"limit": 0.3})  # fmt: skip
+        results.append(kveil.anonymize(frame, kveil.Policy(**policy), algorithm="datafly").data)  # type: ignore[arg-type]
+    assert results[0].equals(results[1])
+    assert results[0]["t"].explode().cast(pl.Int64).unique().to_list() == [5_000_000]
+
+
+@pytest.mark.parametrize("algorithm", ["mondrian", "pk-clustering", "least-loss"])
+def test_8_no_bound_is_the_value_of_somebody_who_is_left_out(algorithm: str) -> None:
+    """Groups are made before it is known who is left out for the sake of another component."""
+    seen = 0
+    for seed in range(200, 212):
+        draw = np.random.default_rng(seed)
+        rows = [
+            {
+                "a": str(draw.integers(20, 99)),
+                "b": "xyzuvw"[draw.integers(0, 6)],
+                "c": str(draw.integers(0, 30)),
+                "d": "pq"[draw.integers(0, 2)],
+            }
+            for _ in range(30)
+        ]
+        spans = {
+            "a": {"role": Q, "hierarchy": {"ranges": {"within": [0, 200]}}},
+            "b": {"role": Q, "boundary": {"level": 0}},
+        }
+        spans["c"] = {"role": Q, "hierarchy": {"ranges": {"within": [0, 50]}}, "boundary": {"max_width": 9}}
+        models = {**K, "attributes": ["a"], "k": 3}, {**K, "attributes": ["b", "c"], "k": 2}
+        policy = about({**spans, "d": S}, *models, suppression={"limit": 0.9}, release={"order": "keep"})
+        result = kveil.anonymize(pl.DataFrame(rows), kveil.Policy(**policy), algorithm=algorithm)  # type: ignore[arg-type]
+        seen += len(rows) - len(result.owner.rows)
+        for name in ("a", "c"):
+            values: dict[str, set[str]] = {}
+            for shown, row in zip(result.data[name], result.owner.rows, strict=True):
+                values.setdefault(shown, set()).add(rows[row][name])
+            assert all(set(shown.split("-")) <= had for shown, had in values.items())
+    assert seen > 12
 
 
 # ------------------------------------------------------------------ 9: less is promised than the owner may think
@@ -1310,6 +1463,41 @@ def test_10_models_about_sets_refuse_rows_that_join_attributes(model: dict[str, 
 
 
 # ------------------------------------------------------------------ 12: smaller ones
+
+
+def test_12_the_hash_of_a_policy_covers_its_hierarchies_as_others_get_them(tmp_path: Path) -> None:
+    lines = "Oslo;north;*\nBergen;north;*\nRome;south;*\nBari;south;*\n"
+    rows = ["Oslo,x", "Bergen,y", "Rome,x", "Bari,y"] * 2
+    (tmp_path / "t.csv").write_text("city,d\n" + "\n".join(rows) + "\n")
+    policy = """kveil: 1
+data: {path: t.csv}
+attributes: {city: {role: quasi-identifier, hierarchy: h.csv}, d: {role: sensitive}}
+privacy: [{model: k-anonymity, k: 4}]
+algorithm: datafly
+"""
+
+    def hashes(hierarchy: str, text: str) -> tuple[str, str]:
+        (tmp_path / "h.csv").write_text(hierarchy)
+        (tmp_path / "p.yaml").write_text(text)
+        done = run("anonymize", tmp_path / "p.yaml", "-o", tmp_path / "r.csv", "--receipt", tmp_path / "receipt.json")
+        assert done.code == 0, done.err
+        checked = run("verify", tmp_path / "p.yaml", "--release", tmp_path / "r.csv", "--json").json
+        receipt = json.loads((tmp_path / "receipt.json").read_text())
+        assert checked["sha256"] == receipt["sha256"]
+        return receipt["sha256"]["policy"], (tmp_path / "r.csv").read_text()
+
+    first, release = hashes(lines, policy)
+    # The same meaning: other words around it, another order of lines, a value that the release does not show.
+    assert hashes(lines, "# mine\n" + policy.replace("algorithm: datafly", "algorithm: mondrian\nseed: 3"))[0] == first
+    assert hashes("Nice;south;*\n" + lines, policy) == (first, release)
+    # Another meaning, though the release is the same to the byte.
+    other = lines.replace(";north;*", ";north;cold;*").replace(";south;*", ";south;warm;*")
+    assert hashes(other, policy.replace("hierarchy: h.csv", "hierarchy: h.csv, boundary: [north, south]"))[0] != first
+    assert hashes(lines, policy.replace("k: 4", "k: 3"))[0] != first
+    hashes(lines, policy)
+    others = published(tmp_path, tmp_path / "p.yaml", tmp_path / "r.csv")
+    again = run("verify", others / "public.yaml", "--release", others / "r.csv", "--json").json
+    assert again["sha256"]["policy"] == first
 
 
 def test_12_formulas_are_counted_in_sets_headers_and_after_blanks() -> None:

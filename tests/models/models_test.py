@@ -114,9 +114,10 @@ def original_of(members: Members, persons: bool) -> pl.DataFrame:
     return frame if persons else frame.drop("pid")
 
 
-def release_of(members: Members) -> pl.DataFrame:
-    """One row per record or person, items in sets."""
-    rows = [(f"g{g}", "|".join(sorted(items))) for g, group in enumerate(members) for items in group]
+def release_of(members: Members, spec: Any = None) -> pl.DataFrame:
+    """One row per record or person, items in sets, in the order of their hierarchy."""
+    order = naive.as_shown({item for group in members for items in group for item in items}, spec)
+    rows = [(f"g{g}", "|".join(sorted(items, key=order.index))) for g, group in enumerate(members) for items in group]
     return pl.DataFrame(rows, schema={"g": pl.String, "s": pl.String}, orient="row")
 
 
@@ -220,7 +221,7 @@ def test_search_loops_verifier_and_twin_agree(persons: bool, data: st.DataObject
     assert by_search(table, found) == expected
     assert by_loops(table, found) == expected
 
-    verdict = verify(release_of(members), policy)
+    verdict = verify(release_of(members, spec), policy)
     (guarantee,) = verdict.guarantees
     worst = naive.worst(model, members, spec)
     assert guarantee["holds"] == all(expected) == bool(verdict)

@@ -11,7 +11,7 @@ import datetime
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -235,6 +235,20 @@ def in_order(values: Iterable[str | None], spec: Any) -> list[str | None]:
     else:
         known.sort()
     return [*known, *([None] if None in values else [])]
+
+
+def as_shown(values: Iterable[str], spec: Any) -> list[str]:
+    """Values in the order in which a set shows them: as a walk through the tree meets them, else by size or by text."""
+    known = list(values)
+    if spec is None or not known:
+        return [value for value in in_order(known, None) if value is not None]
+    tree = tree_of(spec, known, None)
+
+    def walk(node: str) -> Iterator[str]:
+        below = tree.children(node)
+        yield from (leaf for child in below for leaf in walk(child)) if below else iter([node])
+
+    return [leaf for leaf in walk(tree.root) if leaf in known]
 
 
 def ground_distances(kind: str, values: Sequence[str | None], spec: Any) -> dict[tuple[Any, Any], Fraction]:

@@ -649,6 +649,63 @@ class Recount:
         return found + ([] if self.limit_holds else ["limit"])
 
 
+def notation(
+    policy: Policy, name: str, original: Sequence[Row], shown: Sequence[Row | None]
+) -> tuple[dict[str, str], Intervals | None]:
+    """How a release writes the intervals of the original's scale, and the scale that it writes them by.
+
+    Rows that show something else than `*` decide: if all of their numbers are whole, intervals are, too. ``shown`` has
+    an entry per record. None where the release writes them as the original's scale does.
+    """
+    spec = policy.attributes[name].get("hierarchy")
+    if not isinstance(spec, dict) or "intervals" not in spec:
+        return {}, None
+    values = [row[name] for row in original if row[name] not in policy.missing]
+    decisive = [
+        row[name]
+        for row, cells in zip(original, shown, strict=True)
+        if cells is not None and cells[name] != STAR and row[name] not in policy.missing
+    ]
+    before, here = Intervals(spec["intervals"], values), Intervals(spec["intervals"], decisive)
+    if before.whole == here.whole:
+        return {}, None
+    written: dict[str, str] = {}
+    for value in values:
+        n = number(value)
+        assert n is not None
+        for width in before.widths:
+            label = here.label(here.interval(n, width))
+            written.setdefault(before.label(before.interval(n, width)), label)
+    return written, here
+
+
+def written_as_released(policy: Policy, original: Sequence[Row], shown: Sequence[Row | None]) -> list[Row | None]:
+    """A release that was reckoned over all values, with intervals as those that are released ask for."""
+    writing = {name: notation(policy, name, original, shown)[0] for name in policy.quasi}
+    return [
+        None if row is None else {name: writing.get(name, {}).get(cell, cell) for name, cell in row.items()}
+        for row in shown
+    ]
+
+
+def _as_the_original_writes(
+    policy: Policy, rows: Sequence[Row], original: Sequence[Row], aligned: Sequence[int]
+) -> list[Row]:
+    """Released rows with intervals of the original's scale; one in a notation that is not the release's is unknown."""
+    shown: list[Row | None] = [None] * len(original)
+    for place, row in zip(aligned, rows, strict=True):
+        shown[place] = row
+    found = [dict(row) for row in rows]
+    for name in policy.quasi:
+        written, _ = notation(policy, name, original, shown)
+        back = {new: old for old, new in reversed(written.items()) if number(new) is None}
+        for row in found:
+            if row[name] in written:
+                row[name] = f"not in this notation: {row[name]}"
+            row[name] = back.get(row[name], row[name])
+    return found
+
+
 def starred_in(row: Row, component: Sequence[str]) -> bool:
     return all(row[name] == STAR for name in component)
 
@@ -662,6 +719,8 @@ def recount(
     """Check a release by hand; ``aligned`` gives every released row's input row."""
     rows = [{name: policy.text(row[name]) if name in policy.quasi else row[name] for name in row} for row in released]
     found = Recount(form=sum(policy.odd_cells(name, [row[name] for row in released]) for name in policy.quasi))
+    if original is not None and aligned is not None:
+        rows = _as_the_original_writes(policy, rows, original, aligned)
     everyone = range(len(rows))
     forced = _forced_stars(policy, rows, original, aligned, found)
     gone = {part: suppressed_in(policy, part, rows, forced[part], original) for part in policy.components}
@@ -828,13 +887,17 @@ def losses(
     for component in policy.components:
         for name in component:
             hierarchy = policy.hierarchy(name, [row[name] for row in original])
+            written, scale = notation(policy, name, original, shown)
+            back = {new: old for old, new in reversed(written.items()) if number(new) is None}
             cost = {"precision": Fraction(0), "il": Fraction(0), "ncp": Fraction(0)}
             for i, row in enumerate(shown):
                 if row is None or (i, component) in suppressed:
                     cell = (Fraction(1), Fraction(1), Fraction(1))
                 else:
                     was, label = policy.text(original[i][name]), policy.text(row[name])
-                    cell = (hierarchy.precision_loss(was, label), hierarchy.il(label), hierarchy.ncp(label))
+                    old = back.get(label, label)
+                    share = hierarchy.ncp(label) if old == label or scale is None else scale.extent(label)
+                    cell = (hierarchy.precision_loss(was, old), hierarchy.il(old), share)
                 for key, value in zip(cost, cell, strict=True):
                     cost[key] += value
             sums[name] = cost

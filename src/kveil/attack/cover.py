@@ -11,6 +11,7 @@ import numpy as np
 
 from kveil.arrays import Bools, Longs
 from kveil.policy.attributes import STAR, Ranges
+from kveil.policy.builders import label_writer
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
 
@@ -128,6 +129,6 @@ def _above(
     if isinstance(policy.attributes[name].hierarchy, Ranges):
         above = [{value, STAR} for value in values]
     else:
-        ways = policy.ways_up(name, domain)
-        above = [{*ways.of(value), ways.root, STAR} for value in values]
+        ways, writer = policy.ways_up(name, domain), label_writer(policy.attributes[name].hierarchy, shown)
+        above = [{value, *map(writer, ways.of(value)), ways.root, STAR} for value in values]
     return [[position[label] for label in labels if label in position] for labels in above]

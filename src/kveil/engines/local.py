@@ -18,7 +18,9 @@ from kveil.policy.fields import PolicyPart
 from kveil.progress import Progress, silent
 from kveil.stopping import OutOfTime, current
 from kveil.table.midpoints import move_bounds
+from kveil.table.notation import write_intervals
 from kveil.table.solution import Solution
+from kveil.table.spans import draw_around_released
 from kveil.table.table import Table
 from kveil.words import did_you_mean, listing
 
@@ -109,9 +111,9 @@ def settled_or_before(table: Table, refined: Solution, before: Solution) -> Solu
 
 
 def finished(table: Table, solution: Solution) -> Solved:
-    """Return a solution as it is shown, bounds moved where the policy asks, with its losses."""
-    moved = move_bounds(table, solution)
-    return Solved(moved, measure(table, moved))
+    """Return a solution as it is written once it is known who is released, with its losses."""
+    written = move_bounds(table, draw_around_released(table, write_intervals(table, solution)))
+    return Solved(written, measure(table, written))
 
 
 def _task(algorithm: Algorithm, table: Table, options: dict[str, Any], progress: Progress) -> _Task:

@@ -12,6 +12,7 @@ from kveil.choose import attempt, candidates
 from kveil.errors import NotVerified, PolicyError
 from kveil.files import Outputs, Source, as_json, kind_of, write_table
 from kveil.flow.inputs import check_input, check_targets, read, with_algorithm
+from kveil.flow.publish import policy_sha256
 from kveil.flow.result import Result, without_names
 from kveil.flow.stages import Stages
 from kveil.frames import from_frame, to_frame
@@ -123,7 +124,8 @@ def _release(source: Source, policy: Policy, able: Sequence[Algorithm], stages: 
 
         least = lower_bound(table, stages.progress)
         stages.end("solve")
-    return Run(source, table, chosen, release, released, verdict, warnings, private_warnings, least)
+    digest = policy_sha256(policy, released)
+    return Run(source, table, chosen, release, released, verdict, warnings, private_warnings, digest, least)
 
 
 def _beside(run: Run, account: Account, targets: Targets, progress: Progress) -> Iterator[tuple[Path, bytes]]:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -89,20 +91,13 @@ def _alike(one: Guarantee, other: Guarantee) -> bool:
 def published_policy(policy: Policy, content: dict[str, Any], release: Source, stem: str) -> Published:
     """Return a policy for others, made of a policy's keys as written, and a release."""
     files: dict[str, str] = {}
-    rows = release_rows(release, policy)
     attributes = {}
-    for name, attribute in policy.attributes.items():
-        if attribute.role == "identifier":
-            continue  # it is not in the release, and its name is nobody's business
-        entry: dict[str, Any] = {"role": attribute.role}
-        if name in rows.texts.columns or name in policy.generalized or name in _measured(policy):
-            column = rows.texts[name] if name in rows.texts.columns else rows.items[name][ITEM]
-            labels = set(column.drop_nulls().unique().to_list()) - {policy.data.missing[0]}
+    for name, labels in _labels_needed(policy, release).items():
+        entry: dict[str, Any] = {"role": policy.attributes[name].role}
+        if labels is not None:
             entry |= _hierarchy(policy, name, content["attributes"][name], labels, (stem, files))
         attributes[name] = entry
-    data: dict[str, Any] = {"missing": [policy.data.missing[0]]}
-    if STAR in policy.data.missing[1:]:
-        data["missing"].append(STAR)
+    data: dict[str, Any] = {"missing": _missing(policy)}
     if policy.data.separator is not None:
         data["separator"] = policy.data.separator
     lines = comment(
@@ -134,28 +129,89 @@ def _hierarchy(
     policy: Policy, name: str, written: dict[str, Any], labels: set[str], files: tuple[str, dict[str, str]]
 ) -> dict[str, Any]:
     """Return the hierarchy and the boundary of an attribute as others need them; files are added to ``files``."""
-    fixed = policy.fixed_lines(name)
-    if fixed is None:
+    if policy.fixed_lines(name) is None:
         return {key: written[key] for key in ("hierarchy", "boundary") if written.get(key) is not None}
-    attribute = policy.attributes[name]
+    tree = _tree(policy, name, labels)
+    if tree is None:
+        return {}
+    stem, texts = files
+    path = hierarchy_file_name(stem, name, {taken.lower() for taken in texts})
+    texts[path] = _as_csv(tree.lines)
+    return {"hierarchy": path} | ({} if tree.boundary is None else {"boundary": tree.boundary})
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """A fixed hierarchy as others get it, with its boundary as a policy writes one."""
+
+    lines: tuple[Line, ...]
+    boundary: list[str] | dict[str, str] | None
+
+
+def _tree(policy: Policy, name: str, labels: set[str]) -> _Tree | None:
+    """Return a fixed hierarchy with only what is shown, None where nothing is but `*`."""
+    fixed, attribute = policy.fixed_lines(name), policy.attributes[name]
+    assert fixed is not None
     marks = _marks(attribute, fixed, labels)
     if name in _measured(policy):
         lines = _with_heights(fixed, _shown_lines(fixed, labels, {label for line in fixed.lines for label in line}))
     else:
         lines = _shown_lines(fixed, labels, marks)
     if lines == ((STAR,),):
-        return {}
-    stem, texts = files
-    path = hierarchy_file_name(stem, name, {taken.lower() for taken in texts})
-    texts[path] = _as_csv(lines)
-    entry: dict[str, Any] = {"hierarchy": path}
+        return None
     if attribute.boundary is not None and attribute.boundary.form == "level" and attribute.boundary.level == 0:
-        entry["boundary"] = {"level": "0"}
-    elif marks:
-        entry["boundary"] = [
-            label for label in dict.fromkeys(label for line in lines for label in line) if label in marks
-        ]
-    return entry
+        return _Tree(lines, {"level": "0"})
+    marked = [label for label in dict.fromkeys(label for line in lines for label in line) if label in marks]
+    return _Tree(lines, marked or None)
+
+
+def policy_sha256(policy: Policy, release: Source) -> str:
+    """Return the SHA-256 of what a policy means for a release: its promises, and its hierarchies as others get them.
+
+    The owner's policy and the published one have the same. Nothing of a hierarchy that the release does not show goes
+    into it: a hash of all leaves would let anyone test guesses about values of the table.
+    """
+    attributes: dict[str, Any] = {}
+    for name, labels in _labels_needed(policy, release).items():
+        attribute = policy.attributes[name]
+        entry: dict[str, Any] = {"role": attribute.role}
+        if labels is not None and policy.fixed_lines(name) is not None:
+            tree = _tree(policy, name, labels)
+            entry |= {} if tree is None else {"hierarchy": sorted(tree.lines), "boundary": tree.boundary}
+        elif labels is not None:
+            entry |= attribute.model_dump(mode="json", include={"hierarchy", "boundary"})
+        attributes[name] = {key: value for key, value in entry.items() if value is not None}
+    content = {
+        "missing": _missing(policy),
+        "attributes": attributes,
+        "privacy": [model.model_dump(mode="json") for model in policy.privacy],
+        "dependencies": [rule.rule for rule in policy.dependencies],
+        "suppression": policy.suppression.model_dump(mode="json"),
+        "release": policy.release.model_dump(mode="json"),
+    }
+    return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _missing(policy: Policy) -> list[str]:
+    """Return the texts for missing that others need: the one that is written, and `*`."""
+    return [policy.data.missing[0], *([STAR] if STAR in policy.data.missing[1:] else [])]
+
+
+def _labels_needed(policy: Policy, release: Source) -> dict[str, set[str] | None]:
+    """Return for every attribute that others know of the labels it shows, None where its hierarchy is not needed.
+
+    An identifier is not in the release, and its name is nobody's business.
+    """
+    rows = release_rows(release, policy)
+    needed: dict[str, set[str] | None] = {}
+    for name, attribute in policy.attributes.items():
+        if attribute.role == "identifier":
+            continue
+        needed[name] = None
+        if name in rows.texts.columns or name in policy.generalized or name in _measured(policy):
+            column = rows.texts[name] if name in rows.texts.columns else rows.items[name][ITEM]
+            needed[name] = set(column.drop_nulls().unique().to_list()) - {policy.data.missing[0]}
+    return needed
 
 
 def _marks(attribute: Attribute, fixed: Lines, labels: set[str]) -> set[str]:

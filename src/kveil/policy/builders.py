@@ -69,12 +69,17 @@ class IntervalScale:
 
     def rewritten(self, label: str, other: IntervalScale) -> str:
         """Return what another scale of the same intervals writes for one of these; any other text as it is."""
-        low = parse_number(label[1:].split(",")[0]) if label.startswith("[") else None
-        if low is None or self.real == other.real:
+        low = parse_number(label[1:].split(",")[0] if label.startswith("[") else label.split("-")[0])
+        if low is None or self.real == other.real or parse_number(label) is not None:
             return label
         ours = (width for width in self.spec.widths if self.label(*self.bounds(low, width)) == label)
         width = next(ours, None)
         return label if width is None else other.label(*other.bounds(low, width))
+
+    def share(self, low: Decimal, high: Decimal) -> float:
+        """Return the share of the scale that an interval covers, 0 for one whole number."""
+        extra = 0 if self.real else 1
+        return 0.0 if low == high else float((high - low + extra) / (self.spec.to - self.spec.from_ + extra))
 
     def height(self, low: Decimal, level: int) -> int:
         """Return how many edges a leaf may lie below the interval of ``widths[level]`` that starts at low.
@@ -134,19 +139,33 @@ def _date_climber(spec: Dates) -> Callable[[str], Line | None]:
     return line
 
 
-def is_real(values: Iterable[str]) -> bool:
-    """Tell whether any of the values is a number with a fraction."""
-    return any(n is not None and not is_whole(n) for n in map(parse_number, values))
+def is_real(texts: Iterable[str]) -> bool:
+    """Tell whether any of the texts is a number with a fraction, or an interval that is written for such numbers."""
+    return any(map(_is_real, texts))
 
 
-def label_writer(spec: Hierarchy | None, values: Iterable[str]) -> Callable[[str], str]:
-    """Return how labels of a hierarchy that was built over more values are written where ``values`` are all there are.
+def _is_real(text: str) -> bool:
+    if text.startswith("["):
+        return text.endswith(")")
+    number = parse_number(text)
+    return number is not None and not is_whole(number)
 
-    Intervals of whole numbers are written as such, whatever the values that are left out were.
+
+def both_notations(spec: Intervals, label: str) -> tuple[str, ...]:
+    """Return an interval's label as it is written over whole numbers and over others; any other text as it is."""
+    whole, any_number = IntervalScale(spec, real=False), IntervalScale(spec, real=True)
+    return tuple(dict.fromkeys((label, any_number.rewritten(label, whole), whole.rewritten(label, any_number))))
+
+
+def label_writer(spec: Hierarchy | None, released: Iterable[str]) -> Callable[[str], str]:
+    """Return how labels of a hierarchy that was built over more values are written in a release.
+
+    ``released`` are the values that are, or the texts that are shown. Intervals of whole numbers are written as such,
+    whatever the values that are left out were.
     """
     if not isinstance(spec, Intervals):
         return lambda label: label
-    any_number, here = IntervalScale(spec, real=True), IntervalScale(spec, real=is_real(values))
+    any_number, here = IntervalScale(spec, real=True), IntervalScale(spec, real=is_real(released))
     return lambda label: any_number.rewritten(label, here)
 
 

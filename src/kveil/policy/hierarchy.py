@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kveil.errors import PolicyError
 from kveil.policy.attributes import STAR, Attribute, Hierarchy, Intervals
-from kveil.policy.builders import climber
+from kveil.policy.builders import both_notations, climber
 from kveil.policy.lines import Line, Lines, check_lines, collapse
 
 
@@ -91,6 +91,9 @@ class WaysUp:
 
 
 def marked_nodes(attribute: Attribute) -> tuple[str, ...]:
-    """Return the nodes an attribute's boundary marks by name."""
-    boundary = attribute.boundary
-    return boundary.nodes if boundary is not None and boundary.form == "marked" else ()
+    """Return the nodes an attribute's boundary marks by name; intervals in both ways in which they may be written."""
+    boundary, spec = attribute.boundary, attribute.hierarchy
+    nodes = boundary.nodes if boundary is not None and boundary.form == "marked" else ()
+    if not isinstance(spec, Intervals):
+        return nodes
+    return tuple(dict.fromkeys(label for node in nodes for label in both_notations(spec, node)))

@@ -101,7 +101,7 @@ def make_account(run: Run, *, seconds: Mapping[str, float], release_sha256: str 
         "details": dict(attempt.solution.details),
         "warnings": run.verdict.warnings + run.warnings + run.private_warnings + attempt.warnings,
         "seconds": dict(seconds),
-        "sha256": {"policy": policy.sha256, "release": release_sha256},
+        "sha256": {"policy": run.policy_sha256, "release": release_sha256},
     }
 
 

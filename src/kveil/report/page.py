@@ -75,15 +75,15 @@ def owners_page(
     attacks = play(policy, original, release, owner.rows, progress=progress)
     progress("drawing")
     reasons = {reason: len(rows) for reason, rows in owner.suppressed.items()}
-    return _report_page(tell_owner(policy, account, release, original, reasons, attacks), policy)
+    return _report_page(tell_owner(policy, account, release, original, reasons, attacks))
 
 
 def public_page(policy: Policy, receipt: Receipt, release: Source) -> str:
     """Return the report of a release that may be published, as HTML: made from receipt, policy and release alone."""
-    return _report_page(tell_public(policy, receipt, release), policy)
+    return _report_page(tell_public(policy, receipt, release))
 
 
-def _report_page(story: dict[str, Any], policy: Policy) -> str:
+def _report_page(story: dict[str, Any]) -> str:
     return (
         _environment()
         .get_template("report.html")
@@ -93,7 +93,7 @@ def _report_page(story: dict[str, Any], policy: Policy) -> str:
             titles=TITLES,
             version=__version__,
             told=json.dumps(story["told"], indent=2, ensure_ascii=False),
-            policy_hash=policy.sha256,
+            policy_hash=story["told"]["sha256"]["policy"],
         )
     )
 

@@ -19,7 +19,8 @@ class Run:
     """A verified release with all that led to it: the table as read and as encoded, the solution, the verdict.
 
     ``released`` is the release as a table, as anybody would read it. ``warnings`` are about its own cells,
-    ``private_warnings`` are reckoned with the original; those of the verdict come beside them.
+    ``private_warnings`` are reckoned with the original; those of the verdict come beside them. ``policy_sha256`` is of
+    the policy as others get it.
     """
 
     source: Source
@@ -30,6 +31,7 @@ class Run:
     verdict: Verdict
     warnings: list[str]
     private_warnings: list[str]
+    policy_sha256: str
     bound: Bound | None = None
 
     @property

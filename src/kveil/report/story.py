@@ -14,7 +14,9 @@ import polars as pl
 from kveil.attack.attacks import Attacks
 from kveil.files import Source
 from kveil.policy.attributes import STAR, Ranges
+from kveil.policy.builders import label_writer
 from kveil.policy.components import largest_k
+from kveil.policy.lines import collapse
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
 from kveil.report.account import Account, Counts
@@ -99,10 +101,10 @@ def _nodes(policy: Policy, name: str, after: Counter[str], values: list[str]) ->
     spec = policy.attributes[name].hierarchy
     if isinstance(spec, Ranges) or spec is None:
         return []
-    ways = policy.ways_up(name, values)
+    ways, writer = policy.ways_up(name, values), label_writer(spec, after)
     children: dict[str, dict[str, None]] = {}
     for leaf in ways.leaves:
-        for child, above in pairwise(ways.of(leaf)):
+        for child, above in pairwise(collapse([leaf, *map(writer, ways.of(leaf)[1:])])):
             children.setdefault(above, {})[child] = None
     root = ways.root
     total: dict[str, int] = {}

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from kveil.arrays import Ints
+from kveil.arrays import Bools, Ints
 from kveil.errors import DataError
 from kveil.files import Source, check_columns
-from kveil.policy.attributes import STAR, MaxWidth, Ranges
-from kveil.policy.builders import build_lines
+from kveil.policy.attributes import STAR, Intervals, MaxWidth, Ranges
+from kveil.policy.builders import build_lines, is_real
 from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number
 from kveil.policy.privacy import sensitive_of
@@ -33,10 +33,13 @@ def encode(source: Source, policy: Policy) -> Table:
     names = tuple(policy.quasi_identifiers)
     leaves = np.empty((len(names), source.rows), dtype=np.int32)
     trees: list[Tree | Scale] = []
+    fractions: dict[str, Bools] = {}
     for position, (name, coded) in enumerate(zip(names, code_columns(source, policy, names), strict=True)):
         tree, column = encode_column(coded, policy, name, source.name)
         trees.append(tree)
         leaves[position] = column
+        if isinstance(policy.attributes[name].hierarchy, Intervals) and is_real(coded.texts):
+            fractions[name] = np.array([*map(is_real, ([text] for text in coded.texts)), False])[coded.codes]
     persons = find_persons(source, policy)
     counted = _counted(policy, persons is not None)
     sensitive = {
@@ -54,6 +57,7 @@ def encode(source: Source, policy: Policy) -> Table:
         persons=persons,
         others=_others(source, policy, persons),
         ties=_ties(source, policy, counted, persons),
+        fractions=fractions,
     )
     return table if persons is None else _by_person(table, persons, source)
 
@@ -70,7 +74,8 @@ def _by_person(table: Table, persons: Persons, source: Source) -> Table:
         low = high = first
     else:
         _within_boundaries(table, persons, low, high, source.name)
-    return replace(table, leaves=first, low=low, high=high)
+    fractions = {name: persons.with_any(rows) for name, rows in table.fractions.items()}
+    return replace(table, leaves=first, low=low, high=high, fractions=fractions)
 
 
 def _ties(source: Source, policy: Policy, counted: list[str], persons: Persons | None) -> tuple[pl.Series, ...]:

@@ -83,7 +83,7 @@ class WholeRecords:
             column = source.frame[name].gather(rows)
             texts = source.texts(name).gather(rows).fill_null(policy.data.missing[0])
             texts = pl.select(pl.when(star).then(pl.Series([STAR])).otherwise(texts)).to_series()
-            known = texts.filter(~texts.is_in(list(policy.data.missing)))
+            known = texts.filter(~star & ~texts.is_in(list(policy.data.missing)))
             shown = table.sensitive[name].as_shown(set(known.unique().to_list()))
             rank = pl.Series(shown, dtype=pl.String)
             frame[f"{name} place"] = texts.replace_strict(rank, np.arange(len(rank)), default=len(rank))

@@ -9,8 +9,8 @@ from decimal import Decimal
 
 import numpy as np
 
-from kveil.arrays import Bools
 from kveil.policy.numbers import EXACT, parse_span, show_span
+from kveil.table.notation import not_released
 from kveil.table.scale import Scale
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
@@ -27,20 +27,11 @@ def move_bounds(table: Table, solution: Solution) -> Solution:
     shown = list(solution.shown)
     for position, scale in enumerate(table.trees):
         if isinstance(scale, Scale) and scale.spec.bounds == "midpoints":
-            gone = _gone(table, solution, position)
+            gone = not_released(table, solution, position)
             leaves = np.union1d(table.low[position][~gone], table.high[position][~gone])
             numbers = [scale.numbers[leaf] for leaf in leaves.tolist() if leaf != scale.missing]
             shown[position] = _moved(scale, shown[position], numbers)
     return replace(solution, shown=tuple(shown))
-
-
-def _gone(table: Table, solution: Solution, position: int) -> Bools:
-    """Return the records whose value of an attribute is not released."""
-    if table.whole_rows:
-        return solution.suppressed_anywhere
-    name = table.names[position]
-    component = next(c for c, part in enumerate(table.components) if name in part.attributes)
-    return np.asarray(solution.suppressed[component])
 
 
 def _moved(scale: Scale, shown: Shown, numbers: Sequence[Decimal]) -> Shown:

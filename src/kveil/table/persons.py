@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from kveil.arrays import Ints, Longs
+from kveil.arrays import Bools, Ints, Longs
 from kveil.errors import DataError
 from kveil.files import Source, exact_values
 from kveil.policy.model import Policy
@@ -35,6 +35,10 @@ class Persons:
     def highest(self, leaves: Ints) -> Ints:
         """Return the largest leaf of every person, per row of leaves."""
         return np.maximum.reduceat(leaves[:, self.order], self.starts, axis=1) if self.number else leaves[:, :0]
+
+    def with_any(self, records: Bools) -> Bools:
+        """Return the persons who have one of some records."""
+        return np.bincount(self.of_record[records], minlength=self.number) > 0
 
     def records_of(self, chosen: Longs) -> Longs:
         """Return the records of some persons."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.policy.attributes import STAR
+from kveil.policy.attributes import STAR, Intervals
+from kveil.policy.builders import is_real, label_writer
 from kveil.table.columns import code_texts
+from kveil.table.notation import in_whole_numbers
 from kveil.table.scale import Scale
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
@@ -31,7 +31,10 @@ def read_release(
     unknown = 0
     for position, name in enumerate(table.names):
         tree = table.trees[position]
-        column, strangers = _read_column(tree, texts[name])
+        if isinstance(tree, Tree):
+            column, strangers = _read_nodes(_nodes_as_written(table, name, tree, texts[name]), texts[name])
+        else:
+            column, strangers = _read_spans(tree, texts[name])
         codes = np.zeros(table.records, dtype=np.int32)
         codes[rows] = column.codes
         shown.append(Shown(codes, column.labels, column.ncp, column.il, column.is_star))
@@ -64,8 +67,10 @@ def read_items(table: Table, name: str, row: Longs, texts: pl.Series, rows: Long
     width = len(tree.labels) + 1
     missing = width - 1 if tree.missing is None else int(tree.leaf_nodes[tree.missing])
     distinct = texts.unique().to_list()
-    node_of = {text: missing if text is None else tree.node_of.get(text, width - 1) for text in distinct}
-    strangers = [text for text in distinct if text is not None and text not in tree.node_of and text != STAR]
+    writer = label_writer(table.policy.attributes[name].hierarchy, [text for text in distinct if text is not None])
+    nodes_by_text = {writer(label): node for node, label in enumerate(tree.labels)}
+    node_of = {text: missing if text is None else nodes_by_text.get(text, width - 1) for text in distinct}
+    strangers = [text for text in distinct if text is not None and text not in nodes_by_text and text != STAR]
     nodes = texts.replace_strict(list(node_of), list(node_of.values()), return_dtype=pl.Int64).to_numpy()
     shown = np.unique(rows[row] * width + nodes)
     found = np.full(len(sensitive.row), width - 1, dtype=np.int32)
@@ -91,23 +96,32 @@ def _cannot_star(table: Table, position: int) -> Bools:
     return np.full(table.records, table.trees[position].missing is None)
 
 
-def _read_column(tree: Tree | Scale, texts: pl.Series) -> tuple[Shown, int]:
+def _nodes_as_written(table: Table, name: str, tree: Tree, texts: pl.Series) -> Shown:
+    """Return the nodes of a tree as a release writes them; intervals may be written for whole numbers."""
+    nodes = Shown.nodes(tree, np.zeros(0, dtype=np.int32))
+    spec = table.policy.attributes[name].hierarchy
+    if isinstance(spec, Intervals) and name in table.fractions and not is_real(texts.unique().to_list()):
+        return in_whole_numbers(spec, nodes)
+    return nodes
+
+
+def _read_nodes(nodes: Shown, texts: pl.Series) -> tuple[Shown, int]:
     coded = code_texts(texts)
     distinct = coded.texts or [STAR]
-    if isinstance(tree, Tree):
-        strangers = [text for text in distinct if text not in tree.node_of]
-        number: dict[str, int] = {text: len(tree.labels) + i for i, text in enumerate(strangers)}
-        number |= {text: tree.node_of[text] for text in distinct if text in tree.node_of}
-        ones = np.ones(len(strangers))
-        labels: tuple[str, ...] = (*tree.labels, *strangers)
-        ncp: Any = np.concatenate([tree.ncp, ones])
-        il: Any = np.concatenate([tree.il, ones])
-        unknown = sum(1 for text in strangers if text != STAR)
-    else:
-        number = {text: position for position, text in enumerate(distinct)}
-        labels = tuple(distinct)
-        ncp = il = np.array([tree.loss_of_text(text) for text in distinct])
-        unknown = 0
+    number = {label: code for code, label in enumerate(nodes.labels)}
+    strangers = [text for text in distinct if text not in number]
+    number |= {text: len(nodes.labels) + i for i, text in enumerate(strangers)}
+    labels = (*nodes.labels, *strangers)
+    ones = np.ones(len(strangers))
     codes = np.array([number[text] for text in distinct], dtype=np.int32)[coded.codes]
     is_star = np.array([label == STAR for label in labels], dtype=bool)
-    return Shown(codes, labels, ncp, il, is_star), unknown
+    shown = Shown(codes, labels, np.concatenate([nodes.ncp, ones]), np.concatenate([nodes.il, ones]), is_star)
+    return shown, sum(1 for text in strangers if text != STAR)
+
+
+def _read_spans(scale: Scale, texts: pl.Series) -> tuple[Shown, int]:
+    coded = code_texts(texts)
+    distinct = coded.texts or [STAR]
+    cost = np.array([scale.loss_of_text(text) for text in distinct])
+    is_star = np.array([text == STAR for text in distinct], dtype=bool)
+    return Shown(np.arange(len(distinct), dtype=np.int32)[coded.codes], tuple(distinct), cost, cost, is_star), 0

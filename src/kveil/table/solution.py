@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -67,6 +67,12 @@ class Shown:
             return cls.nodes(tree, tree.lca(low, high)[at])
         spans = cls.spans(tree, low, high)
         return cls(spans.codes[at], spans.labels, spans.ncp, spans.il, spans.is_star)
+
+    def relabelled(self, labels: Sequence[str], ncp: Floats, il: Floats) -> Shown:
+        """Show other texts with other losses; codes that have the same text become one, the last of them."""
+        last = {label: code for code, label in enumerate(labels)}
+        renumber = np.array([last[label] for label in labels], dtype=np.int32)
+        return replace(self, codes=renumber[self.codes], labels=tuple(labels), ncp=ncp, il=il)
 
     def starred(self, rows: Bools) -> Shown:
         """Show `*` in some rows, and the others as before."""

@@ -36,7 +36,8 @@ class Table:
     (policy order) and in it a leaf per row of the table; loss counts from it. ``low`` and ``high`` are the span of a
     person's leaves, the same array as ``leaves`` where no person's records disagree. ``sensitive`` has the attributes
     that models count, ``others`` the codes of columns beside the quasi-identifiers that dependencies name, ``ties``
-    the texts of all other columns that are released, per row; they break the last ties. In a table with
+    the texts of all other columns that are released, per row; they break the last ties. ``fractions`` has, for
+    quasi-identifiers in `intervals`, the rows with a value that is no whole number, if there are any. In a table with
     ``rows_apart``, equal rows are tuples of their own.
     """
 
@@ -50,6 +51,7 @@ class Table:
     persons: Persons | None = None
     others: Mapping[str, Ints] = field(default_factory=dict)
     ties: tuple[pl.Series, ...] = ()
+    fractions: Mapping[str, Bools] = field(default_factory=dict)
     rows_apart: bool = False
 
     def changed(self, **fields: Any) -> Table:

@@ -209,8 +209,6 @@ def _interval_costs(
 ) -> tuple[Floats, Ints]:
     """Return NCP by extent and heights by the scale itself, whichever of its numbers occur."""
     scale = IntervalScale(spec, real=real)
-    extra = 0 if scale.real else 1
-    whole = spec.to - spec.from_ + extra
     node_of = {label: node for node, label in enumerate(labels)}
     ncp = np.zeros(len(labels))
     height = height.copy()
@@ -225,8 +223,7 @@ def _interval_costs(
             if label in done or label not in node_of:
                 continue
             done.add(label)
-            extent = high - low + extra
-            ncp[node_of[label]] = 0.0 if low == high else float(extent / whole)
+            ncp[node_of[label]] = scale.share(low, high)
             height[node_of[label]] = scale.height(low, level)
     ncp[0] = 1.0
     height[0] = max(int(height[0]), 1 + scale.height(spec.from_, levels - 1))

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
+from kveil.policy.builders import label_writer
 from kveil.policy.model import Policy
 from kveil.policy.privacy import KKmAnonymity, KLDiversity, sensitive_of
 from kveil.verifier.exact import above
@@ -48,7 +49,7 @@ def cover(
     keep_before = kept[row_before]
     row_before, had = row_before[keep_before], had[keep_before]
     number = {label: position for position, label in enumerate(labels)}
-    lines = _lines(policy, name, values)
+    lines = _lines(policy, name, values, [label for label in labels if label is not None])
     height = max(map(len, lines), default=0)
     covered = np.zeros(len(had), dtype=bool)
     founded = np.zeros(len(key), dtype=bool)
@@ -74,10 +75,11 @@ def _coded(items: pl.Series) -> tuple[list[str | None], Longs]:
     return distinct, codes.to_numpy()
 
 
-def _lines(policy: Policy, name: str, values: list[str | None]) -> list[tuple[str | None, ...]]:
+def _lines(policy: Policy, name: str, values: list[str | None], shown: list[str]) -> list[tuple[str | None, ...]]:
     """Return the labels that are true of each original item, from itself up to the root; missing is under the root."""
     ways = policy.ways_up(name, [value for value in values if value is not None])
-    return [(None, ways.root) if value is None else ways.of(value) for value in values]
+    writer = label_writer(policy.attributes[name].hierarchy, shown)
+    return [(None, ways.root) if value is None else (value, *map(writer, ways.of(value)[1:])) for value in values]
 
 
 # ---------------------------------------------------------------------------------------------- sets as numbers

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
+from kveil.errors import PolicyError
 from kveil.files import Source, as_texts, exact_values, item_texts
-from kveil.policy.attributes import STAR, Intervals, Ranges
+from kveil.policy.attributes import STAR, Hierarchy, Intervals, Ranges
 from kveil.policy.builders import IntervalScale, build_lines
 from kveil.policy.lines import Line, in_preorder
 from kveil.policy.model import Policy
@@ -136,6 +137,14 @@ def _sets(release: Source, policy: Policy, name: str, aligned: Aligned | None) -
     return [f"{name} shows {count(number, 'set')} in another form than {SETS}."] if number else []
 
 
+def _built(spec: Hierarchy, values: list[str]) -> tuple[Line, ...]:
+    """Return a tree over values; none where these are labels already, which is found elsewhere."""
+    try:
+        return build_lines(spec, values, "")[0].lines
+    except PolicyError:
+        return ()
+
+
 def _places(policy: Policy, name: str, items: list[str], aligned: Aligned | None) -> dict[str, int]:
     """Return the place of every shown item in the order of its hierarchy, children after their parents.
 
@@ -158,9 +167,9 @@ def _places(policy: Policy, name: str, items: list[str], aligned: Aligned | None
     if fixed is not None:
         lines = fixed.lines
     elif name not in policy.generalized:
-        lines = tuple(build_lines(spec, [item for item in items if item != STAR], name)[0].lines)
+        lines = _built(spec, [item for item in items if item != STAR])
     elif aligned is not None:
-        lines = tuple(build_lines(spec, aligned.items_released(name), name)[0].lines)
+        lines = _built(spec, aligned.items_released(name))
     order = {label: place for place, label in enumerate(in_preorder(lines))}
     if not lines:
         return {}

@@ -10,6 +10,7 @@ import polars as pl
 
 from kveil.files import Source
 from kveil.policy.attributes import STAR, Ranges
+from kveil.policy.builders import label_writer
 from kveil.policy.dependencies import Dependency
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
@@ -161,8 +162,8 @@ def _ways(policy: Policy, name: str, values: list[str], labels: list[str]) -> pl
     elif isinstance(spec, Ranges):
         return _ways_into_spans(values, labels, missing)
     else:
-        ways = policy.ways_up(name, values)
+        ways, writer = policy.ways_up(name, values), label_writer(spec, labels)
         for value in values:
-            above = {*ways.of(value), ways.root, STAR} & wanted
+            above = {value, *map(writer, ways.of(value)), ways.root, STAR} & wanted
             found += [(value, label) for label in sorted(above)]
     return pl.DataFrame(found, schema={WAS: pl.String, NOW: pl.String}, orient="row")

@@ -12,8 +12,9 @@ import polars as pl
 from kveil.arrays import Longs
 from kveil.files import Source
 from kveil.policy.attributes import STAR, Attribute, Intervals, MaxWidth, Ranges
-from kveil.policy.builders import label_test
+from kveil.policy.builders import label_test, label_writer
 from kveil.policy.hierarchy import WaysUp, marked_nodes
+from kveil.policy.lines import Line
 from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number, parse_span
 from kveil.verifier.rows import ITEM, ROW, Rows, original_rows, released_texts
@@ -155,6 +156,15 @@ def _pairs(was: pl.Series, shown: pl.Series, star: pl.Series, aligned: Aligned, 
     return frame.filter(asked).group_by("was", "shown").len().select("was", "shown", pl.lit(False).alias("star"), "len")
 
 
+def _values_shown(was: pl.Series, shown: pl.Series, aligned: Aligned) -> pl.LazyFrame:
+    """Return the distinct original values of the records that show something else than `*`."""
+    if aligned.row_of is not None:
+        shown = shown.gather(aligned.row_of)
+    return (
+        pl.LazyFrame({"was": was.gather(aligned.records), "shown": shown}).filter(pl.col("shown") != STAR).unique("was")
+    )
+
+
 @dataclass(frozen=True)
 class Aligned:
     """A release beside its original: ``places`` gives each released row's row among the rows ``before``.
@@ -197,17 +207,17 @@ def compare_generalized(aligned: Aligned, policy: Policy, stars: Stars) -> Diffe
     part_of = {name: part for part in stars.parts for name in part.attributes}
     originals = {name: released_texts(aligned.original, policy, name) for name in policy.quasi_identifiers}
     owned = list(stars.by_attribute())
-    # Intervals are of whole numbers if all values are: one more look at the columns that have them, side by side.
+    # Intervals are of whole numbers if all values are that a row shows something of: one more look at these columns.
     numeric = [name for name, _ in owned if isinstance(policy.attributes[name].hierarchy, Intervals)]
     counted = pl.collect_all(
         [_pairs(originals[n], rows.texts[n], star, aligned, free=_star_is_free(policy, n)) for n, star in owned]
-        + [pl.LazyFrame({"value": originals[name]}).unique() for name in numeric]
+        + [_values_shown(originals[name], rows.texts[name], aligned) for name in numeric]
     )
     values = dict(zip(numeric, counted[len(owned) :], strict=True))
     for (name, star), pairs in zip(owned, counted[: len(owned)], strict=True):
         if not pairs.height:
             continue
-        judge = _judge(policy, name, values[name]["value"] if name in values else originals[name])
+        judge = _judge(policy, name, originals[name], values[name]["was"] if name in values else None)
         cells = _judge_pairs(judge, pairs)
         if cells.cannot_be_star and not before.persons:
             value = originals[name].gather(aligned.places)
@@ -264,14 +274,18 @@ def _record_alignment(before: Rows, places: Longs) -> tuple[Longs, Longs | None]
     return records, row_of[before.row_of[records]]
 
 
-def _judge(policy: Policy, name: str, values: pl.Series) -> Allowed:
-    """Return what may be shown for an attribute's values, given all of them as the original has them."""
-    attribute = policy.attributes[name]
-    missing = policy.data.missing
-    if isinstance(attribute.hierarchy, Ranges):
-        return _judge_ranges(attribute, missing[0], bool((values == missing[0]).any()))
+def _judge(policy: Policy, name: str, values: pl.Series, decisive: pl.Series | None = None) -> Allowed:
+    """Return what may be shown for an attribute's values, given all of them as the original has them.
+
+    ``decisive`` are the values that say how `intervals` are written.
+    """
+    attribute, missing = policy.attributes[name], policy.data.missing
     has_missing = bool((values == missing[0]).any())
-    return _judge_tree(attribute, policy.ways_up(name, _distinct(values)), missing[0], has_missing=has_missing)
+    if isinstance(attribute.hierarchy, Ranges):
+        return _judge_ranges(attribute, missing[0], has_missing)
+    ways = policy.ways_up(name, _distinct(values))
+    writer = label_writer(attribute.hierarchy, () if decisive is None else decisive.to_list())
+    return _judge_tree(attribute, ways, missing[0], has_missing=has_missing, writer=writer)
 
 
 def _distinct(values: pl.Series) -> Iterator[str]:
@@ -279,9 +293,18 @@ def _distinct(values: pl.Series) -> Iterator[str]:
     yield from values.unique().to_list()
 
 
-def _judge_tree(attribute: Attribute, ways: WaysUp, missing: str, *, has_missing: bool) -> Allowed:
-    """Return what a tree allows; lines are climbed when they are asked for, all of them only where it must be."""
-    line = cache(ways.of)
+def _judge_tree(
+    attribute: Attribute, ways: WaysUp, missing: str, *, has_missing: bool, writer: Callable[[str], str] = str
+) -> Allowed:
+    """Return what a tree allows; lines are climbed when they are asked for, all of them only where it must be.
+
+    ``writer`` says how the release writes the labels of the lines.
+    """
+
+    @cache
+    def line(value: str) -> Line:
+        leaf, *above = ways.of(value)
+        return (leaf, *map(writer, above))
 
     @cache
     def labels() -> frozenset[str]:

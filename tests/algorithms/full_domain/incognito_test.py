@@ -51,7 +51,8 @@ def brute_force(twin: naive.Policy, rows: list[naive.Row]) -> tuple[Fraction | N
         if len(state.lost) > twin.limit * len(rows):
             continue
         good.append(node)
-        loss = naive.losses(twin, rows, state.release(twin), state.suppressed(twin))["ncp"]
+        released = naive.written_as_released(twin, rows, state.release(twin))
+        loss = naive.losses(twin, rows, released, state.suppressed(twin))["ncp"]
         best = loss if best is None else min(best, loss)
     minimal = {
         node

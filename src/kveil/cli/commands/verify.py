@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,6 +27,7 @@ def verify(
 ) -> None:
     """Check a release made by anyone. Exit 0 if everything holds, 1 if not."""
     from kveil.flow.inputs import read
+    from kveil.flow.publish import policy_sha256
     from kveil.flow.verify import verify_sources
     from kveil.report.owner import Owner
 
@@ -45,5 +47,6 @@ def verify(
 
         show_verdict(out, verdict, compared=original is not None)
 
-    answer(verdict.as_json(), show, as_json=as_json, quiet=quiet)
+    digests = {"policy": policy_sha256(loaded, shown), "release": sha256(release.read_bytes()).hexdigest()}
+    answer({**verdict.as_json(), "sha256": digests}, show, as_json=as_json, quiet=quiet)
     raise typer.Exit(0 if verdict else 1)
