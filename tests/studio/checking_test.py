@@ -48,3 +48,15 @@ def test_a_table_that_is_not_encoded_again_gives_the_same_answer(change: tuple[s
     assert there == _answers(PolicyDesk(), changed)
     assert encodes or there != first
     assert _answers(desk, TEXT) == first
+
+
+def test_the_numbers_of_columns_are_those_of_their_values() -> None:
+    desk, path = PolicyDesk(), str(HOSPITAL / "patients.csv")
+    for missing in ([""], ["", "F"]):
+        table = desk.on_table(path, None, missing, [])
+        assert table["rows"] == 2000
+        for column in table["columns"]:
+            values = desk.on_values(path, None, missing, column["name"], 0, "")
+            assert values["of"] == column["values"]
+            shown = sum(number for _, number in values["values"])
+            assert shown + column["missing"] == 2000 or values["of"] > len(values["values"])

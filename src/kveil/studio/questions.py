@@ -85,8 +85,10 @@ class Desk:
         columns = []
         for name in source.frame.columns:
             try:
-                column = self._column(source, name, missing)
-                columns.append({"name": name, "values": column.counts.height, "missing": column.missing})
+                texts = source.texts(name)
+                absent = texts.is_null() | texts.is_in(missing)
+                known = texts.filter(~absent) if absent.any() else texts
+                columns.append({"name": name, "values": known.n_unique(), "missing": int(absent.sum())})
             except DataError:
                 columns.append({"name": name, "values": None, "missing": 0})
         return {
