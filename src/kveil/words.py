@@ -52,8 +52,8 @@ def model_in_words(guarantee: Mapping[str, Any]) -> str:
 
 PROMISES = {
     "k-anonymity": "whoever knows {over} of somebody finds at least {k} {noun} that look alike",
-    "l-diversity": "among those that look alike in {over}, {sensitive} has at least {l} {kind} values",
-    "p-sensitive": "among those that look alike in {over}, {sensitive} has at least {p} values",
+    "l-diversity": "those that look alike in {over} have at least {l} {kind} values of {sensitive}",
+    "p-sensitive": "those that look alike in {over} have at least {p} values of {sensitive}",
     "alpha-k": "at least {k} look alike in {over}, and no value of {sensitive} is more than {alpha} of them",
     "t-closeness": "those that look alike in {over} have {sensitive} spread as everywhere, up to a distance of {t}",
     "kl-diversity": "what somebody has of {sensitive} is shared by at least {k}, and by at most 1/{l} of those alike",
