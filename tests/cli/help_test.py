@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import typer.main
 
+import running_studio
 from kveil.cli import app
 from kveil.datasets import hospital
 from support import run
@@ -47,6 +48,9 @@ def test_the_example_of_a_help_runs(words: tuple[str, ...], command: Any, folder
     assert tuple(arguments[: len(words)]) == words
     if words == ("anonymize",):
         arguments += ["--algorithm", "datafly"]  # auto is tried elsewhere
+    if words == ("studio",):  # it serves until it is stopped
+        running_studio.start(folder, *arguments[1:]).stop()
+        return
     done = run(*arguments)
     assert done.code == 0, done.err
 
@@ -59,8 +63,8 @@ def test_help_is_there(words: tuple[str, ...], command: Any) -> None:
 
 
 # These print what was asked for and nothing else.
-WITHOUT_JSON = {("warmup",), ("demo",), ("hierarchy", "show"), ("hierarchy", "build"), ("schema",)}
-WITHOUT_QUIET = {("schema",), ("hierarchy", "show"), ("hierarchy", "build"), ("demo",), ("algorithms",)}
+WITHOUT_JSON = {("warmup",), ("demo",), ("hierarchy", "show"), ("hierarchy", "build"), ("schema",), ("studio",)}
+WITHOUT_QUIET = {("schema",), ("hierarchy", "show"), ("hierarchy", "build"), ("demo",), ("algorithms",), ("studio",)}
 
 
 @pytest.mark.parametrize(("words", "command"), COMMANDS)
