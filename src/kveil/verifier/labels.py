@@ -47,7 +47,8 @@ def telling_labels(rows: Rows, original: Source, policy: Policy) -> list[str]:
         labels = set(shown.drop_nulls().unique().to_list())
         hidden = _rare(values, least) - labels - set(policy.data.missing)
         inner = {label for line in fixed.lines for label in line[1:]} - leaves - {fixed.root}
-        if any(_names_one_of(label, leaves.difference(values.unique().to_list())) for label in inner):
+        nobodys = leaves.difference(values.unique().to_list())
+        if any(_names_one_of(label, nobodys) for label in inner):
             continue
         telling = [label for label in labels & inner if _names_one_of(label, hidden)]
         if telling:
