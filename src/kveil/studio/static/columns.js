@@ -9,15 +9,16 @@ const looksRight = (names) => change(() => ({ names }), "policy/looks-right");
 function Values({ column, hidden }) {
   const [answer, show] = useState(null);
   const [find, type] = useState("");
-  const [asked, ask] = useState(!hidden);
+  const [asked, ask] = useState(false);
+  const visible = asked || !hidden;  // the role may change while the values are open
   useEffect(() => {
-    if (!asked) return undefined;
+    if (!visible) return undefined;
     const timer = setTimeout(async () => {
       show(await attempt(() => api("GET", `values?column=${encodeURIComponent(column)}&find=${encodeURIComponent(find)}${hidden ? "&show=1" : ""}`)));
     }, find ? 250 : 0);
     return () => clearTimeout(timer);
-  }, [asked, find]);
-  if (!asked) return html`<p class="soft">The values of this column name people, so they are not shown. <button class="link" onClick=${() => ask(true)}>Show them</button></p>`;
+  }, [visible, find]);
+  if (!visible) return html`<p class="soft">The values of this column name people, so they are not shown. <button class="link" onClick=${() => ask(true)}>Show them</button></p>`;
   if (!answer) return html`<p class="soft">Counting…</p>`;
   const most = answer.values[0]?.[1] ?? 1;
   return html`<div class="stack"><input aria-label=${`Find a value of ${column}`} placeholder="find a value…" value=${find} onInput=${(e) => type(e.target.value)} />
