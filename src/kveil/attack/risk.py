@@ -37,8 +37,7 @@ class _EqualOver:
         self.rows = texts.height
         self.weights = np.bincount(member, minlength=len(first))
         self.columns = {
-            name: Coded(column.texts, column.codes[first])
-            for name, column in zip(texts.columns, columns, strict=True)
+            name: Coded(column.texts, column.codes[first]) for name, column in zip(texts.columns, columns, strict=True)
         }
         self._known: dict[frozenset[str], Ints] = {}
 
