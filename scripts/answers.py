@@ -12,6 +12,7 @@ Every command that answers is run on the demo's hospital and, where the real dat
 from __future__ import annotations
 
 import argparse
+import html
 import json
 import re
 import shutil
@@ -142,7 +143,7 @@ def _run(folder: Path, *arguments: str | Path) -> str:
 
 
 def _timeless(text: str, folder: Path) -> str:
-    return TIMES.sub("…", text.replace(str(folder), "HERE"))
+    return TIMES.sub("…", html.unescape(text).replace(str(folder), "HERE"))
 
 
 def answers(case: Case) -> Iterator[tuple[str, str]]:

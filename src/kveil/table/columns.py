@@ -12,6 +12,7 @@ import polars as pl
 from kveil.arrays import Ints
 from kveil.errors import DataError
 from kveil.files import Source
+from kveil.kernels.threads import threads
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.words import count
@@ -51,7 +52,7 @@ def code_columns(source: Source, policy: Policy, names: Sequence[str]) -> Iterat
     except DataError as error:
         raise DataError(f"{source.name}: {error}") from None
     # Polars codes the next columns while the caller builds the tree of the one before.
-    with ThreadPoolExecutor(max_workers=2) as pool:
+    with ThreadPoolExecutor(min(threads(), 2)) as pool:
         columns = [pool.submit(texts[name].cast, pl.Categorical(pl.Categories.random())) for name in names]
         for name, column in zip(names, columns, strict=True):
             coded = _code(column.result(), set(policy.data.missing))
