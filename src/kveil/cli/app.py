@@ -9,6 +9,7 @@ import typer
 
 from kveil.cli.commands.algorithms import algorithms
 from kveil.cli.commands.anonymize import anonymize
+from kveil.cli.commands.archive import archive_app
 from kveil.cli.commands.attack import attack
 from kveil.cli.commands.check import check
 from kveil.cli.commands.compare import compare
@@ -66,3 +67,4 @@ _add(warmup, "kveil warmup")
 _add(demo, "kveil demo")
 _add(studio, "kveil studio patients.csv")
 app.add_typer(hierarchy_app, name="hierarchy")
+app.add_typer(archive_app, name="archive")

@@ -109,6 +109,15 @@ def show_verdict(out: Console, verdict: Verdict, *, compared: bool) -> None:
     out.print("[green]Everything that was checked holds.[/]" if verdict else "[red]The release does not hold.[/]")
 
 
+def show_archive(out: Console, content: dict[str, Any]) -> None:
+    """Print the releases of an archive."""
+    table = _table("release", "made", "by", "released", "left out", "NCP")
+    for entry in content["releases"]:
+        counts = f"{entry['released']:,}", f"{entry['suppressed']:,}", f"{entry['ncp'] * 100:.2f} %"
+        table.add_row(str(entry["number"]), safe(entry["made"]), safe(entry["algorithm"]), *counts)
+    out.print(table)
+
+
 def show_guesses(out: Console, content: dict[str, Any], target: str) -> None:
     """Print what was guessed about each column."""
     table = Table(box=None, pad_edge=False, header_style="bold")

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+import polars as pl
 
 from kveil.algorithms.algorithm import Algorithm
+from kveil.archive import Entry, key_texts
+from kveil.archive.archive import adding_to
 from kveil.choose import attempt, candidates
-from kveil.errors import NotVerified, PolicyError
+from kveil.errors import FileError, NotVerified, PolicyError
 from kveil.files import Outputs, Source, as_json, kind_of, write_table
 from kveil.flow.inputs import check_input, check_targets, read, with_algorithm
 from kveil.flow.publish import policy_sha256
@@ -42,6 +47,7 @@ class Targets:
     owner: Path | None = None
     report: Path | None = None
     public: bool = False
+    archive: Path | None = None  # a folder, which keeps what later releases need
 
     def all(self) -> Iterator[tuple[Path, bool]]:
         """Return each file with whether it is private, in the order in which they get their names: the release last."""
@@ -78,11 +84,15 @@ def anonymize_file(
     able = candidates(policy)  # what no algorithm honours is refused before the table is read
     kind_of(targets.release)
     check_targets(policy, path, [target for target, _ in targets.all()])
-    with Outputs() as outputs:
+    adding = nullcontext() if targets.archive is None else adding_to(targets.archive, [])
+    with adding as additions, Outputs() as outputs:
         # Opened first: a folder that cannot be written to should not cost a whole run.
+        if additions is not None:
+            additions.stage(outputs)
         files = {target: outputs.open(target, private=private) for target, private in targets.all()}
         stages.begin("reading")
-        source = read(policy, path, hashed=targets.owner is not None)
+        source = read(policy, path, hashed=targets.owner is not None or additions is not None)
+        who = None if additions is None else key_texts(source, policy)
         run = _release(source, policy, able, stages, bounded=bounded)
         stages.begin("writing")
         written = run.released.frame, files[targets.release], targets.release
@@ -91,6 +101,9 @@ def anonymize_file(
         account = make_account(run, seconds=stages.seconds, release_sha256=digest)
         for target, content in _beside(run, account, targets, stages.progress):
             outputs.write(files[target], content)
+        if additions is not None and who is not None:
+            people = additions.hashes(who).gather(run.release.rows)
+            additions.write(_entry(run, account, people, files[targets.release], targets.release), outputs)
         outputs.commit()
     return account
 
@@ -126,6 +139,15 @@ def _release(source: Source, policy: Policy, able: Sequence[Algorithm], stages: 
         stages.end("solve")
     digest = policy_sha256(policy, released)
     return Run(source, table, chosen, release, released, verdict, warnings, private_warnings, digest, least)
+
+
+def _entry(run: Run, account: Account, people: pl.Series, file: IO[bytes], target: Path) -> Entry:
+    """Return what an archive keeps of a run."""
+    if not file.seekable():
+        raise FileError(f"{target.name} is a pipe, and an archive keeps the release as a file; name a regular file.")
+    file.seek(0)
+    owner = run.owner(account["sha256"]["release"]).as_json()
+    return Entry(run.policy, file.read(), target.suffix.lower(), make_receipt(account, run), account, owner, people)
 
 
 def _beside(run: Run, account: Account, targets: Targets, progress: Progress) -> Iterator[tuple[Path, bytes]]:

@@ -38,6 +38,10 @@ def anonymize(
     report: Annotated[
         Path | None, typer.Option("--report", metavar="F.html", help="Write the report, one page for the owner's eyes.")
     ] = None,
+    archive: Annotated[
+        Path | None,
+        typer.Option("--archive", metavar="DIR", help="Keep what later releases need in this private folder."),
+    ] = None,
     public: Annotated[
         bool, typer.Option("--public", help="Let the report tell only what release and receipt tell anybody.")
     ] = False,
@@ -59,7 +63,7 @@ def anonymize(
     load_in_background(loaded)
     source = input_path(loaded, input_)
     target = output or source.with_name(f"{source.stem}-release{source.suffix}")
-    targets = Targets(target, receipt, account, owner, report, public)
+    targets = Targets(target, receipt, account, owner, report, public, archive)
     with stages("anonymize", quiet=quiet, progress=progress_as) as progress:
         content = anonymize_file(loaded, source, targets, bounded=bound, progress=progress)
 
