@@ -17,7 +17,16 @@ import polars as pl
 
 from kveil.archive.checking import check_archive
 from kveil.archive.entry import Archived, Entry, pack
-from kveil.archive.ledger import KEY_FILE, LEDGER, PRIVATE_FOLDER, Listed, read_key, read_releases, release_file
+from kveil.archive.ledger import (
+    KEY_FILE,
+    LEDGER,
+    PRIVATE_FOLDER,
+    Listed,
+    has_releases,
+    read_key,
+    read_releases,
+    release_file,
+)
 from kveil.archive.people import KEY, key_check, keyed_hashes
 from kveil.errors import DataError, FileError
 from kveil.files import Outputs, as_json
@@ -88,12 +97,19 @@ class Additions:
 
         So a release is archived before it appears: one that is out and in no archive would be forgotten.
         """
-        own = [KEY_FILE] if self.new else []
-        names = [*own, release_file(len(self.listed) + 1), LEDGER]
+        names = [release_file(len(self.listed) + 1), LEDGER]
         self.files = [outputs.open(self.folder / name, private=True) for name in names]
 
     def write(self, entry: Entry, outputs: Outputs) -> None:
-        """Write a release, and the ledger that lists it."""
+        """Write a release, and the ledger that lists it; an archive that begins has its key and an empty ledger first.
+
+        A ledger that is there before any release makes a lost one different from one that no run came to write.
+        """
+        if self.new:
+            with Outputs() as first:
+                for name, content in ((KEY_FILE, self.key.hex().encode() + b"\n"), (LEDGER, self._ledger([]))):
+                    first.write(first.open(self.folder / name, private=True), content)
+                first.commit()
         made = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         manifest: dict[str, Any] = {
             "number": len(self.listed) + 1,
@@ -104,15 +120,18 @@ class Additions:
         }
         raw = pack(entry.parts(), manifest)
         listed = [*self.listed, Listed(release_file(len(self.listed) + 1), sha256(raw).hexdigest(), made)]
-        ledger = {
-            "kveil-archive": 1,
-            "private": "Whoever has this folder and knows who is in the tables can identify everyone. Keep it private.",
-            "key": key_check(self.key),
-            "releases": [vars(one) for one in listed],
-        }
-        own = [self.key.hex().encode() + b"\n"] if self.new else []
-        for file, content in zip(self.files, [*own, raw, as_json(ledger)], strict=True):
+        for file, content in zip(self.files, [raw, self._ledger(listed)], strict=True):
             outputs.write(file, content)
+
+    def _ledger(self, listed: Sequence[Listed]) -> bytes:
+        return as_json(
+            {
+                "kveil-archive": 1,
+                "private": "Whoever has this folder and knows who is in the tables can identify everyone.",
+                "key": key_check(self.key),
+                "releases": [vars(one) for one in listed],
+            }
+        )
 
 
 @contextmanager
@@ -129,17 +148,20 @@ def adding_to(folder: Path, previous: Sequence[Archive]) -> Iterator[Additions]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise FileError(f"{folder.name}: another run is adding to this archive; wait for it to end.") from None
-        if (folder / LEDGER).exists():
-            own = Archive.open(folder)
-            open_archives([folder, *(archive.folder for archive in previous)])
+        if has_releases(folder):
+            own, *_ = open_archives([folder, *(archive.folder for archive in previous)])
             yield Additions(folder, own.key, own.listed, new=False)
-        else:
-            key = previous[0].key if previous else secrets.token_bytes(KEY)
-            yield Additions(folder, key, (), new=True)
+            return
+        try:
+            yield Additions(folder, previous[0].key if previous else secrets.token_bytes(KEY), (), new=True)
+        finally:
+            if not has_releases(folder):
+                for name in (LEDGER, KEY_FILE):
+                    (folder / name).unlink(missing_ok=True)
+                if made and not any(folder.iterdir()):
+                    folder.rmdir()
     finally:
         os.close(lock)
-        if made and not any(folder.iterdir()):
-            folder.rmdir()
 
 
 def _make_private(folder: Path) -> bool:
@@ -155,6 +177,6 @@ def _make_private(folder: Path) -> bool:
         raise FileError(f"{folder.name} is no folder; name a folder for --archive.")
     if folder.stat().st_mode & 0o077:
         raise FileError(f"others may look into {folder.name}; an archive is private: chmod 700 it first.")
-    if not (folder / LEDGER).exists() and any(folder.iterdir()):
+    if not has_releases(folder) and any(path.name not in {LEDGER, KEY_FILE} for path in folder.iterdir()):
         raise FileError(f"{folder.name} has other files and is no archive; name a new folder for --archive.")
     return False

@@ -50,3 +50,15 @@ def read_releases(folder: Path) -> list[Listed]:
         manifest, _ = unpack(raw)
         listed.append(Listed(following.name, sha256(raw).hexdigest(), str(manifest["made"])))
     return listed
+
+
+def has_releases(folder: Path) -> bool:
+    """Tell whether a folder has a release, or a ledger that says so or cannot be read: then it is an archive."""
+    if any(RELEASE_FILE.fullmatch(path.name) for path in folder.iterdir()):
+        return True
+    try:
+        return bool(read_ledger(folder)[1])
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError, KeyError, TypeError):
+        return True

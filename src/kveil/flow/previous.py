@@ -1,0 +1,60 @@
+"""Earlier releases: which archives a policy and the command line name, and who is who in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from kveil.archive import Archive, Archived, key_texts, open_archives
+from kveil.arrays import Longs
+from kveil.errors import DataError
+from kveil.files import Source
+from kveil.policy.model import Policy
+from kveil.verifier.linked import KnownPeople, LinkedRelease
+from kveil.verifier.rows import original_rows
+
+
+def archives_of(policy: Policy, given: Sequence[Path]) -> list[Archive]:
+    """Return the archives that a policy names, from its folder, and those given beside it."""
+    return open_archives([*(policy.folder / path for path in policy.previous), *given])
+
+
+def earlier_releases(archives: Sequence[Archive]) -> list[Archived]:
+    """Return all releases of some archives in the order in which they were made."""
+    releases = [archived for archive in archives for archived in archive.releases()]
+    return sorted(releases, key=lambda archived: archived.made)
+
+
+def as_linked(archived: Archived) -> LinkedRelease:
+    """Return an archived release as the verifier takes it."""
+    return LinkedRelease(archived.name, archived.policy, archived.release, archived.people)
+
+
+def linked_release(
+    release: Source,
+    policy: Policy,
+    archive: Archive,
+    earlier: Sequence[Archived],
+    way_back: tuple[Source | None, Longs | None, str | None],
+) -> tuple[LinkedRelease, list[LinkedRelease]]:
+    """Return a release with who each row is, and the earlier ones.
+
+    ``way_back`` is the original with the row of it that each released row is, and the hash of the released file. One
+    that is itself in the archive is known from there, and is none of the earlier ones.
+    """
+    original, places, digest = way_back
+    same = [archived for archived in earlier if archived.release_sha256 == digest]
+    others = [as_linked(archived) for archived in earlier if archived.release_sha256 != digest]
+    if same:
+        return LinkedRelease(release.name, policy, release, same[-1].people), others
+    if original is None or places is None:
+        raise DataError(
+            f"{release.name} is in none of the archives, so that it is not known who is who in it; give --original and "
+            "--owner, or the archive it was made with."
+        )
+    return LinkedRelease(release.name, policy, release, who_is_who(original, policy, archive).people[places]), others
+
+
+def who_is_who(original: Source, policy: Policy, archive: Archive) -> KnownPeople:
+    """Return everybody of a table under the keyed hash of an archive."""
+    return KnownPeople(archive.hashes(key_texts(original, policy)), original, original_rows(original, policy).source)
