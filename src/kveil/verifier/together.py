@@ -31,7 +31,7 @@ from kveil.words import count, listing
 
 
 @dataclass(frozen=True)
-class _Classes:
+class _LookAlikes:
     """People who show the same in every release, over what one model is about.
 
     ``members`` has every person's class; ``groups`` a row per class with its group in every release, null where its
@@ -43,7 +43,7 @@ class _Classes:
     sizes: Longs
 
     @classmethod
-    def of(cls, releases: Sequence[LinkedRelease], attributes: Sequence[tuple[str, ...]]) -> _Classes:
+    def of(cls, releases: Sequence[LinkedRelease], attributes: Sequence[tuple[str, ...]]) -> _LookAlikes:
         """Put everybody who is shown in one of the releases into classes."""
         everyone = pl.concat([one.shown.select(PERSON) for one in releases]).unique(maintain_order=True)
         names = [f"in {number}" for number in range(len(releases))]
@@ -85,14 +85,14 @@ def verify_together(
     check_several(policy)
     now = releases[-1].shown[PERSON]
     before = pl.concat([now.head(0), *(one.shown[PERSON] for one in releases[:-1])]).unique()
-    seen: dict[tuple[tuple[str, ...], ...], _Classes] = {}
+    seen: dict[tuple[tuple[str, ...], ...], _LookAlikes] = {}
     guarantees: list[Guarantee] = []
     findings: list[str] = []
     possible: dict[str, PossibleValues] = {}
     for model in policy.privacy:
         attributes = tuple(known_attributes(model, policy, one.policy) for one in releases)
         if attributes not in seen:
-            seen[attributes] = _Classes.of(releases, attributes)
+            seen[attributes] = _LookAlikes.of(releases, attributes)
         guarantee, broken = _judged(model, policy, releases, seen[attributes])
         guarantees.append(guarantee)
         if broken.any():
@@ -120,7 +120,7 @@ def _not_among(people: pl.Series, others: pl.Series) -> int:
 
 
 def _judged(
-    model: PrivacyModel, policy: Policy, releases: Sequence[LinkedRelease], classes: _Classes
+    model: PrivacyModel, policy: Policy, releases: Sequence[LinkedRelease], classes: _LookAlikes
 ) -> tuple[Guarantee, Bools]:
     """Return a model as it is counted on classes, and the classes that break it."""
     attributes = policy.attributes_of(model)
