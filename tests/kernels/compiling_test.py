@@ -25,11 +25,15 @@ assert not jit._KEPT
 """
 
 UNTESTED = """
+import sys
 import numba
 numba.__version__ = "0.99.0"
 import numpy as np
 from kveil.kernels import jit
 assert jit._BARE == {}
+from kveil.kernels.sequential.k_msd import repair_nothing
+repair_nothing()
+assert "kveil.kernels.linking" not in sys.modules
 """
 
 IMPORTED = """
@@ -57,7 +61,8 @@ def test_what_was_compiled_is_found_in_every_folder_that_numba_uses(
     monkeypatch.setattr(compiling, "__file__", str(tmp_path / "kernels" / "compiling.py"))
     source = tmp_path / "kernels" / "family" / "some_loops.py"
     source.parent.mkdir(parents=True)
-    source.write_text("")
+    source.write_text("@door\ndef f(): ...\n")
+    (source.parent / "inner_loops.py").write_text("@inner\ndef g(): ...\n")
     for given in (None, str(tmp_path / "given")):
         if given:
             monkeypatch.setenv("NUMBA_CACHE_DIR", given)

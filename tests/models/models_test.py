@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from random import Random
 from typing import Any
 
+import numba
 import numpy as np
 import polars as pl
 import pytest
@@ -132,6 +133,15 @@ def by_search(table: Table, model: GroupModel) -> list[bool]:
     return [bool(good) for good in model.good(grouped(table))]
 
 
+@numba.njit
+def add_and_judge(needs: Any, values: Any, rows: Any, order: Any, room: Any) -> bool:
+    tally, touched, used, below, nodes = room
+    total = loops.add_rows(rows, values, order, 0, len(order), tally, touched, used)
+    good = loops.holds(needs, values, total, tally, touched, used, below, nodes)
+    loops.clear(tally, touched, used)
+    return good  # type: ignore[no-any-return]
+
+
 def by_loops(table: Table, model: GroupModel) -> list[bool]:
     """What Mondrian's compiled condition says of every group."""
     groups = grouped(table)
@@ -147,10 +157,8 @@ def by_loops(table: Table, model: GroupModel) -> list[bool]:
     found = []
     for group in range(groups.number):
         order = np.flatnonzero(groups.group == group).astype(np.int32)
-        total = loops.add_rows(rows, values, order, 0, len(order), tally, touched, used)
-        needs = needs_of([model], names)
-        found.append(bool(loops.holds(needs, values, total, tally, touched, used, below, nodes)))
-        loops.clear(tally, touched, used)
+        room = tally, touched, used, below, nodes
+        found.append(bool(add_and_judge(needs_of([model], names), values, rows, order, room)))
         assert not tally.any()
         assert not below.any()
     return found

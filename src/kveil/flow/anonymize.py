@@ -29,9 +29,8 @@ from kveil.report.run import Run
 from kveil.report.warn import evidence_of, owners_warnings, release_warnings
 from kveil.table.decode import decode
 from kveil.table.encode import encode
-from kveil.verifier import verify_release
 from kveil.verifier.labels import telling_labels
-from kveil.verifier.rows import release_rows
+from kveil.verifier.release import lay_beside, verify_rows
 
 
 @dataclass(frozen=True)
@@ -119,9 +118,10 @@ def _release(source: Source, policy: Policy, able: Sequence[Algorithm], stages: 
     stages.end("solve")
     stages.begin("verifying")
     released = Source("the release", release.frame(source), source.kind, source.separator)
-    verdict = verify_release(released, policy, source, release.rows)
+    aligned = lay_beside(released, source, release.rows, policy)
+    verdict = verify_rows(released, aligned.rows, policy, aligned)
     if not verdict:
-        telling = telling_labels(release_rows(released, policy), source, policy)
+        telling = telling_labels(aligned, policy)
         if verdict.findings == telling:
             raise PolicyError(telling[0])
         raise NotVerified(
@@ -129,7 +129,7 @@ def _release(source: Source, policy: Policy, able: Sequence[Algorithm], stages: 
             "written. This is a defect of kveil: please report the policy."
         )
     warnings = release_warnings(released.frame, policy, release.labels)
-    private_warnings = owners_warnings(evidence_of(policy, source, released, release.rows))
+    private_warnings = owners_warnings(evidence_of(policy, aligned))
     stages.end("verify")
     least = None
     if bounded:
@@ -137,8 +137,8 @@ def _release(source: Source, policy: Policy, able: Sequence[Algorithm], stages: 
 
         least = lower_bound(table, stages.progress)
         stages.end("solve")
-    digest = policy_sha256(policy, released)
-    return Run(source, table, chosen, release, released, verdict, warnings, private_warnings, digest, least)
+    digest = policy_sha256(policy, aligned.rows)
+    return Run(source, table, chosen, release, aligned, verdict, warnings, private_warnings, digest, least)
 
 
 def _entry(run: Run, account: Account, people: pl.Series, file: IO[bytes], target: Path) -> Entry:
@@ -152,10 +152,9 @@ def _entry(run: Run, account: Account, people: pl.Series, file: IO[bytes], targe
 
 def _beside(run: Run, account: Account, targets: Targets, progress: Progress) -> Iterator[tuple[Path, bytes]]:
     """Return what is written beside the release, file by file."""
-    receipt = make_receipt(account, run)
     owner = run.owner(account["sha256"]["release"])
     if targets.receipt is not None:
-        yield targets.receipt, as_json(receipt)
+        yield targets.receipt, as_json(make_receipt(account, run))
     if targets.account is not None:
         yield targets.account, as_json(account)
     if targets.owner is not None:
@@ -164,7 +163,7 @@ def _beside(run: Run, account: Account, targets: Targets, progress: Progress) ->
         from kveil.report.page import owners_page, public_page
 
         if targets.public:
-            page = public_page(run.policy, receipt, run.released)
+            page = public_page(run.policy, make_receipt(account, run), run.released)
         else:
             page = owners_page(run.policy, account, run.released, run.source, owner, progress)
         yield targets.report, page.encode()

@@ -13,26 +13,32 @@ import numba
 
 from kveil.kernels.caching import forget_stale, writable_folder
 
-TESTED = ("0.68.",)  # versions of Numba with which loops that count no references give what the others give
+TESTED = ("0.68.",)  # versions of Numba with which loops compiled in our way give what the others give
 
 
-def _counts_can_be_left_out() -> bool:
-    """Tell whether this Numba is one with which leaving out the counts of references was tested.
+def _is_tested() -> bool:
+    """Tell whether this Numba is one with which leaving out the counts of references, and linking, were tested.
 
-    The option is not documented: with any other version the loops are compiled as usual, and take about twice as long.
+    Neither is documented: with any other version the loops are compiled as usual, which takes about three times as
+    long, and run for about twice as long.
     """
     return bool(numba.__version__.startswith(TESTED))
 
 
 forget_stale()
 _KEPT = writable_folder(Path(__file__)) is not None  # without a folder, Numba refuses to compile with a cache
-_SHUT: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-_BARE: dict[str, Any] = {"_nrt": False} if _counts_can_be_left_out() else {}
+_SHUT: dict[str, Any] = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_BARE: dict[str, Any] = {"_nrt": False} if _is_tested() else {}
 
 # What Python calls.
 door = numba.njit(cache=_KEPT, nogil=True)
-# What only loops call gets no door to Python: making those takes most of the compile time.
-inner = numba.njit(cache=_KEPT, nogil=True, **_SHUT)
-# Nor do these count references to arrays, which whoever calls them holds, and so may make no array: counting took half
-# the time, and threads waited for each other's counts.
-bare = numba.njit(cache=_KEPT, nogil=True, **_SHUT, **_BARE)
+if _is_tested():
+    from kveil.kernels.linking import linked
+
+    inner, bare = linked(**_SHUT), linked(**_SHUT, **_BARE)
+else:
+    # What only loops call gets no door to Python: making those takes most of the compile time.
+    inner = numba.njit(cache=_KEPT, **_SHUT)
+    # Nor do these count references to arrays, which whoever calls them holds, and so may make no array: counting took
+    # half the time, and threads waited for each other's counts.
+    bare = numba.njit(cache=_KEPT, **_SHUT, **_BARE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -37,6 +37,14 @@ class Rows:
     starred: pl.Series
     persons: bool
     findings: tuple[str, ...] = ()
+    _labels: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
+
+    def labels(self, name: str) -> frozenset[str]:
+        """Return the different texts of a quasi-identifier, or the different items of a sensitive attribute."""
+        if name not in self._labels:
+            column = self.texts[name] if name in self.texts.columns else self.items[name][ITEM]
+            self._labels[name] = frozenset(column.drop_nulls().unique().to_list())
+        return self._labels[name]
 
     @property
     def noun(self) -> str:
@@ -57,7 +65,8 @@ def released_texts(source: Source, policy: Policy, name: str, *, stars: bool = F
     shown = policy.data.missing[0]
     texts = source.texts(name).fill_null(shown)
     others = [text for text in policy.data.missing if text != shown and not (stars and text == STAR)]
-    return texts.replace(dict.fromkeys(others, shown)) if others else texts
+    is_other = texts.is_in(others)
+    return texts.replace(dict.fromkeys(others, shown)) if is_other.any() else texts
 
 
 def rule_texts(source: Source, policy: Policy, *, stars: bool = False) -> pl.DataFrame:

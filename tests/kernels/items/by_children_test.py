@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -11,6 +13,16 @@ from kveil.kernels.items.by_children_loops import RecordRun, make_room, regroup
 from kveil.kernels.items.layout import Forest, LaidSets
 from naive.by_children import children_of, regrouped
 from naive.trees import ListTree, random_tree
+
+
+@numba.njit
+def call_make_room(records: int, longest: int, nodes: int) -> Any:
+    return make_room(records, longest, nodes)
+
+
+@numba.njit
+def call_regroup(forest: Any, sets: Any, part: Any, node: int, child: int, k: int, room: Any) -> int:
+    return regroup(forest, sets, part, node, child, k, room)  # type: ignore[no-any-return]
 
 
 def forest_of(tree: ListTree, costs: list[int]) -> Forest:
@@ -43,8 +55,8 @@ def test_opening_a_node_and_taking_out_a_child_group_records_as_by_hand(seed: in
     part = RecordRun(np.arange(len(records), dtype=np.int32), 0, len(records), place)
     k = chance.randint(1, 4)
     child = None if chance.random() < 0.5 else chance.choice(children_of(tree, shown, records[0], 0))
-    room = make_room(len(records), 8, tree.nodes)
-    gain = regroup(forest, LaidSets(start, leaves), part, 0, -1 if child is None else child, k, room)
+    room = call_make_room(len(records), 8, tree.nodes)
+    gain = call_regroup(forest, LaidSets(start, leaves), part, 0, -1 if child is None else child, k, room)
     expected = regrouped(tree, costs, shown, records, 0, child, k)
     if expected is None:
         assert gain == -1

@@ -169,7 +169,7 @@ def sort_members(tuples: Ints, number: int, of: Ints, groups: int, start: Longs,
     start[groups] = total
 
 
-@door
+@inner
 def next_levels(lattice: CoverLattice, walk: LatticeWalk, most: int, begin: bool) -> int:
     """Go on to the next vector of levels, the last attribute first; return how many tuples it has, 0 at the end.
 

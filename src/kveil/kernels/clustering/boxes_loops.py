@@ -7,10 +7,10 @@ import numpy as np
 from kveil.arrays import Ints
 from kveil.kernels.clustering import layout as field
 from kveil.kernels.clustering.layout import Costs, DistinctTuples
-from kveil.kernels.jit import door
+from kveil.kernels.jit import inner
 
 
-@door
+@inner
 def span_cost(costs: Costs, a: int, low: int, high: int) -> int:
     """Return what a cell costs that shows a span of leaves."""
     base = costs.attributes[a, field.BASE]
@@ -28,7 +28,7 @@ def span_cost(costs: Costs, a: int, low: int, high: int) -> int:
     )
 
 
-@door
+@inner
 def joined_cost(costs: Costs, box: Ints, low: Ints, high: Ints, at: int) -> int:
     """Return what a row of a cluster costs once it covers the spans low..high at a place too.
 
@@ -47,7 +47,7 @@ def joined_cost(costs: Costs, box: Ints, low: Ints, high: Ints, at: int) -> int:
     return total
 
 
-@door
+@inner
 def least_cost(costs: Costs, box: Ints, low: Ints, high: Ints, at: int) -> int:
     """Return a lower bound of what a row of a cluster costs once any tuple inside low..high has joined it.
 
@@ -70,7 +70,7 @@ def least_cost(costs: Costs, box: Ints, low: Ints, high: Ints, at: int) -> int:
     return total
 
 
-@door
+@inner
 def cover(costs: Costs, box: Ints, distinct: DistinctTuples, t: int, fresh: bool) -> bool:
     """Let a cluster cover one tuple more, or it alone; tell whether that changes what it costs to join it."""
     changed = False

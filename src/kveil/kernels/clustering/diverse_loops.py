@@ -19,7 +19,7 @@ from kveil.kernels.clustering.search_tree_loops import (
     push,
     take,
 )
-from kveil.kernels.jit import door
+from kveil.kernels.jit import door, inner
 from kveil.kernels.models.layout import (
     ALPHA,
     AT_LEAST_K,
@@ -35,7 +35,7 @@ from kveil.kernels.models.models_loops import clear, holds
 PLANNED = 4096  # different values up to which it is planned which of them a cluster may take
 
 
-@door
+@inner
 def count_in(values: SensitiveCodes, t: int, sign: int, tally: Longs, touched: Ints, used: Ints) -> None:
     """Add a row of a tuple to the histograms."""
     for s in range(values.start.shape[0]):
@@ -47,7 +47,7 @@ def count_in(values: SensitiveCodes, t: int, sign: int, tally: Longs, touched: I
             tally[s, code] += sign
 
 
-@door
+@inner
 def first_failing(
     needs: Needs,
     values: SensitiveCodes,
@@ -74,7 +74,7 @@ def first_failing(
     return -1
 
 
-@door
+@inner
 def helps(needs: Needs, values: SensitiveCodes, m: int, t: int, tally: Longs, touched: Ints, used: Ints) -> bool:
     """Tell whether a row of a tuple brings a cluster nearer to a need it fails."""
     s, kind = needs.sensitive[m], needs.kind[m]
@@ -105,7 +105,7 @@ def helps(needs: Needs, values: SensitiveCodes, m: int, t: int, tally: Longs, to
     return False
 
 
-@door
+@inner
 def fits(needs: Needs, values: SensitiveCodes, t: int, size: int, tally: Longs) -> bool:
     """Tell whether a row of a tuple leaves every value's share small enough in a cluster that gets so many rows."""
     for m in range(len(needs.kind)):
@@ -122,7 +122,7 @@ def fits(needs: Needs, values: SensitiveCodes, t: int, size: int, tally: Longs) 
     return True
 
 
-@door
+@inner
 def plan(
     needs: Needs, values: SensitiveCodes, rest: Longs, waiting: int, k: int, later: Longs, spare: Longs, frequent: Longs
 ) -> None:
@@ -167,7 +167,7 @@ def plan(
         spare[m] = enough - needs.numerator[m] * later[m]
 
 
-@door
+@inner
 def spared(
     needs: Needs,
     values: SensitiveCodes,
@@ -197,7 +197,7 @@ def spared(
     return True
 
 
-@door
+@inner
 def restore(heap: Heap, size: int, aside: Heap, parked: int) -> int:
     """Put everything that was set aside back into the heap; return the heap's size."""
     for at in range(parked):
@@ -213,7 +213,7 @@ def restore(heap: Heap, size: int, aside: Heap, parked: int) -> int:
     return size
 
 
-@door
+@inner
 def give_back(distinct: DistinctTuples, forest: SearchTree, left: Longs, label: Ints, taken: Ints, number: int) -> None:
     """Take the rows of an unfinished cluster out of it again; the last taken of a tuple first."""
     for i in range(number - 1, -1, -1):

@@ -9,10 +9,10 @@ from kveil.kernels.clustering import layout as field
 from kveil.kernels.clustering.boxes_loops import cover, span_cost
 from kveil.kernels.clustering.layout import Costs, DistinctTuples
 from kveil.kernels.clustering.search_tree_loops import Heap, drop_first, new_forest, next_tuple, plant, push, take
-from kveil.kernels.jit import door
+from kveil.kernels.jit import door, inner
 
 
-@door
+@inner
 def place_rest(
     costs: Costs, distinct: DistinctTuples, left: Longs, begin: int, end: int, label: Ints, low: Ints, high: Ints,
     sizes: Longs, first: int, last: int,

@@ -18,7 +18,7 @@ from kveil.arrays import Ints, Longs
 from kveil.kernels.clustering import layout as field
 from kveil.kernels.clustering.boxes_loops import joined_cost, least_cost, span_cost
 from kveil.kernels.clustering.layout import Costs, DistinctTuples
-from kveil.kernels.jit import door
+from kveil.kernels.jit import inner
 
 
 class SearchTree(NamedTuple):
@@ -42,7 +42,7 @@ class Heap(NamedTuple):
     entry: Ints
 
 
-@door
+@inner
 def push(heap: Heap, size: int, key: int, index: int, ref: int, version: int) -> int:
     """Add an entry; return the new size."""
     at = size
@@ -61,7 +61,7 @@ def push(heap: Heap, size: int, key: int, index: int, ref: int, version: int) ->
     return size + 1
 
 
-@door
+@inner
 def drop_first(heap: Heap, size: int) -> int:
     """Take the first entry out; return the new size."""
     size -= 1
@@ -89,7 +89,7 @@ def drop_first(heap: Heap, size: int) -> int:
     return size
 
 
-@door
+@inner
 def merge(forest: SearchTree, node: int, low: Ints, high: Ints, at: int, first: bool) -> None:
     """Let a tree node cover the spans low..high at a place, too or alone."""
     for a in range(low.shape[1]):
@@ -97,7 +97,7 @@ def merge(forest: SearchTree, node: int, low: Ints, high: Ints, at: int, first: 
         forest.high[node, a] = high[at, a] if first else max(forest.high[node, a], high[at, a])
 
 
-@door
+@inner
 def fit(distinct: DistinctTuples, forest: SearchTree, left: Longs, node: int) -> None:
     """Recompute a bucket, or a node that has no children yet, from its live tuples."""
     lowest = field.DEAD
@@ -109,7 +109,7 @@ def fit(distinct: DistinctTuples, forest: SearchTree, left: Longs, node: int) ->
     forest.link[node, field.LOWEST] = lowest
 
 
-@door
+@inner
 def forget(distinct: DistinctTuples, forest: SearchTree, left: Longs, t: int) -> None:
     """Take a tuple without rows out of the tree."""
     node = np.int64(forest.bucket[t])
@@ -135,7 +135,7 @@ def forget(distinct: DistinctTuples, forest: SearchTree, left: Longs, t: int) ->
         node = np.int64(forest.link[node, field.UP])
 
 
-@door
+@inner
 def cut_of(costs: Costs, distinct: DistinctTuples, forest: SearchTree, node: int) -> tuple[int, int]:
     """Return the attribute that costs most below a node, and the leaf before which to cut it: near to halves.
 
@@ -174,7 +174,7 @@ def cut_of(costs: Costs, distinct: DistinctTuples, forest: SearchTree, node: int
     return a, first if before >= after else last + 1
 
 
-@door
+@inner
 def plant(
     costs: Costs, distinct: DistinctTuples, forest: SearchTree, left: Longs, begin: int, end: int, bucket: int
 ) -> int:
@@ -210,7 +210,7 @@ def plant(
     return nodes
 
 
-@door
+@inner
 def new_forest(distinct: DistinctTuples, groups: Longs) -> SearchTree:
     """Return room for the tree of the largest group."""
     largest = 1
@@ -226,7 +226,7 @@ def new_forest(distinct: DistinctTuples, groups: Longs) -> SearchTree:
     )
 
 
-@door
+@inner
 def expand(
     costs: Costs,
     distinct: DistinctTuples,
@@ -260,7 +260,7 @@ def expand(
     return size
 
 
-@door
+@inner
 def next_tuple(
     costs: Costs,
     distinct: DistinctTuples,
@@ -291,7 +291,7 @@ def next_tuple(
     return size
 
 
-@door
+@inner
 def take(
     distinct: DistinctTuples, forest: SearchTree, left: Longs, label: Ints, t: int, number: int, cluster: int
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints, Longs, Words
-from kveil.kernels.jit import door
+from kveil.kernels.jit import door, inner
 
 
 @door
@@ -38,7 +38,7 @@ def pack_rows(columns: Ints, lowest: Ints, sizes: Words) -> Words:
     return words
 
 
-@door
+@inner
 def same_row(columns: Ints, one: int, other: int) -> bool:
     """Tell whether two rows are equal."""
     same = True

@@ -8,7 +8,7 @@ import numpy as np
 
 from kveil.arrays import Ints, Longs, Words
 from kveil.kernels.items.layout import Forest, LaidSets
-from kveil.kernels.jit import door
+from kveil.kernels.jit import inner
 
 ABSENT, ALONE, AMONG_OTHERS = -1, 0, 1  # how a record has the child that is taken out of a node
 SHORT = 16  # items that are looked through one by one
@@ -44,7 +44,7 @@ class Room(NamedTuple):
     found: Ints
 
 
-@door
+@inner
 def make_room(records: int, longest: int, nodes: int) -> Room:
     """Return arrays to work in for parts of so many records with so many items, over so many nodes."""
     slots = 16
@@ -66,7 +66,7 @@ def make_room(records: int, longest: int, nodes: int) -> Room:
     )
 
 
-@door
+@inner
 def first_below(forest: Forest, start: Longs, leaf: Ints, owner: int, node: int) -> int:
     """Return the place of an owner's first item at or behind the first leaf under a node; its leaves are sorted."""
     low, high = start[owner], start[owner + 1]
@@ -79,7 +79,7 @@ def first_below(forest: Forest, start: Longs, leaf: Ints, owner: int, node: int)
     return low
 
 
-@door
+@inner
 def children_below(forest: Forest, sets: LaidSets, place: Longs, record: int, node: int, into: Ints) -> int:
     """Write the child of a node that lies above each of a record's items that show the node; return how many do."""
     found = 0
@@ -96,7 +96,7 @@ def children_below(forest: Forest, sets: LaidSets, place: Longs, record: int, no
     return found
 
 
-@door
+@inner
 def compare_children(forest: Forest, sets: LaidSets, part: RecordRun, node: int, p: int, q: int, room: Room) -> int:
     """Compare the sets of children two records of a part have below a node, in leaf order: -1, 0 or 1."""
     mine = children_below(forest, sets, part.place, part.order[part.begin + p], node, room.one)
@@ -113,7 +113,7 @@ def compare_children(forest: Forest, sets: LaidSets, part: RecordRun, node: int,
     return int(i < mine) - int(j < yours)
 
 
-@door
+@inner
 def group_children(
     forest: Forest, sets: LaidSets, part: RecordRun, node: int, weigh: bool, room: Room
 ) -> tuple[int, int]:
@@ -179,7 +179,7 @@ def group_children(
     return groups, children
 
 
-@door
+@inner
 def group_by_child(forest: Forest, sets: LaidSets, part: RecordRun, node: int, child: int, room: Room) -> int:
     """Group the records of a part by how they have one child of a node; return the number of groups."""
     fall = forest.cost[node] - forest.cost[child]
@@ -196,7 +196,7 @@ def group_by_child(forest: Forest, sets: LaidSets, part: RecordRun, node: int, c
     return 2
 
 
-@door
+@inner
 def give_back(records: int, needed: int, k: int, groups: int, room: Room) -> int:
     """Take records out of groups that have more than k, those of least gain first; return the gain they had.
 
@@ -240,7 +240,7 @@ def give_back(records: int, needed: int, k: int, groups: int, room: Room) -> int
     return lost
 
 
-@door
+@inner
 def drop_small(records: int, k: int, groups: int, room: Room) -> tuple[int, int]:
     """Add up the groups' sizes and gains and drop those below k; return the gain, and how many are left over."""
     group, size, won = room.group, room.size, room.won
@@ -265,7 +265,7 @@ def drop_small(records: int, k: int, groups: int, room: Room) -> tuple[int, int]
     return total, left
 
 
-@door
+@inner
 def settle(forest: Forest, sets: LaidSets, part: RecordRun, node: int, k: int, groups: int, room: Room) -> int:
     """Merge groups below k into what is left over, and fill that up to k; return the gain, -1 where nothing moves.
 
@@ -301,7 +301,7 @@ def settle(forest: Forest, sets: LaidSets, part: RecordRun, node: int, k: int, g
     return total - won[least]
 
 
-@door
+@inner
 def regroup(forest: Forest, sets: LaidSets, part: RecordRun, node: int, child: int, k: int, room: Room) -> int:
     """Group a part as opening a node would, or taking a child out of it; return the gain, -1 where that cannot be."""
     if child < 0:

@@ -7,16 +7,16 @@ import numpy as np
 from kveil.arrays import Ints, Longs
 from kveil.kernels.items.by_children_loops import first_below
 from kveil.kernels.items.layout import ClusterItems, Forest
-from kveil.kernels.jit import door
+from kveil.kernels.jit import door, inner
 
 
-@door
+@inner
 def shown_at(forest: Forest, items: ClusterItems, place: int) -> int:
     """Return the node that a cluster's item is shown as."""
     return forest.way[forest.way_start[items.leaf[place]] + items.level[place]]
 
 
-@door
+@inner
 def price_of_parent(forest: Forest, items: ClusterItems, cluster: int, parent: int) -> int:
     """Return what it costs to show everything of a cluster below a node as that node."""
     price = np.int64(0)
@@ -58,7 +58,7 @@ def climb_all(forest: Forest, items: ClusterItems, cluster: Ints, nodes: Ints) -
     return climbed
 
 
-@door
+@inner
 def row_cost(
     nodes: Longs, leaves: Longs, attributes: Longs, low: Ints, high: Ints, one: int, other: int, most: int
 ) -> int:

@@ -19,7 +19,7 @@ from kveil.kernels.items.by_children_loops import (
     settle,
 )
 from kveil.kernels.items.layout import Forest, LaidSets
-from kveil.kernels.jit import door
+from kveil.kernels.jit import door, inner
 
 
 class Board(NamedTuple):
@@ -31,7 +31,7 @@ class Board(NamedTuple):
     child: Ints
 
 
-@door
+@inner
 def weigh_small(forest: Forest, sets: LaidSets, part: RecordRun, node: int, room: Room) -> tuple[int, int, int]:
     """Weigh a node of a part too small to be divided: it moves as a whole or not at all.
 
@@ -88,7 +88,7 @@ def weigh_small(forest: Forest, sets: LaidSets, part: RecordRun, node: int, room
     return opened, best, best_gain
 
 
-@door
+@inner
 def best_child(
     forest: Forest, sets: LaidSets, part: RecordRun, node: int, children: int, k: int, room: Room
 ) -> tuple[int, int]:
@@ -118,7 +118,7 @@ def best_child(
     return best, best_gain
 
 
-@door
+@inner
 def weigh_nodes(
     forest: Forest,
     sets: LaidSets,
@@ -152,7 +152,7 @@ def weigh_nodes(
     return saved
 
 
-@door
+@inner
 def choose(board: Board, shown: int, patient: bool) -> tuple[int, bool]:
     """Return the place of the node that gains most, and whether to open it or to take out its child; -1 for none.
 
@@ -174,7 +174,7 @@ def choose(board: Board, shown: int, patient: bool) -> tuple[int, bool]:
     return best, True
 
 
-@door
+@inner
 def move_down(forest: Forest, sets: LaidSets, part: RecordRun, node: int, child: int, group: Ints) -> None:
     """Show the items below a node as its children, or only those below one child, in records that are not left."""
     for p in range(part.end - part.begin):
@@ -193,7 +193,7 @@ def move_down(forest: Forest, sets: LaidSets, part: RecordRun, node: int, child:
                 break
 
 
-@door
+@inner
 def divide(part: RecordRun, group: Ints, number: Ints, place: Longs, into: Ints) -> int:
     """Sort a part's records by group, those left over last, and keep their order; return how many groups there are.
 
@@ -231,7 +231,7 @@ def divide(part: RecordRun, group: Ints, number: Ints, place: Longs, into: Ints)
     return groups
 
 
-@door
+@inner
 def list_nodes(forest: Forest, sets: LaidSets, place: Longs, record: int, nodes: Ints, known: int, under: int) -> int:
     """Append the inner nodes at or below ``under`` (-1: all) that a record's items show and the list lacks."""
     shown = known

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.jit import door
+from kveil.kernels.jit import door, inner
 
 
-@door
+@inner
 def best_ends(leaf: Ints, count: Longs, reach: Ints, k: int) -> Longs:
     """Return for every value where the cell that begins there ends (exclusive), in the best division of the rest.
 

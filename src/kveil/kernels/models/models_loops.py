@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Floats, Ints, Longs
-from kveil.kernels.jit import door, inner
+from kveil.kernels.jit import inner
 from kveil.kernels.models import layout as kinds
 from kveil.kernels.models.layout import Needs, SensitiveCodes
 from kveil.kernels.splitting.layout import SplitTuples
@@ -25,7 +25,7 @@ def count_values(values: SensitiveCodes, row: int, tally: Longs, touched: Ints, 
             tally[s, code] += values.times[p]
 
 
-@door
+@inner
 def add_rows(
     rows: SplitTuples,
     values: SensitiveCodes,
@@ -45,7 +45,7 @@ def add_rows(
     return total
 
 
-@door
+@inner
 def clear(tally: Longs, touched: Ints, used: Ints) -> None:
     """Empty the histograms."""
     for s in range(tally.shape[0]):
@@ -54,7 +54,7 @@ def clear(tally: Longs, touched: Ints, used: Ints) -> None:
         used[s] = 0
 
 
-@door
+@inner
 def holds(
     needs: Needs,
     values: SensitiveCodes,
@@ -130,7 +130,7 @@ def holds(
     return True
 
 
-@door
+@inner
 def distance(
     values: SensitiveCodes,
     s: int,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.kernels.jit import door
+from kveil.kernels.jit import door, inner
 
 FAR = 1 << 30
 
 
-@door
+@inner
 def find_ancestor(
     parent: Ints,
     depth: Ints,
@@ -51,7 +51,7 @@ def find_ancestor(
     return best, least
 
 
-@door
+@inner
 def unlink(i: int, before: Ints, after: Ints) -> None:
     """Take a value out of its group's list; it keeps its way to the right."""
     if before[i] >= 0:
@@ -60,7 +60,7 @@ def unlink(i: int, before: Ints, after: Ints) -> None:
         before[after[i]] = before[i]
 
 
-@door
+@inner
 def partners(
     depth: Ints, end: Ints, node: Ints, count: Longs, before: Ints, after: Ints, i: int, to: int, most: int
 ) -> Longs:
@@ -158,7 +158,7 @@ def repair_groups(
     return True
 
 
-@door
+@inner
 def absorb(i: int, target: int, node: Ints, count: Longs, before: Ints, after: Ints, entry: Ints, into: Longs) -> None:
     """Let a value become another one of its group."""
     count[target] += count[i]
@@ -167,7 +167,7 @@ def absorb(i: int, target: int, node: Ints, count: Longs, before: Ints, after: I
     unlink(i, before, after)
 
 
-@door
+@inner
 def move_after(i: int, left: int, before: Ints, after: Ints) -> None:
     """Move a value to the place after another one, or to the front of its group where that is -1."""
     if before[i] == left:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.jit import door
+from kveil.kernels.jit import inner
 from kveil.kernels.splitting.layout import SplitTuples, Trees
 
 
-@door
+@inner
 def lowest_ancestor(trees: Trees, a: int, low: int, high: int) -> int:
     """Return the lowest node of an attribute over two leaves, as a position in the laid-out arrays."""
     base = trees.node_offset[a]
@@ -19,7 +19,7 @@ def lowest_ancestor(trees: Trees, a: int, low: int, high: int) -> int:
     return node
 
 
-@door
+@inner
 def width_of(trees: Trees, a: int, low: int, high: int, high_number: int) -> float:
     """Return how wide a part is in an attribute; ``high_number`` is its largest leaf that is not missing."""
     if low == high:
@@ -32,7 +32,7 @@ def width_of(trees: Trees, a: int, low: int, high: int, high_number: int) -> flo
     return (trees.number[at + high_number] - trees.number[at + low]) / trees.extent[a]
 
 
-@door
+@inner
 def cost_of(trees: Trees, a: int, low: int, high: int) -> float:
     """Return the loss of a cell that shows the span low..high."""
     if low == high:
@@ -45,7 +45,7 @@ def cost_of(trees: Trees, a: int, low: int, high: int) -> float:
     return (trees.number[at + high] - trees.number[at + low]) / trees.extent[a]
 
 
-@door
+@inner
 def find_cut(rows: SplitTuples, trees: Trees, a: int, order: Ints, begin: int, end: int, low: int, high: int) -> int:
     """Return the leaf after which to cut: between distinct values, nearest to halves, the lower of equals.
 
@@ -95,7 +95,7 @@ def find_cut(rows: SplitTuples, trees: Trees, a: int, order: Ints, begin: int, e
     return best
 
 
-@door
+@inner
 def assign_bins(
     rows: SplitTuples,
     trees: Trees,
@@ -149,7 +149,7 @@ def assign_bins(
     return end_child - begin_child + 1
 
 
-@door
+@inner
 def sort_bins(order: Ints, begin: int, end: int, bin_of: Ints, bins: int, into: Ints, place: Longs) -> None:
     """Sort a part's tuples by bin into ``into``; ``place[b]`` is where bin b starts."""
     for b in range(bins + 1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Bools, Floats, Ints, Longs
-from kveil.kernels.jit import door
+from kveil.kernels.jit import door, inner
 from kveil.kernels.models.layout import Needs, SensitiveCodes
 from kveil.kernels.models.models_loops import add_rows, clear, holds
 from kveil.kernels.splitting.bins_loops import assign_bins, cost_of, sort_bins, width_of
@@ -14,7 +14,7 @@ from kveil.kernels.splitting.layout import SplitTuples, Trees
 NEAR = 1 << 15  # tuples of a part whose cells are copied side by side, so that they stay in the cache
 
 
-@door
+@inner
 def bring_near(rows: SplitTuples, near: SplitTuples, order: Ints, begin: int, end: int, spans: bool) -> None:
     """Copy the tuples of a part to where the part stands in the order, which becomes that order itself."""
     for at in range(begin, end):
@@ -29,7 +29,7 @@ def bring_near(rows: SplitTuples, near: SplitTuples, order: Ints, begin: int, en
         order[at] = at
 
 
-@door
+@inner
 def measure_part(
     rows: SplitTuples, trees: Trees, order: Ints, begin: int, end: int, low: Ints, high: Ints, top: Ints
 ) -> None:
@@ -179,7 +179,7 @@ def split_parts(
     return order, final[: finals + 1].copy()
 
 
-@door
+@inner
 def settle(
     rows: SplitTuples,
     needs: Needs,
@@ -260,7 +260,7 @@ def settle(
     return parts
 
 
-@door
+@inner
 def gain_of(
     rows: SplitTuples,
     trees: Trees,
