@@ -44,6 +44,10 @@ OwnerOption = Annotated[
 InputOption = Annotated[
     Path | None, typer.Option("--input", metavar="F", help="The table; by default the policy's data.path.")
 ]
+ArchiveOption = Annotated[
+    Path | None,
+    typer.Option("--archive", metavar="DIR", help="Keep what later releases need in this private folder."),
+]
 PreviousOption = Annotated[
     list[Path] | None,
     typer.Option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from kveil.archive import Archive, Archived, key_texts, open_archives
@@ -10,8 +11,40 @@ from kveil.arrays import Longs
 from kveil.errors import DataError
 from kveil.files import Source
 from kveil.policy.model import Policy
+from kveil.previous.past import Past
+from kveil.table.table import Table
 from kveil.verifier.linked import KnownPeople, LinkedRelease
 from kveil.verifier.rows import original_rows
+from kveil.verifier.together import check_several, verify_together
+from kveil.verifier.verdict import TogetherCheck
+
+
+@dataclass(frozen=True)
+class EarlierReleases:
+    """The releases that a new one must hold together with, and the archive whose key says who is who."""
+
+    archive: Archive
+    releases: list[Archived]
+
+    @classmethod
+    def of(cls, policy: Policy, given: Sequence[Path]) -> EarlierReleases | None:
+        """Return what a policy and the command line name, None where that is nothing."""
+        archives = archives_of(policy, given)
+        if not archives:
+            return None
+        check_several(policy)
+        return cls(archives[0], earlier_releases(archives))
+
+    def past_of(self, source: Source, table: Table) -> Past:
+        """Return what the earlier releases showed of the people of a table."""
+        hashes = self.archive.hashes(key_texts(source, table.policy))
+        return Past.of(table.policy, hashes, self.releases, dict(table.sensitive))
+
+    def check(self, newest: Source, policy: Policy, source: Source, rows: Longs) -> tuple[TogetherCheck, list[str]]:
+        """Return the verifier's word on a new release together with the earlier ones."""
+        people = self.archive.hashes(key_texts(source, policy)).gather(rows)
+        last = LinkedRelease(newest.name, policy, newest, people)
+        return verify_together(policy, [*map(as_linked, self.releases), last])
 
 
 def archives_of(policy: Policy, given: Sequence[Path]) -> list[Archive]:
