@@ -127,6 +127,21 @@ def show_together(out: Console, together: TogetherCheck) -> None:
         )
 
 
+def show_applied(out: Console, content: dict[str, Any], target: Path) -> None:
+    """Print what became of new records."""
+    records = content["records"]
+    out.print(
+        f"[bold]{safe(str(target))}[/]: {count(records['released'], 'record')} of {records['input']:,} as release "
+        f"{content['release']} of {safe(content['archive'])} shows such records; {content['covered']:,} were covered, "
+        f"{content['extended']:,} are in new groups, {records['suppressed']:,} are left out; NCP "
+        f"{content['loss']['ncp'] * 100:.2f} %"
+    )
+    if content["guarantees"]:
+        out.print("Old and new together:")
+        show_guarantees(out, content["guarantees"])
+    show_warnings(out, content["warnings"])
+
+
 def show_archive(out: Console, content: dict[str, Any]) -> None:
     """Print the releases of an archive."""
     table = _table("release", "made", "by", "released", "left out", "NCP")

@@ -52,28 +52,42 @@ def numbers_of_looks(looks: tuple[Longs, ...]) -> tuple[int, ...]:
 
 def fixed_table(table: Table, past: Past, kept: Bools) -> Table:
     """Return the kept rows of a table, with what they showed before as attributes that cannot be generalized."""
-    rows = np.flatnonzero(kept)
+    some = rows_of_table(table, kept)
     numbers = numbers_of_looks(past.looks)
     policy = with_looks(table.policy, numbers)
     looks = dict(zip(numbers, past.looks, strict=True))
     trees: list[Tree | Scale] = list(table.trees)
     lines: list[Ints] = []
     for look in looks.values():
-        different, codes = np.unique(look[rows], return_inverse=True)
+        different, codes = np.unique(look[: past.rows][kept], return_inverse=True)
         labels = [(f"look {number}", STAR) for number in different.tolist()] or [("look", STAR)]
         trees.append(build_tree(labels, STAR, FIXED, None))
         lines.append(codes.reshape(-1).astype(np.int32))
-    added = np.array(lines, dtype=np.int32).reshape(len(lines), len(rows))
-    low = np.concatenate([table.low[:, rows], added])
-    same = table.low is table.high
+    added = np.array(lines, dtype=np.int32).reshape(len(lines), some.records)
+    low = np.concatenate([some.low, added])
     limit = _limit_left(table, int((~kept).sum()))
-    return Table(
-        policy.model_copy(update={"suppression": Suppression(limit=limit, show="drop")}),
-        (*table.names, *(look_name(number) for number in looks)),
-        tuple(trees),
-        leaves=np.concatenate([table.leaves[:, rows], added]) if table.leaves is not table.low else low,
+    return replace(
+        some,
+        policy=policy.model_copy(update={"suppression": Suppression(limit=limit, show="drop")}),
+        names=(*table.names, *(look_name(number) for number in looks)),
+        trees=tuple(trees),
+        leaves=low if some.leaves is some.low else np.concatenate([some.leaves, added]),
         low=low,
-        high=low if same else np.concatenate([table.high[:, rows], added]),
+        high=low if some.low is some.high else np.concatenate([some.high, added]),
+    )
+
+
+def rows_of_table(table: Table, kept: Bools) -> Table:
+    """Return the kept rows of a table as a table of their own."""
+    rows = np.flatnonzero(kept)
+    low = np.ascontiguousarray(table.low[:, rows])
+    return Table(
+        table.policy,
+        table.names,
+        table.trees,
+        leaves=low if table.leaves is table.low else np.ascontiguousarray(table.leaves[:, rows]),
+        low=low,
+        high=low if table.low is table.high else np.ascontiguousarray(table.high[:, rows]),
         sensitive={name: _of_rows(values, kept) for name, values in table.sensitive.items()},
         persons=table.persons,
         others={name: codes[rows] for name, codes in table.others.items()},
