@@ -2,6 +2,7 @@
 
 import io
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -142,3 +143,33 @@ def test_a_csv_with_other_quotes_or_line_ends_is_told_from_kveils(tmp_path: Path
     found = look_beside(path, read_table(path), "")
     assert found.content == ()
     assert "byte for byte" in found.form[0]
+
+
+CELLS = ("", "a", "ü", "?", " b ", "x,y", "1.5", "-")
+FORMS = (lambda text: text, lambda text: text.replace("a", '"a"', 1), lambda text: text.replace("\n", "\r\n", 1))
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_csv_is_told_apart_the_same_way_whether_it_is_written_again_or_only_counted(
+    tmp_path: Path, separator: str
+) -> None:
+    random = Random(ord(separator))
+    told = set()
+    for _ in range(150):
+        width, missing = random.randint(1, 3), random.choice(["", "?", "-"])
+        cells = [[random.choice(CELLS) for _ in range(width)] for _ in range(random.randint(1, 4))]
+        lines = [separator.join(line) for line in [["p", "q", "r"][:width], *cells]]
+        if random.random() < 0.2:
+            lines.insert(random.randint(1, len(lines)), "")
+        path = tmp_path / "t.csv"
+        path.write_text(random.choice(FORMS)("\n".join(lines) + random.choice(["\n", ""])), newline="")
+        try:
+            source = read_table(path, separator)
+        except kveil.KveilError:
+            continue
+        again = io.BytesIO()
+        write_table(source.frame, again, path, source.separator, missing)
+        same = again.getvalue() == path.read_bytes()
+        assert bool(look_beside(path, source, missing).form) is not same
+        told.add(same)
+    assert told == {True, False}

@@ -325,13 +325,13 @@ def test_verify_and_measure_align_by_owner_and_by_order(algorithm: str, shape: s
     assert account["individuals"] is not None
     assert account["individuals"]["input"] == 24
     original, released = read(policy, data), read(policy, out)
-    verdict = verify_sources(released, policy, original, Owner.load(owner))
+    verdict = verify_sources(released, policy, original, Owner.load(owner)).verdict
     assert verdict.findings == []
     measured = measure_sources(released, policy, original, Owner.load(owner))
     assert measured.losses.as_json() == pytest.approx(account["loss"])
     assert measured.records == account["individuals"]
     if order == "keep" and not account["individuals"]["suppressed"]:
-        assert verify_sources(released, policy, original, None).findings == []
+        assert verify_sources(released, policy, original, None).verdict.findings == []
         assert measure_sources(released, policy, original, None).losses.as_json() == pytest.approx(account["loss"])
     else:
         with pytest.raises(kveil.DataError, match="--owner"):
@@ -340,7 +340,8 @@ def test_verify_and_measure_align_by_owner_and_by_order(algorithm: str, shape: s
     name = "illness"
     changed = released.frame.with_columns(pl.Series(name, ["acne", *released.frame[name].to_list()[1:]]))
     assert any(
-        name in said for said in verify_sources(from_frame(changed), policy, original, Owner.load(owner)).findings
+        name in said
+        for said in verify_sources(from_frame(changed), policy, original, Owner.load(owner)).verdict.findings
     )
 
 
@@ -353,7 +354,7 @@ def test_csv_and_parquet_hold_the_same_people(shape: str, tmp_path: Path) -> Non
         anonymize_file(policy, data, Targets(tmp_path / f"out.{suffix}", owner=tmp_path / f"{suffix}.json"))
         released = read(policy, tmp_path / f"out.{suffix}")
         owner = Owner.load(tmp_path / f"{suffix}.json")
-        assert verify_sources(released, policy, read(policy, data), owner).findings == []
+        assert verify_sources(released, policy, read(policy, data), owner).verdict.findings == []
     with (tmp_path / "out.csv").open(newline="") as file:
         texts = [row["illness"] for row in csv.DictReader(file)]
     column = pq.read_table(tmp_path / "out.parquet")["illness"]

@@ -69,6 +69,30 @@ def test_the_verifier_agrees_with_a_recount_on_any_release(case: Case, seed: int
         agree(verify(release, here.policy), naive.recount(here.twin, rows))
 
 
+ILLNESS = {"role": "sensitive", "hierarchy": {"tree": {"*": {"lungs": ["f", "g", "h"], "heart": ["i", "j", "k", "l"]}}}}
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        {"model": "l-diversity", "variant": "entropy", "l": 1.5},
+        *({"model": "t-closeness", "t": 0.9, "distance": each} for each in ("equal", "ordered", "hierarchical")),
+    ],
+    ids=["entropy", "equal", "ordered", "hierarchical"],
+)
+def test_figures_are_the_same_to_the_last_digit_in_any_order_of_rows(model: dict[str, Any]) -> None:
+    random = Random(1)
+    rows = [(random.choice("xyzw"), random.choice("fghijkl")) for _ in range(300)]
+    policy = Policy(
+        kveil="1", attributes={"a": {"role": "quasi-identifier"}, "s": ILLNESS}, privacy=[{**model, "sensitive": "s"}]
+    )
+    worst = set()
+    for _ in range(25):
+        random.shuffle(rows)
+        worst.add(verify(pl.DataFrame(rows, schema=["a", "s"], orient="row"), policy).guarantees[0]["worst"])
+    assert len(worst) == 1
+
+
 # ---------------------------------------------------------------------------------------------- one change
 
 

@@ -7,8 +7,6 @@ table, also of people who are left out.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Iterable
@@ -26,9 +24,9 @@ from kveil.policy.lines import Line, Lines
 from kveil.policy.load import read_document
 from kveil.policy.model import Policy
 from kveil.policy.privacy import sensitive_of
-from kveil.suggest.write import comment, flow_text, hierarchy_file_name
+from kveil.policy.written import comment, flow_text, hierarchy_csv, hierarchy_file_name
 from kveil.verifier import Verdict, verify_release
-from kveil.verifier.rows import ITEM, release_rows
+from kveil.verifier.rows import Rows, release_rows
 from kveil.verifier.verdict import Guarantee
 
 KEPT = ("privacy", "dependencies", "suppression", "release")  # of a policy's keys: what `verify` asks for
@@ -55,7 +53,7 @@ def publish(policy_path: Path, release: Path, output: Path, *, force: bool = Fal
             f"{source.name} does not keep the policy ({verdict.findings[0].rstrip('.')}); nothing was written. Publish "
             "a policy for a release that holds."
         )
-    published = published_policy(policy, read_document(policy_path).content, source, output.stem)
+    published = published_policy(policy, read_document(policy_path).content, release_rows(source, policy), output.stem)
     _check(published, source, verdict, output.parent)
     targets = {output.parent / name: text for name, text in published.files.items()} | {output: published.text}
     for target in targets:
@@ -88,11 +86,11 @@ def _alike(one: Guarantee, other: Guarantee) -> bool:
     return near and {**one, "worst": None} == {**other, "worst": None}
 
 
-def published_policy(policy: Policy, content: dict[str, Any], release: Source, stem: str) -> Published:
-    """Return a policy for others, made of a policy's keys as written, and a release."""
+def published_policy(policy: Policy, content: dict[str, Any], rows: Rows, stem: str) -> Published:
+    """Return a policy for others, made of a policy's keys as written, and the rows of a release."""
     files: dict[str, str] = {}
     attributes = {}
-    for name, labels in _labels_needed(policy, release).items():
+    for name, labels in _labels_needed(policy, rows).items():
         entry: dict[str, Any] = {"role": policy.attributes[name].role}
         if labels is not None:
             entry |= _hierarchy(policy, name, content["attributes"][name], labels, (stem, files))
@@ -136,7 +134,7 @@ def _hierarchy(
         return {}
     stem, texts = files
     path = hierarchy_file_name(stem, name, {taken.lower() for taken in texts})
-    texts[path] = _as_csv(tree.lines)
+    texts[path] = hierarchy_csv(tree.lines)
     return {"hierarchy": path} | ({} if tree.boundary is None else {"boundary": tree.boundary})
 
 
@@ -165,14 +163,15 @@ def _tree(policy: Policy, name: str, labels: set[str]) -> _Tree | None:
     return _Tree(lines, marked or None)
 
 
-def policy_sha256(policy: Policy, release: Source) -> str:
+def policy_sha256(policy: Policy, rows: Rows) -> str:
     """Return the SHA-256 of what a policy means for a release: its promises, and its hierarchies as others get them.
 
-    The owner's policy and the published one have the same. Nothing of a hierarchy that the release does not show goes
-    into it: a hash of all leaves would let anyone test guesses about values of the table.
+    ``rows`` are those of the release. The owner's policy and the published one have the same. Nothing of a hierarchy
+    that the release does not show goes into it: a hash of all leaves would let anyone test guesses about values of the
+    table.
     """
     attributes: dict[str, Any] = {}
-    for name, labels in _labels_needed(policy, release).items():
+    for name, labels in _labels_needed(policy, rows).items():
         attribute = policy.attributes[name]
         entry: dict[str, Any] = {"role": attribute.role}
         if labels is not None and policy.fixed_lines(name) is not None:
@@ -197,20 +196,18 @@ def _missing(policy: Policy) -> list[str]:
     return [policy.data.missing[0], *([STAR] if STAR in policy.data.missing[1:] else [])]
 
 
-def _labels_needed(policy: Policy, release: Source) -> dict[str, set[str] | None]:
+def _labels_needed(policy: Policy, rows: Rows) -> dict[str, set[str] | None]:
     """Return for every attribute that others know of the labels it shows, None where its hierarchy is not needed.
 
     An identifier is not in the release, and its name is nobody's business.
     """
-    rows = release_rows(release, policy)
     needed: dict[str, set[str] | None] = {}
     for name, attribute in policy.attributes.items():
         if attribute.role == "identifier":
             continue
         needed[name] = None
         if name in rows.texts.columns or name in policy.generalized or name in _measured(policy):
-            column = rows.texts[name] if name in rows.texts.columns else rows.items[name][ITEM]
-            needed[name] = set(column.drop_nulls().unique().to_list()) - {policy.data.missing[0]}
+            needed[name] = set(rows.labels(name)) - {policy.data.missing[0]}
     return needed
 
 
@@ -280,9 +277,3 @@ def _without_inner(lines: Iterable[Line]) -> Iterable[Line]:
     written = list(lines)
     inner = {label for line in written for label in line[1:]}
     return (line for line in written if line[0] not in inner)
-
-
-def _as_csv(lines: tuple[Line, ...]) -> str:
-    out = io.StringIO()
-    csv.writer(out, delimiter=";", lineterminator="\n").writerows(lines)
-    return out.getvalue()

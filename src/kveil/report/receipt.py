@@ -17,7 +17,7 @@ from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
 from kveil.report.account import Account, BoundFigures, Counts, KeptRule, PolicyPartition
 from kveil.report.run import Run
-from kveil.verifier.rows import Rows, release_rows
+from kveil.verifier.rows import Rows
 from kveil.verifier.verdict import Guarantee, Violations
 
 FINEST = Fraction(1, 1000)  # of a mean that is published
@@ -64,7 +64,7 @@ def make_receipt(account: Account, run: Run) -> Receipt:
     """Return the part of an account that may be published."""
     step = step_of((account["individuals"] or account["records"])["input"])
     loss = account["loss"]
-    discernibility, average_group = _groups(release_rows(run.released, run.policy), run.policy)
+    discernibility, average_group = _groups(run.aligned.rows, run.policy)
     private = run.verdict.private_warnings
     published: PublishedLoss = {
         "precision": rounded(loss["precision"], step),

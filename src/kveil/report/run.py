@@ -12,27 +12,33 @@ from kveil.report.owner import Owner
 from kveil.table.decode import Release
 from kveil.table.table import Table
 from kveil.verifier import Verdict
+from kveil.verifier.truth import Aligned
 
 
 @dataclass(frozen=True)
 class Run:
     """A verified release with all that led to it: the table as read and as encoded, the solution, the verdict.
 
-    ``released`` is the release as a table, as anybody would read it. ``warnings`` are about its own cells,
-    ``private_warnings`` are reckoned with the original; those of the verdict come beside them. ``policy_sha256`` is of
-    the policy as others get it.
+    ``aligned`` is the release as anybody would read it, with the original beside it. ``warnings`` are about its own
+    cells, ``private_warnings`` are reckoned with the original; those of the verdict come beside them.
+    ``policy_sha256`` is of the policy as others get it.
     """
 
     source: Source
     table: Table
     attempt: Attempt
     release: Release
-    released: Source
+    aligned: Aligned
     verdict: Verdict
     warnings: list[str]
     private_warnings: list[str]
     policy_sha256: str
     bound: Bound | None = None
+
+    @property
+    def released(self) -> Source:
+        """The release as a table."""
+        return self.aligned.release
 
     @property
     def policy(self) -> Policy:

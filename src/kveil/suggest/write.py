@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
-import re
 from pathlib import Path
 from typing import Any
 
 from kveil.policy.lines import Line
+from kveil.policy.written import comment, flow_text, hierarchy_csv, hierarchy_file_name, scalar
 from kveil.suggest.propose import Suggestion
 from kveil.suggest.roles import Guess
 from kveil.words import count, listing
 
-WIDTH = 110
 INLINE = 60  # leaves of a tree that is written into the policy rather than beside it
 SECTIONS = (
     ("individual", "Whose record it is. People are counted by it, and it is never released."),
@@ -38,22 +35,6 @@ _LIMITS = {
 }
 
 
-def _scalar(text: str) -> str:
-    """Return a text as YAML writes it, in quotes unless that cannot be needed."""
-    if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_./+-]*( [A-Za-z0-9_./+-]+)*", text):
-        return text
-    return json.dumps(text, ensure_ascii=not text.isprintable())
-
-
-def flow_text(value: Any) -> str:
-    """Return texts, lists and mappings as YAML writes them on one line."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_scalar(str(key))}: {flow_text(inner)}" for key, inner in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(flow_text(inner) for inner in value) + "]"
-    return _scalar(str(value))
-
-
 def nested(lines: tuple[Line, ...]) -> dict[str, Any]:
     """Return a tree's lines as the mapping that `tree` takes."""
     root: dict[str, Any] = {}
@@ -70,34 +51,6 @@ def _leaves_as_lists(tree: dict[str, Any]) -> Any:
     return {label: _leaves_as_lists(below) if below else [] for label, below in tree.items()}
 
 
-def comment(text: str, indent: str = "") -> list[str]:
-    """Return a text as comment lines of a readable width."""
-    found, line = [], ""
-    for word in " ".join(text.split()).split(" "):
-        if line and len(line) + len(word) + 1 > WIDTH - len(indent) - 2:
-            found.append(f"{indent}# {line}")
-            line = word
-        else:
-            line = f"{line} {word}".strip()
-    return [*found, f"{indent}# {line}"]
-
-
-def hierarchy_file_name(stem: str, column: str, taken: set[str]) -> str:
-    """Return the name of a column's hierarchy file beside a policy: with a marker, and different from those taken."""
-    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", column).strip("-") or "column"
-    name, number = f"{stem}.{plain}.hierarchy.csv", 2
-    while name.lower() in taken:
-        name, number = f"{stem}.{plain}-{number}.hierarchy.csv", number + 1
-    taken.add(name.lower())
-    return name
-
-
-def _csv(lines: tuple[Line, ...]) -> str:
-    out = io.StringIO()
-    csv.writer(out, delimiter=";", lineterminator="\n").writerows(lines)
-    return out.getvalue()
-
-
 def _attribute(guess: Guess, stem: str | None, files: dict[str, str], taken: set[str]) -> list[str]:
     told = f"{guess.reason[:1].upper()}{guess.reason[1:]}{'' if guess.way is None else f'. Steps: {guess.way.reason}'}"
     mark = "CHECK: " if guess.doubtful or (guess.way is not None and guess.way.doubtful) else ""
@@ -109,11 +62,11 @@ def _attribute(guess: Guess, stem: str | None, files: dict[str, str], taken: set
     elif guess.way is not None and guess.way.lines is not None:
         if stem is not None and len(guess.way.lines) > INLINE:
             name = hierarchy_file_name(stem, guess.name, taken)
-            files[name] = _csv(guess.way.lines)
+            files[name] = hierarchy_csv(guess.way.lines)
             entry["hierarchy"] = name
         elif guess.role == "quasi-identifier":
             tree = _leaves_as_lists(nested(guess.way.lines))
-    key = _scalar(guess.name)
+    key = scalar(guess.name)
     if tree is None:
         return [*lines, f"  {key}: {flow_text(entry)}"]
     lines += [f"  {key}:", f"    role: {guess.role}", "    hierarchy:", "      tree:"]
@@ -124,15 +77,11 @@ def _block(tree: dict[str, Any], indent: str) -> list[str]:
     lines = []
     for label, below in tree.items():
         if isinstance(below, list):
-            lines.append(f"{indent}{_key(label)}: {flow_text(below)}")
+            lines.append(f"{indent}{scalar(label)}: {flow_text(below)}")
         else:
-            lines.append(f"{indent}{_key(label)}:")
+            lines.append(f"{indent}{scalar(label)}:")
             lines += _block(below, indent + "  ")
     return lines
-
-
-def _key(label: str) -> str:
-    return _scalar(label)
 
 
 def policy_text(
@@ -154,7 +103,7 @@ def policy_text(
         + "This file and the hierarchies beside it list values of the table, also of people whom a release leaves out: "
         "give others what `kveil hierarchy publish` writes."
     )
-    lines += ["", "kveil: 1", "", "data:", f"  path: {_scalar(path)}"]
+    lines += ["", "kveil: 1", "", "data:", f"  path: {scalar(path)}"]
     if suggestion.source.kind == "csv":
         separator = "\\t" if suggestion.source.separator == "\t" else suggestion.source.separator
         lines.append(f"  separator: {json.dumps(separator)}" if separator != "\\t" else '  separator: "\\t"')
@@ -207,7 +156,7 @@ def _models(suggestion: Suggestion) -> list[str]:
     if suggestion.diverse:
         lines += comment("And those who look alike must not all have the same value of what is sensitive.", "  ")
     for name in suggestion.diverse:
-        lines.append(f"  - {{model: l-diversity, sensitive: {_scalar(name)}, l: 2}}")
+        lines.append(f"  - {{model: l-diversity, sensitive: {scalar(name)}, l: 2}}")
     return lines
 
 

@@ -21,7 +21,10 @@ COUNT = "\0count"
 
 
 def per_group(frame: pl.DataFrame, expression: pl.Expr, number: int, empty: float) -> Floats:
-    """Return an aggregate of every group's entries, ``empty`` for groups that have none."""
+    """Return an aggregate of every group's entries, ``empty`` for groups that have none.
+
+    Sums of fractions depend on the order of entries, so that of a frame must not be left to chance.
+    """
     totals = np.full(number, empty, dtype=np.float64)
     if frame.height:
         counted = frame.group_by(GROUP).agg(expression.alias(COUNT))
@@ -39,10 +42,10 @@ def distances(
     """
     entries = histogram.with_columns((pl.col(COUNT) / pl.col(COUNT).sum().over(GROUP)).alias("p"))
     whole = (histogram if everyone is None else everyone).group_by(ITEM).agg(pl.col(COUNT).sum())
-    whole = whole.select(ITEM, (pl.col(COUNT) / pl.col(COUNT).sum()).alias("q"))
+    whole = whole.sort(ITEM).select(ITEM, (pl.col(COUNT) / pl.col(COUNT).sum()).alias("q"))
     if model.distance == "hierarchical":
         return _over_tree(model, policy, entries, whole, number)
-    joined = entries.join(whole, on=ITEM, how="left", nulls_equal=True)
+    joined = entries.join(whole, on=ITEM, how="left", nulls_equal=True, maintain_order="left")
     if model.distance == "equal":
         gain = per_group(joined, ((pl.col("p") - pl.col("q")).abs() - pl.col("q")).sum(), number, 0.0)
         return 0.5 * (1.0 + gain) if number else gain
@@ -51,13 +54,13 @@ def distances(
     reference[[order[item] for item in whole[ITEM].to_list()]] = whole["q"].to_numpy()
     place = pl.Series("place", [order[item] for item in entries[ITEM].to_list()], dtype=pl.Int64)
     laid = entries.with_columns(place).sort(GROUP, "place")
-    work = _work(laid[GROUP].to_numpy().astype(np.int64), laid["place"].to_numpy(), laid["p"].to_numpy(), reference)
+    work = _work(laid[GROUP].to_numpy().astype(np.int64), laid["place"].to_numpy(), laid[COUNT].to_numpy(), reference)
     totals = np.zeros(number)
     totals[: len(work)] = work
     return totals / max(len(order) - 1, 1)
 
 
-def _work(group: Longs, place: Longs, share: Floats, reference: Floats) -> Floats:
+def _work(group: Longs, place: Longs, counts: Longs, reference: Floats) -> Floats:
     """Return for every group Σ |P − Q| over all places, P and Q the shares up to a place; O(entries · log places).
 
     Entries are sorted by group and place. P is the same from one entry of a group to the next, and Q never falls, so
@@ -65,13 +68,15 @@ def _work(group: Longs, place: Longs, share: Floats, reference: Floats) -> Float
     """
     number, places = int(group.max(initial=-1)) + 1, len(reference)
     first = np.flatnonzero(np.diff(group, prepend=-1))
-    running = np.cumsum(share)
-    before = np.repeat(np.append(0.0, running)[first], np.diff(np.append(first, len(group))))
     last = np.append(np.flatnonzero(np.diff(group)), len(group) - 1)
+    running = np.append(0, np.cumsum(counts))
+    entries = last + 1 - first
+    before, size = running[first], running[last + 1] - running[first]
+    share = (running[1:] - np.repeat(before, entries)) / np.repeat(size, entries)
     ends = np.append(place[1:], places)
     ends[last] = places
     # In front of a group's first entry its P is 0.
-    level = np.concatenate([running - before, np.zeros(len(first))])
+    level = np.concatenate([share, np.zeros(len(first))])
     begin = np.concatenate([place, np.zeros(len(first), dtype=np.int64)])
     end = np.concatenate([ends, place[first]])
     up_to = np.cumsum(reference)
@@ -115,11 +120,11 @@ def _over_tree(model: TCloseness, policy: Policy, entries: pl.DataFrame, whole: 
         {ITEM: [s[0] for s in steps], "node": [s[1] for s in steps], "weight": [s[2] for s in steps]},
         schema={ITEM: pl.String, "node": pl.String, "weight": pl.Float64},
     )
-    below = (
-        whole.join(ways, on=ITEM, nulls_equal=True).group_by("node").agg(pl.col("q").sum(), pl.col("weight").first())
-    )
-    mass = entries.join(ways, on=ITEM, nulls_equal=True).group_by(GROUP, "node").agg(pl.col("p").sum())
-    joined = mass.join(below, on="node", how="left")
+    shares = whole.join(ways, on=ITEM, nulls_equal=True, maintain_order="left_right").group_by("node")
+    below = shares.agg(pl.col("q").sum(), pl.col("weight").first()).sort("node")
+    masses = entries.join(ways, on=ITEM, nulls_equal=True, maintain_order="left_right").group_by(GROUP, "node")
+    mass = masses.agg(pl.col("p").sum()).sort(GROUP, "node")
+    joined = mass.join(below, on="node", how="left", maintain_order="left")
     gain = pl.col("weight") * ((pl.col("p") - pl.col("q")).abs() - pl.col("q"))
     rest = float((below["weight"] * below["q"]).sum())
     return per_group(joined, gain.sum(), number, 0.0) + (rest if number else 0.0)

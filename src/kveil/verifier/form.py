@@ -40,10 +40,12 @@ def check_form(release: Source, rows: Rows, policy: Policy, aligned: Aligned | N
     for name in policy.quasi_identifiers:
         form.findings += _missing_texts(release, policy, name)
         spec = policy.attributes[name].hierarchy
-        labels = set(rows.texts[name].unique().to_list()) - {STAR, policy.data.missing[0]}
+        if not isinstance(spec, (Intervals, Ranges)):
+            continue
+        labels = set(rows.labels(name)) - {STAR, policy.data.missing[0]}
         if isinstance(spec, Ranges):
             form.findings += _spans(name, spec, rows.texts[name], labels)
-        elif isinstance(spec, Intervals):
+        else:
             form.findings += _notations(name, spec, labels)
     if rows.persons and policy.release.shape == "sets":
         for name in policy.with_role("sensitive"):

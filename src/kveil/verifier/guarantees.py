@@ -74,7 +74,7 @@ def check_model(model: PrivacyModel, policy: Policy, rows: Rows, taking_part: pl
             figures = check_kl(model, policy, rows, counted)
         else:
             figures = check_kkm(model, policy, rows, counted)
-        return _guarantee(model, attributes, figures.worst, figures.groups, figures.extra, not figures.findings), (
+        return as_guarantee(model, attributes, figures.worst, figures.groups, figures.extra, not figures.findings), (
             figures.findings
         )
     texts = rows.texts.select(attributes)
@@ -84,9 +84,9 @@ def check_model(model: PrivacyModel, policy: Policy, rows: Rows, taking_part: pl
         judgement = Judgement(sizes < model.k, int(sizes.min()) if len(sizes) else None)
     else:
         sizes, histogram = _histogram(texts, attributes, rows.items[model.sensitive], taking_part)
-        judgement = _judge(model, policy, sizes, histogram)
+        judgement = judge(model, policy, sizes, histogram)
     broken = judgement.broken
-    guarantee = _guarantee(model, attributes, judgement.worst, len(sizes), judgement.extra, not broken.any())
+    guarantee = as_guarantee(model, attributes, judgement.worst, len(sizes), judgement.extra, not broken.any())
     if not broken.any():
         return guarantee, []
     return guarantee, [
@@ -106,12 +106,12 @@ def holds_as_one_group(model: PrivacyModel, policy: Policy, rows: Rows, group: p
 
     def counted(part: pl.Series) -> pl.DataFrame:
         inside = items.filter(part.gather(items[ROW]))
-        return inside.group_by(GROUP, ITEM).len(COUNT).with_columns(pl.col(COUNT).cast(pl.Int64))
+        return _in_order(inside.group_by(GROUP, ITEM).len(COUNT))
 
-    return not _judge(model, policy, sizes, counted(group), counted(everyone)).broken.any()
+    return not judge(model, policy, sizes, counted(group), counted(everyone)).broken.any()
 
 
-def _guarantee(
+def as_guarantee(
     model: PrivacyModel,
     attributes: tuple[str, ...],
     worst: float | int | None,
@@ -119,6 +119,7 @@ def _guarantee(
     extra: dict[str, Any],
     holds: bool,
 ) -> Guarantee:
+    """Return a model with its settings and figures."""
     entry = parameters(model, attributes) | {"holds": holds, "worst": worst, "groups": groups} | extra
     return cast(Guarantee, entry)
 
@@ -140,7 +141,12 @@ def _histogram(
     groups = rows.group_by(attributes).len(COUNT).with_row_index(GROUP)
     numbered = rows.join(groups.select(*attributes, GROUP), on=list(attributes), how="left", nulls_equal=True)
     counted = numbered.select(ROW, GROUP).join(items, on=ROW, how="inner").group_by(GROUP, ITEM).len(COUNT)
-    return groups[COUNT].cast(pl.Int64).to_numpy(), counted.with_columns(pl.col(COUNT).cast(pl.Int64))
+    return groups[COUNT].cast(pl.Int64).to_numpy(), _in_order(counted)
+
+
+def _in_order(counted: pl.DataFrame) -> pl.DataFrame:
+    """Return counts in one order, whatever that of the rows was: sums of shares then have the same last digit."""
+    return counted.with_columns(pl.col(COUNT).cast(pl.Int64)).sort(GROUP, ITEM)
 
 
 def _count_per_group(frame: pl.DataFrame, expression: pl.Expr, number: int) -> Longs:
@@ -148,7 +154,7 @@ def _count_per_group(frame: pl.DataFrame, expression: pl.Expr, number: int) -> L
     return per_group(frame, expression, number, 0).astype(np.int64)
 
 
-def _judge(
+def judge(
     model: PrivacyModel, policy: Policy, sizes: Longs, histogram: pl.DataFrame, everyone: pl.DataFrame | None = None
 ) -> Judgement:
     """Return which groups break a model, the worst group's figure, and further figures.

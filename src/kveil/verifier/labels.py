@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import re
 
-import polars as pl
-
-from kveil.arrays import Longs
-from kveil.files import Source
 from kveil.policy.attributes import Ranges
 from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
-from kveil.verifier.rows import ITEM, Rows, original_rows
+from kveil.verifier.rows import ITEM
+from kveil.verifier.truth import Aligned
 from kveil.words import count
 
 LONGEST = 300  # characters of a label that are looked at
@@ -24,7 +21,7 @@ RUN = "…"
 _BOUND = re.compile(r"(?<!\w)(?=\w)|(?<=\w)(?!\w)|^|$")
 
 
-def telling_labels(rows: Rows, original: Source, policy: Policy) -> list[str]:
+def telling_labels(aligned: Aligned, policy: Policy) -> list[str]:
     """Return a finding for every attribute with a shown label that names a rare value which is released nowhere.
 
     Rare is what fewer people have than the policy's largest k, two at least: a value that k people have singles out
@@ -34,7 +31,7 @@ def telling_labels(rows: Rows, original: Source, policy: Policy) -> list[str]:
     node `V01,V06` in a tree of all codes there are: such a tree was not made from the table, and its names tell
     nothing about it.
     """
-    was = original_rows(original, policy)
+    rows, was = aligned.rows, aligned.before
     least = max(largest_k(policy), 2)
     findings = []
     for name in (*policy.quasi_identifiers, *policy.generalized):
@@ -42,15 +39,17 @@ def telling_labels(rows: Rows, original: Source, policy: Policy) -> list[str]:
         if fixed is None:
             continue
         leaves = {line[0] for line in fixed.lines}
-        values = was.texts[name] if name in was.texts.columns else was.items[name][ITEM]
-        shown = rows.texts[name] if name in rows.texts.columns else rows.items[name][ITEM]
-        labels = set(shown.drop_nulls().unique().to_list())
-        hidden = _rare(values, least) - labels - set(policy.data.missing)
         inner = {label for line in fixed.lines for label in line[1:]} - leaves - {fixed.root}
-        nobodys = leaves.difference(values.unique().to_list())
-        if any(_names_one_of(label, nobodys) for label in inner):
+        labels = rows.labels(name)
+        if labels.isdisjoint(inner):
             continue
+        values = was.texts[name] if name in was.texts.columns else was.items[name][ITEM]
+        counts = dict(values.drop_nulls().value_counts(name="people").iter_rows())
+        hidden = {value for value, people in counts.items() if people < least} - labels - set(policy.data.missing)
         telling = [label for label in labels & inner if _names_one_of(label, hidden)]
+        nobodys = leaves.difference(counts)
+        if telling and any(_names_one_of(label, nobodys) for label in inner):
+            continue
         if telling:
             what = "a label that names" if len(telling) == 1 else f"{count(len(telling), 'label')} that name"
             findings.append(
@@ -60,7 +59,7 @@ def telling_labels(rows: Rows, original: Source, policy: Policy) -> list[str]:
     return findings
 
 
-def bounds_of_somebody(rows: Rows, original: Source, places: Longs, policy: Policy) -> list[str]:
+def bounds_of_somebody(aligned: Aligned, policy: Policy) -> list[str]:
     """Return a finding for every attribute whose bounds are to be nobody's value, and some are a released record's.
 
     The ends of the domain are the policy's own, whoever has them.
@@ -70,9 +69,9 @@ def bounds_of_somebody(rows: Rows, original: Source, places: Longs, policy: Poli
         spec = policy.attributes[name].hierarchy
         if not isinstance(spec, Ranges) or spec.bounds != "midpoints":
             continue
-        was = original_rows(original, policy).texts[name].gather(places)
+        was = aligned.before.texts[name].gather(aligned.places)
         values = {parse_number(text) for text in was.unique().to_list()} - {None, *spec.within}
-        spans = [span for text in rows.texts[name].unique().to_list() if (span := parse_span(text)) is not None]
+        spans = [span for text in aligned.rows.labels(name) if (span := parse_span(text)) is not None]
         exact = [span for span in spans if span[0] != span[1] and not values.isdisjoint(span)]
         if exact:
             findings.append(
@@ -80,11 +79,6 @@ def bounds_of_somebody(rows: Rows, original: Source, places: Longs, policy: Poli
                 "asks for midpoints."
             )
     return findings
-
-
-def _rare(values: pl.Series, least: int) -> set[str]:
-    counts = values.drop_nulls().to_frame("value").group_by("value").len("people")
-    return set(counts.filter(pl.col("people") < least)["value"].to_list())
 
 
 def _names_one_of(label: str, values: set[str]) -> bool:

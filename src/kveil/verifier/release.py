@@ -17,7 +17,7 @@ from kveil.verifier.kept import compare_kept
 from kveil.verifier.labels import bounds_of_somebody, telling_labels
 from kveil.verifier.left_out import left_out_warnings
 from kveil.verifier.narrowing import narrowed_groups, narrowing_warnings
-from kveil.verifier.rows import INDIVIDUAL, Rows, release_rows, rule_texts
+from kveil.verifier.rows import INDIVIDUAL, Rows, original_rows, release_rows, rule_texts
 from kveil.verifier.stars import Stars, Suppressed, read_stars
 from kveil.verifier.truth import (
     Aligned,
@@ -29,6 +29,8 @@ from kveil.verifier.truth import (
 from kveil.verifier.verdict import DependencyCheck, Guarantee, SuppressionCheck, Verdict
 from kveil.words import count, listing
 
+NOTHING_BESIDE = Beside()
+
 
 def can_verify(policy: Policy) -> None:
     """Raise Refused where a policy asks for what this version cannot verify."""
@@ -37,15 +39,20 @@ def can_verify(policy: Policy) -> None:
         raise Refused(f"this version of kveil cannot verify {listing(cannot)}; use a later version.")
 
 
-def _columns(release: Source, policy: Policy) -> list[str]:
-    """Return what is wrong with a release's columns; raise where checking is impossible."""
-    found = release.frame.columns
-    absent = [name for name in policy.released if name not in found]
+def checkable_rows(release: Source, policy: Policy) -> Rows:
+    """Return the rows of a release; raise where it, or the policy, cannot be checked."""
+    can_verify(policy)
+    absent = [name for name in policy.released if name not in release.frame.columns]
     if absent:
         raise DataError(f"{release.name} lacks {listing(absent)}, which a release of this policy has.")
+    return release_rows(release, policy)
+
+
+def _columns(release: Source, policy: Policy) -> list[str]:
+    """Return what is wrong with a release's columns."""
     numbered = policy.individual_column is not None and policy.release.shape == "long"
     wrong = []
-    for name in found:
+    for name in release.frame.columns:
         role = policy.attributes[name].role if name in policy.attributes else None
         if numbered and name == INDIVIDUAL:
             continue
@@ -56,30 +63,32 @@ def _columns(release: Source, policy: Policy) -> list[str]:
     return wrong
 
 
+def lay_beside(release: Source, original: Source, places: Longs, policy: Policy) -> Aligned:
+    """Return a release with its original beside it; ``places`` says which row of the original each row is."""
+    return Aligned.of(release, checkable_rows(release, policy), original, original_rows(original, policy), places)
+
+
 def verify_release(
-    release: Source,
-    policy: Policy,
-    original: Source | None = None,
-    places: Longs | None = None,
-    *,
-    beside: Beside | None = None,
+    release: Source, policy: Policy, original: Source | None = None, places: Longs | None = None
 ) -> Verdict:
-    """Check a release by its texts, against the original where ``places`` says which row of it each row is.
+    """Check a release by its texts, against the original where ``places`` says which row of it each row is."""
+    if original is None or places is None:
+        return verify_rows(release, checkable_rows(release, policy), policy)
+    aligned = lay_beside(release, original, places, policy)
+    return verify_rows(release, aligned.rows, policy, aligned)
+
+
+def verify_rows(
+    release: Source, rows: Rows, policy: Policy, aligned: Aligned | None = None, beside: Beside = NOTHING_BESIDE
+) -> Verdict:
+    """Check the rows of a release by their texts, against the original where they are ``aligned`` with it.
 
     Without an original: the guarantees and the dependencies. With it also that every cell is an ancestor of
     the original's, inside its boundary, that other cells are unchanged, and that the limit is kept. Rows are
     records, or persons where the policy names individuals. ``beside`` is what the release's file holds beside cells.
     """
-    can_verify(policy)
-    beside = beside or Beside()
-    columns = _columns(release, policy)
-    rows = release_rows(release, policy)
-    aligned = None
-    if original is not None:
-        assert places is not None
-        aligned = Aligned.of(release, rows, original, places, policy)
     form = check_form(release, rows, policy, aligned)
-    findings = [*columns, *beside.content, *rows.findings, *form.findings]
+    findings = [*_columns(release, policy), *beside.content, *rows.findings, *form.findings]
     stars = Stars.of(rows, policy)
     differences = None if aligned is None else compare_generalized(aligned, policy, stars)
     impossible = impossible_stars(policy, stars) if differences is None else differences.impossible
@@ -87,8 +96,8 @@ def verify_release(
     hidden = hidden_values(policy, release, rows, suppressed)
     kept = None if aligned is None else compare_kept(aligned, policy, hidden.rows)
     findings += unknown_labels(rows.texts, policy, stars) if differences is None else differences.findings
-    if original is not None and places is not None:
-        findings += telling_labels(rows, original, policy) + bounds_of_somebody(rows, original, places, policy)
+    if aligned is not None:
+        findings += telling_labels(aligned, policy) + bounds_of_somebody(aligned, policy)
     findings += [*hidden.findings, *([] if kept is None else kept.findings), *unknown_items(rows, policy)]
     guarantees, broken = _guarantees(policy, rows, stars, suppressed)
     dependencies = _dependencies(release, policy, rows, stars)
@@ -96,8 +105,8 @@ def verify_release(
     findings += [*broken, *(sentence for _, sentence in dependencies if sentence), *beyond_limit]
     warnings = _star_warnings(policy, rows, suppression["starred"])
     private_warnings = [] if aligned is None else left_out_warnings(policy, aligned, suppressed)
-    if original is not None and policy.dependencies:
-        narrowed = narrowed_groups(policy, rows, release, original, suppressed.taking_part())
+    if aligned is not None and policy.dependencies:
+        narrowed = narrowed_groups(policy, rows, release, aligned.original, suppressed.taking_part())
         private_warnings += narrowing_warnings(narrowed, rows.noun)
     if not rows.height:
         warnings.append("the release has no records.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -37,6 +37,14 @@ class Rows:
     starred: pl.Series
     persons: bool
     findings: tuple[str, ...] = ()
+    _labels: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
+
+    def labels(self, name: str) -> frozenset[str]:
+        """Return the different texts of a quasi-identifier, or the different items of a sensitive attribute."""
+        if name not in self._labels:
+            column = self.texts[name] if name in self.texts.columns else self.items[name][ITEM]
+            self._labels[name] = frozenset(column.drop_nulls().unique().to_list())
+        return self._labels[name]
 
     @property
     def noun(self) -> str:
@@ -57,7 +65,8 @@ def released_texts(source: Source, policy: Policy, name: str, *, stars: bool = F
     shown = policy.data.missing[0]
     texts = source.texts(name).fill_null(shown)
     others = [text for text in policy.data.missing if text != shown and not (stars and text == STAR)]
-    return texts.replace(dict.fromkeys(others, shown)) if others else texts
+    is_other = texts.is_in(others)
+    return texts.replace(dict.fromkeys(others, shown)) if is_other.any() else texts
 
 
 def rule_texts(source: Source, policy: Policy, *, stars: bool = False) -> pl.DataFrame:
@@ -93,11 +102,17 @@ def _items(rows: pl.Series, texts: pl.Series, height: int) -> pl.DataFrame:
     return everyone.join(pairs, on=ROW, how="left", maintain_order="left")
 
 
+def known_items(source: Source, policy: Policy, name: str) -> pl.DataFrame:
+    """Return every record with its value of a column, null for missing."""
+    number = pl.Series(ROW, np.arange(source.rows, dtype=np.int64))
+    return pl.DataFrame([number, _known(source.texts(name), policy, stars=False)])
+
+
 def plain_rows(source: Source, policy: Policy, *, stars: bool = False) -> Rows:
     """Return the rows of a table in which a row is a record."""
     number = pl.Series(ROW, np.arange(source.rows, dtype=np.int64))
     used = {str(model.sensitive) for model in policy.privacy if hasattr(model, "sensitive")}
-    items = {name: pl.DataFrame([number, _known(source.texts(name), policy, stars=False)]) for name in sorted(used)}
+    items = {name: known_items(source, policy, name) for name in sorted(used)}
     nobody = pl.Series(np.zeros(source.rows, dtype=bool))
     each = number.to_numpy()
     return Rows(_texts(source, policy, stars=stars), items, each, each, nobody, persons=False)

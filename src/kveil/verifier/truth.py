@@ -17,7 +17,7 @@ from kveil.policy.hierarchy import WaysUp, marked_nodes
 from kveil.policy.lines import Line
 from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number, parse_span
-from kveil.verifier.rows import ITEM, ROW, Rows, original_rows, released_texts
+from kveil.verifier.rows import ITEM, ROW, Rows, released_texts
 from kveil.verifier.stars import Stars
 from kveil.words import count, listing
 
@@ -182,9 +182,8 @@ class Aligned:
     row_of: Longs | None
 
     @classmethod
-    def of(cls, release: Source, rows: Rows, original: Source, places: Longs, policy: Policy) -> Aligned:
+    def of(cls, release: Source, rows: Rows, original: Source, before: Rows, places: Longs) -> Aligned:
         """Lay a release beside its original."""
-        before = original_rows(original, policy)
         return cls(release, rows, original, before, places, *_record_alignment(before, places))
 
     def items_released(self, name: str) -> list[str]:
@@ -192,6 +191,13 @@ class Aligned:
         here = self.places[~self.rows.starred.to_numpy()]
         pairs = self.before.items[name].filter(pl.col(ROW).is_in(here))
         return pairs[ITEM].drop_nulls().unique().sort().to_list()
+
+
+def _record_texts(aligned: Aligned, policy: Policy) -> dict[str, pl.Series]:
+    """Return the quasi-identifiers of the original's records; of persons, the rows have those of one record alone."""
+    if not aligned.before.persons:
+        return {name: aligned.before.texts[name] for name in policy.quasi_identifiers}
+    return {name: released_texts(aligned.original, policy, name) for name in policy.quasi_identifiers}
 
 
 def compare_generalized(aligned: Aligned, policy: Policy, stars: Stars) -> Differences:
@@ -205,7 +211,7 @@ def compare_generalized(aligned: Aligned, policy: Policy, stars: Stars) -> Diffe
     untrue = beyond = 0
     impossible = {part: np.zeros(rows.height, dtype=bool) for part in stars.parts}
     part_of = {name: part for part in stars.parts for name in part.attributes}
-    originals = {name: released_texts(aligned.original, policy, name) for name in policy.quasi_identifiers}
+    originals = _record_texts(aligned, policy)
     owned = list(stars.by_attribute())
     # Intervals are of whole numbers if all values are that a row shows something of: one more look at these columns.
     numeric = [name for name, _ in owned if isinstance(policy.attributes[name].hierarchy, Intervals)]
@@ -301,10 +307,12 @@ def _judge_tree(
     ``writer`` says how the release writes the labels of the lines.
     """
 
+    written = cache(writer)
+
     @cache
     def line(value: str) -> Line:
         leaf, *above = ways.of(value)
-        return (leaf, *map(writer, above))
+        return (leaf, *map(written, above))
 
     @cache
     def labels() -> frozenset[str]:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kveil.cli.options import JsonOption, OwnerOption, PolicyArgument, QuietOption, ReleaseOption, answer, load, stages
+from kveil.cli.options import (
+    JsonOption,
+    OwnerOption,
+    PolicyArgument,
+    PreviousOption,
+    QuietOption,
+    ReleaseOption,
+    answer,
+    load,
+    stages,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,12 +31,12 @@ def verify(
         typer.Option("--original", metavar="F", help="The original, to check truth and boundaries too."),
     ] = None,
     owner: OwnerOption = None,
+    previous: PreviousOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Check a release made by anyone. Exit 0 if everything holds, 1 if not."""
     from kveil.flow.inputs import read
-    from kveil.flow.publish import policy_sha256
     from kveil.flow.verify import verify_sources
     from kveil.report.owner import Owner
 
@@ -36,17 +45,18 @@ def verify(
         raise typer.BadParameter("--owner aligns a release with its original; give --original too.")
     with stages("verify", quiet=quiet) as progress:
         progress("reading")
-        shown = read(loaded, release)
+        shown = read(loaded, release, hashed=True)
         was = None if original is None else read(loaded, original)
         way = None if owner is None else Owner.load(owner)
         progress("verifying")
-        verdict = verify_sources(shown, loaded, was, way, file=release)
+        checked = verify_sources(shown, loaded, was, way, file=release, previous=previous or [])
+    verdict = checked.verdict
 
     def show(out: Console) -> None:
         from kveil.cli.terminal import show_verdict
 
         show_verdict(out, verdict, compared=original is not None)
 
-    digests = {"policy": policy_sha256(loaded, shown), "release": sha256(release.read_bytes()).hexdigest()}
+    digests = {"policy": checked.policy_sha256, "release": shown.sha256}
     answer({**verdict.as_json(), "sha256": digests}, show, as_json=as_json, quiet=quiet)
     raise typer.Exit(0 if verdict else 1)

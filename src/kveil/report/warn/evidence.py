@@ -13,7 +13,8 @@ from kveil.attack.match import CodedTexts, EqualRows, coded, group
 from kveil.files import Source
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
-from kveil.verifier.rows import ITEM, ROW, Rows, original_rows, release_rows, released_texts
+from kveil.verifier.rows import ITEM, ROW, Rows, released_texts
+from kveil.verifier.truth import Aligned
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,12 @@ class Evidence:
         return joined.select("row", pl.col(ITEM).alias("value"))
 
 
-def evidence_of(policy: Policy, original: Source, released: Source, places: Longs) -> Evidence:
-    """Return a release beside its original; ``places`` gives every released row's row in the original."""
-    rows = release_rows(released, policy)
-    was = original_rows(original, policy)
+def evidence_of(policy: Policy, aligned: Aligned) -> Evidence:
+    """Return what warnings are reckoned on, of a release that lies beside its original."""
+    rows = aligned.rows
     stars = rows.starred.to_numpy()
     if not rows.persons and policy.quasi_identifiers:
         stars = rows.texts.select(pl.all_horizontal(pl.all() == STAR).alias("star"))["star"].to_numpy()
     shown = np.flatnonzero(~stars) if not stars.all() else np.arange(rows.height)
-    return Evidence(policy, original, released, rows, shown.astype(np.int64), was.source[places[shown]])
+    records = aligned.before.source[aligned.places[shown]]
+    return Evidence(policy, aligned.original, aligned.release, rows, shown.astype(np.int64), records)

@@ -1,0 +1,58 @@
+"""Parts of a policy as text: values, comments, and hierarchy files with their names."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from typing import Any
+
+from kveil.policy.lines import Line
+
+WIDTH = 110
+
+
+def scalar(text: str) -> str:
+    """Return a text as YAML writes it, in quotes unless that cannot be needed."""
+    if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_./+-]*( [A-Za-z0-9_./+-]+)*", text):
+        return text
+    return json.dumps(text, ensure_ascii=not text.isprintable())
+
+
+def flow_text(value: Any) -> str:
+    """Return texts, lists and mappings as YAML writes them on one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{scalar(str(key))}: {flow_text(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(flow_text(inner) for inner in value) + "]"
+    return scalar(str(value))
+
+
+def comment(text: str, indent: str = "") -> list[str]:
+    """Return a text as comment lines of a readable width."""
+    found, line = [], ""
+    for word in " ".join(text.split()).split(" "):
+        if line and len(line) + len(word) + 1 > WIDTH - len(indent) - 2:
+            found.append(f"{indent}# {line}")
+            line = word
+        else:
+            line = f"{line} {word}".strip()
+    return [*found, f"{indent}# {line}"]
+
+
+def hierarchy_file_name(stem: str, column: str, taken: set[str]) -> str:
+    """Return the name of a column's hierarchy file beside a policy: with a marker, and different from those taken."""
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", column).strip("-") or "column"
+    name, number = f"{stem}.{plain}.hierarchy.csv", 2
+    while name.lower() in taken:
+        name, number = f"{stem}.{plain}-{number}.hierarchy.csv", number + 1
+    taken.add(name.lower())
+    return name
+
+
+def hierarchy_csv(lines: tuple[Line, ...]) -> str:
+    """Return a tree's lines as a hierarchy file has them."""
+    out = io.StringIO()
+    csv.writer(out, delimiter=";", lineterminator="\n").writerows(lines)
+    return out.getvalue()
