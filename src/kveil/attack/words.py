@@ -191,8 +191,8 @@ def _several(attack: SeveralReleases, noun: str) -> str:
     now, alone, was = (percent(rate.rate) for rate in (attack.after, attack.one, attack.before))
     return (
         f"Somebody who knows {attack.knowing} of a person, and the quasi-identifiers of the earlier releases, keeps "
-        f"the values of {attack.sensitive} that rows which fit have in all {attack.releases} releases, and guesses one of "
-        f"them: right for {now} of {noun}s ({between(attack.after)}), with the newest alone for {alone}, in the "
+        f"the values of {attack.sensitive} that rows which fit have in all {attack.releases} releases, and guesses one "
+        f"of them: right for {now} of {noun}s ({between(attack.after)}), with the newest alone for {alone}, in the "
         f"original for {was}. Certain of {count(attack.after.certain, noun)}, with the newest alone of "
         f"{count(attack.one.certain, noun)}."
     )

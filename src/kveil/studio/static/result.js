@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from "/static/vendor/preact.js";
 import { api, attempt, loadRuns, go, useStore } from "/static/store.js";
 import { Copy } from "/static/copy.js";
-import { number, sentence, share, size, withRole } from "/static/words.js";
+import { count, number, sentence, share, size, withRole } from "/static/words.js";
 
 const WHAT = { "receipt.json": "what holds, for everybody", "report-public.html": "the report for everybody", "owner.json": "which released row is whose", "account.json": "the whole story of the run", "report.html": "the report for your eyes", "policy.yaml": "the policy it was made with" };
 
