@@ -20,7 +20,14 @@ def cheapest(lattice: CoverLattice, k: int, whole: int) -> Longs:
     """Return for every tuple the cost of the cheapest node over it that covers k rows, ``whole`` if none does."""
     from kveil.kernels.bound.bound_loops import cheapest_nodes
 
-    least: Longs = np.minimum.reduce(_shared(lattice, lambda walk: cheapest_nodes(lattice, walk, k, whole)))
+    anything = np.full(lattice.above.shape[1], whole, dtype=np.int64)
+
+    def walk_over(walk: NodeWalk) -> Longs:
+        own = anything.copy()
+        cheapest_nodes(lattice, walk, k, anything, own)
+        return own
+
+    least: Longs = np.minimum.reduce(_shared(lattice, walk_over))
     return least
 
 
@@ -36,12 +43,14 @@ def collect(lattice: CoverLattice, price: Longs, more: int, k: int, used: Longs,
     """Return the excess, and the closed nodes that would have one at prices higher by ``more``, as many as fit."""
     from kveil.kernels.bound.bound_loops import sum_all
 
+    want = price + more
+
     def walk_over(walk: NodeWalk) -> tuple[int, Longs, KeptNodes]:
         own = np.zeros(len(used), dtype=np.int64)
         nodes = room // 4
         start, member = np.zeros(nodes + 1, dtype=np.int64), np.zeros(room, dtype=np.int32)
         cost, turn = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64)
-        total, number = sum_all(lattice, walk, price, more, k, own, start, member, cost, turn)
+        total, number = sum_all(lattice, walk, price, more, k, own, start, member, cost, turn, want)
         return int(total), own, KeptNodes(int(number), start, member, cost, turn)
 
     sums = _shared(lattice, walk_over)

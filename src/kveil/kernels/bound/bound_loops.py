@@ -198,11 +198,10 @@ def best_set(members: Ints, begin: int, end: int, cost: int, weight: Longs, pric
 @door
 def sum_all(
     lattice: CoverLattice, walk: NodeWalk, price: Longs, more: int, k: int, used: Longs, kept_start: Longs,
-    kept_member: Ints, kept_cost: Longs, kept_turn: Longs,
+    kept_member: Ints, kept_cost: Longs, kept_turn: Longs, want: Longs,
 ) -> tuple[int, int]:  # fmt: skip
-    """Sum over all closed nodes; see `bound.excess` and `bound.collect`."""
+    """Sum over all closed nodes; see `bound.excess` and `bound.collect`. ``want`` is the price and ``more``."""
     last = len(walk.level) - 1
-    want = price + more
     for t in range(len(used)):
         used[t] = 0
     total = np.int64(0)
@@ -248,13 +247,11 @@ def sum_kept(
 
 
 @door
-def cheapest_nodes(lattice: CoverLattice, walk: NodeWalk, k: int, whole: int) -> Longs:
-    """Find cheapest nodes; see `bound.cheapest`."""
+def cheapest_nodes(lattice: CoverLattice, walk: NodeWalk, k: int, whole: Longs, least: Longs) -> None:
+    """Find cheapest nodes; see `bound.cheapest`. ``least``, at first the ``whole`` of each tuple, is what they cost."""
     last = len(walk.level) - 1
-    anything = np.full(lattice.above.shape[1], np.int64(whole))
-    least = anything.copy()
     go_under(lattice, walk, 0)
-    a = next_node(lattice, walk, anything, least, k, 0)
+    a = next_node(lattice, walk, whole, least, k, 0)
     while a >= 0:
         if not is_mine(walk, a):
             pass
@@ -265,5 +262,4 @@ def cheapest_nodes(lattice: CoverLattice, walk: NodeWalk, k: int, whole: int) ->
             for i in range(walk.start[a, walk.at[a]], walk.start[a, walk.at[a] + 1]):
                 t = walk.members[a + 1, i]
                 least[t] = min(least[t], walk.cost[a + 1])
-        a = next_node(lattice, walk, anything, least, k, a)
-    return least
+        a = next_node(lattice, walk, whole, least, k, a)
