@@ -76,8 +76,14 @@ def test_a_policy_names_its_archives_and_the_library_keeps_to_them(clinic: Path)
     content = json.loads(policy.read_text())
     policy.write_text(json.dumps({**content, "previous": ["kept"]}))
     month = _month(clinic, 2)
-    done = run("anonymize", policy, "--input", month, "-o", clinic / "two.csv", "--owner", clinic / "owner", "--json")
+    beside = ["--owner", clinic / "owner", "--receipt", clinic / "receipt", "--report", clinic / "report.html"]
+    done = run("anonymize", policy, "--input", month, "-o", clinic / "two.csv", *beside, "--json")
     assert done.code == 0, done.err
+    assert "Together with 1 earlier release it shows 1,350 people: 150 for the first time" in " ".join(
+        (clinic / "report.html").read_text().split()
+    )
+    assert done.json["previous"]["releases"] == 2
+    assert "previous" not in json.loads((clinic / "receipt").read_text())
     loaded = kveil.Policy.load(policy)
     frame = pl.read_csv(month, infer_schema=False, empty_string_is_null=False)
     result = kveil.anonymize(frame, loaded)

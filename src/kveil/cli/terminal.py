@@ -83,6 +83,8 @@ def show_account(out: Console, account: Account, target: Path) -> None:
         f"{records['suppressed']:,} suppressed ({share:.2%}), by {account['algorithm']}"
     )
     show_guarantees(out, account["guarantees"])
+    if "previous" in account:
+        show_together(out, account["previous"])
     show_losses(out, account["loss"], account["loss_by_attribute"])
     show_warnings(out, account["warnings"])
     if account["bound"] is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import ceil
 
 import polars as pl
@@ -18,6 +19,18 @@ from kveil.words import count
 TIMES, LEFT = "times", "left"
 
 
+@dataclass(frozen=True)
+class ValuesLeft:
+    """What remains possible: ``people`` with how many values are left, these ``values``, and those each ``own``s.
+
+    ``own`` has, per person and value, in how many releases the person has it; people are shown in so many ``times``.
+    """
+
+    people: pl.DataFrame
+    values: pl.DataFrame
+    own: pl.DataFrame
+
+
 def possible_values(
     model: PrivacyModel,
     sensitive: str,
@@ -31,22 +44,11 @@ def possible_values(
     fit the person's own values, where these are ``known``, else those of the person's own group. People whose value is
     not the same in all releases are counted apart: nobody can tell that it changed, but the releases do not agree.
     """
-    agreed, own = [], []
-    for one, names in zip(releases, attributes, strict=True):
-        items = one.items(sensitive)
-        if items is not None:
-            own.append(items)
-            agreed.append(_possible_in(one, names, items, known))
+    left = values_left(sensitive, releases, attributes, known)
     entry: PossibleValues = {"sensitive": sensitive, "one": 0, "right": 0, "changed": 0}
-    if not own:
+    if left is None:
         return entry, []
-    times = pl.concat([items.select(PERSON).unique() for items in own]).group_by(PERSON).len(TIMES)
-    pairs = pl.concat(agreed).group_by(PERSON, ITEM).len("n").join(times, on=PERSON)
-    remaining = pairs.filter(pl.col("n") == pl.col(TIMES)).select(PERSON, ITEM)
-    people = times.join(remaining.group_by(PERSON).len(LEFT), on=PERSON, how="left").with_columns(
-        pl.col(LEFT).fill_null(0)
-    )
-    mine = pl.concat(own).drop_nulls().group_by(PERSON, ITEM).len("n").join(people, on=PERSON)
+    people, remaining, mine = left.people, left.values, left.own
     constant = mine.group_by(PERSON).agg((pl.col("n") == pl.col(TIMES)).all().alias("constant"), pl.col(LEFT).first())
     entry["one"] = people.filter(pl.col(LEFT) == 1).height
     entry["right"] = mine.filter(pl.col(LEFT) == 1).join(remaining, on=[PERSON, ITEM], how="semi")[PERSON].n_unique()
@@ -60,6 +62,31 @@ def possible_values(
         f"over all releases together fewer than {least} values of {sensitive} remain possible for "
         f"{count(few, 'person', 'people')}{right}."
     ]
+
+
+def values_left(
+    sensitive: str,
+    releases: Sequence[LinkedRelease],
+    attributes: Sequence[tuple[str, ...]],
+    known: KnownPeople | None,
+) -> ValuesLeft | None:
+    """Return the values that remain possible for everybody who is shown; None where no release shows the attribute."""
+    agreed, own = [], []
+    for one, names in zip(releases, attributes, strict=True):
+        items = one.items(sensitive)
+        if items is not None:
+            own.append(items)
+            agreed.append(_possible_in(one, names, items, known))
+    if not own:
+        return None
+    times = pl.concat([items.select(PERSON).unique() for items in own]).group_by(PERSON).len(TIMES)
+    pairs = pl.concat(agreed).group_by(PERSON, ITEM).len("n").join(times, on=PERSON)
+    remaining = pairs.filter(pl.col("n") == pl.col(TIMES)).select(PERSON, ITEM)
+    people = times.join(remaining.group_by(PERSON).len(LEFT), on=PERSON, how="left").with_columns(
+        pl.col(LEFT).fill_null(0)
+    )
+    mine = pl.concat(own).drop_nulls().group_by(PERSON, ITEM).len("n").join(people, on=PERSON)
+    return ValuesLeft(people, remaining, mine)
 
 
 def _least_values(model: PrivacyModel) -> int:
