@@ -10,7 +10,7 @@ BROWSER := $(VENV)/.installed-browser
 # Small tests once more without the compiler: what it does not check shows up. Hashes want numbers that wrap.
 UNCOMPILED := NUMBA_DISABLE_JIT=1 $(BIN)/pytest -m uncompiled -W 'ignore:overflow encountered:RuntimeWarning'
 
-.PHONY: demo studio test studio-slow browser pictures lint data coverage bench figures-classfly figures-boundaries figures-people figures-least-loss previous clean
+.PHONY: demo studio test studio-slow browser pictures lint data coverage bench growth figures-classfly figures-boundaries figures-people figures-least-loss previous clean
 
 demo: $(PLAIN)
 	$(BIN)/kveil demo
@@ -49,6 +49,10 @@ coverage: $(DEV)
 bench: $(PLAIN)
 	$(INSTALL) -e '.[bench]'
 	$(BIN)/python benchmarks/run.py --write docs/benchmarks.md
+
+# How time and memory grow with rows, columns, leaves and k: hours, on a quiet machine.
+growth: $(PLAIN)
+	$(BIN)/python benchmarks/growth.py --write
 
 figures-classfly: $(FIGURES)
 	$(BIN)/python benchmarks/figures_classfly.py

@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from bench_census import census
 from bench_clusters import clusters, kmember
 from bench_constraints import classfly
 from bench_dependencies import incognito, rules
@@ -26,6 +27,7 @@ from measuring import ADULT, KVEIL, Row, where_and_when
 
 BENCHMARKS: dict[str, Callable[[Path], Iterator[Row]]] = {
     "files": files,
+    "census": census,
     "anjana": anjana,
     "anonypy": anonypy,
     "models": models,
