@@ -222,6 +222,7 @@ def main() -> None:
             fill(PAGE, "growth.py", name, [where_and_when(), "", *lines])
     if chosen.write:
         PICTURE.write_text(draw(runs, sizes), encoding="utf-8")
+        fill(PAGE, "growth.py", "picture", [f"![{', '.join(runs)}: seconds](pictures/{PICTURE.name})"])
 
 
 if __name__ == "__main__":
