@@ -12,7 +12,6 @@ from kveil.policy.attributes import Ranges
 from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
-from kveil.verifier.rows import ITEM
 from kveil.verifier.truth import Aligned
 from kveil.words import count
 
@@ -43,11 +42,10 @@ def telling_labels(aligned: Aligned, policy: Policy) -> list[str]:
         labels = rows.labels(name)
         if labels.isdisjoint(inner):
             continue
-        values = was.texts[name] if name in was.texts.columns else was.items[name][ITEM]
-        counts = dict(values.drop_nulls().value_counts(name="people").iter_rows())
-        hidden = {value for value, people in counts.items() if people < least} - labels - set(policy.data.missing)
+        people = was.counts(name)
+        hidden = {value for value, having in people.items() if having < least} - labels - set(policy.data.missing)
         telling = [label for label in labels & inner if _names_one_of(label, hidden)]
-        nobodys = leaves.difference(counts)
+        nobodys = leaves.difference(people)
         if telling and any(_names_one_of(label, nobodys) for label in inner):
             continue
         if telling:

@@ -46,26 +46,25 @@ class Allowed:
     stars: bool = True
 
 
-def unknown_labels(texts: pl.DataFrame, policy: Policy, stars: Stars) -> list[str]:
+def unknown_labels(rows: Rows, policy: Policy, stars: Stars) -> list[str]:
     """Return findings for attributes that show what their hierarchy cannot know or allow, without any original."""
     findings = []
-    owned = list(stars.by_attribute())
-    counted = pl.collect_all(
-        pl.LazyFrame({"label": texts[name].filter(~star) if star.any() else texts[name]}).group_by("label").len()
-        for name, star in owned
-    )
-    for (name, _), counts in zip(owned, counted, strict=True):
+    for name, star in stars.by_attribute():
+        counts = dict(rows.counts(name))
+        counts[STAR] = counts.get(STAR, 0) - int(star.sum())  # stars of suppression are no labels
+        if not counts[STAR]:
+            del counts[STAR]
         spec = policy.attributes[name].hierarchy
         if isinstance(spec, Ranges):
             known: Callable[[str], bool] = lambda text: text == STAR or parse_span(text) is not None  # noqa: E731
         else:
             known = label_test(spec, policy.fixed_lines(name))
         strange = {
-            label: cells for label, cells in counts.iter_rows() if label != policy.data.missing[0] and not known(label)
+            label: cells for label, cells in counts.items() if label != policy.data.missing[0] and not known(label)
         }
         findings += _strangers(name, strange)
-        beyond = int(counts.filter(pl.col("label") == STAR)["len"].sum())
-        if beyond and STAR not in strange and _stars_are_beyond(policy, name, whole_column=counts.height == 1):
+        beyond = counts.get(STAR, 0)
+        if beyond and STAR not in strange and _stars_are_beyond(policy, name, whole_column=len(counts) == 1):
             findings.append(f"{name} is generalized beyond its boundary in {count(beyond, 'cell')}.")
     return findings
 
@@ -87,8 +86,8 @@ def unknown_items(rows: Rows, policy: Policy) -> list[str]:
             findings += _strangers(name, {item: cells for item, cells in counts.iter_rows() if not known(item)})
         elif lines is not None:
             leaves = {line[0] for line in lines.lines} | {STAR}
-            counts = items[ITEM].drop_nulls().value_counts(name="cells")
-            findings += _strangers(name, {item: cells for item, cells in counts.iter_rows() if item not in leaves})
+            strange = {item: cells for item, cells in rows.counts(name).items() if item not in leaves}
+            findings += _strangers(name, strange)
     return findings
 
 
