@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 
 import numpy as np
 import polars as pl
 
 from kveil.arrays import Longs
 from kveil.files import Source
-from kveil.policy.attributes import STAR, Attribute, Intervals, MaxWidth, Ranges
+from kveil.policy.attributes import STAR, Attribute, MaxWidth, Ranges
 from kveil.policy.builders import label_test, label_writer
 from kveil.policy.hierarchy import WaysUp, marked_nodes
 from kveil.policy.lines import Line
@@ -155,15 +156,6 @@ def _pairs(was: pl.Series, shown: pl.Series, star: pl.Series, aligned: Aligned, 
     return frame.filter(asked).group_by("was", "shown").len().select("was", "shown", pl.lit(False).alias("star"), "len")
 
 
-def _values_shown(was: pl.Series, shown: pl.Series, aligned: Aligned) -> pl.LazyFrame:
-    """Return the distinct original values of the records that show something else than `*`."""
-    if aligned.row_of is not None:
-        shown = shown.gather(aligned.row_of)
-    return (
-        pl.LazyFrame({"was": was.gather(aligned.records), "shown": shown}).filter(pl.col("shown") != STAR).unique("was")
-    )
-
-
 @dataclass(frozen=True)
 class Aligned:
     """A release beside its original: ``places`` gives each released row's row among the rows ``before``.
@@ -212,17 +204,16 @@ def compare_generalized(aligned: Aligned, policy: Policy, stars: Stars) -> Diffe
     part_of = {name: part for part in stars.parts for name in part.attributes}
     originals = _record_texts(aligned, policy)
     owned = list(stars.by_attribute())
-    # Intervals are of whole numbers if all values are that a row shows something of: one more look at these columns.
-    numeric = [name for name, _ in owned if isinstance(policy.attributes[name].hierarchy, Intervals)]
     counted = pl.collect_all(
-        [_pairs(originals[n], rows.texts[n], star, aligned, free=_star_is_free(policy, n)) for n, star in owned]
-        + [_values_shown(originals[name], rows.texts[name], aligned) for name in numeric]
+        _pairs(originals[n], rows.texts[n], star, aligned, free=_star_is_free(policy, n)) for n, star in owned
     )
-    values = dict(zip(numeric, counted[len(owned) :], strict=True))
-    for (name, star), pairs in zip(owned, counted[: len(owned)], strict=True):
+    for (name, star), pairs in zip(owned, counted, strict=True):
         if not pairs.height:
             continue
-        judge = _judge(policy, name, originals[name], values[name]["was"] if name in values else None)
+        # Intervals are of whole numbers if all values are that a row shows something of: those that show another
+        # text, and those that show themselves.
+        decisive = chain(pairs.filter(pl.col("shown") != STAR)["was"].to_list(), rows.labels(name))
+        judge = _judge(policy, name, originals[name], decisive)
         cells = _judge_pairs(judge, pairs)
         if cells.cannot_be_star and not before.persons:
             value = originals[name].gather(aligned.places)
@@ -279,7 +270,7 @@ def _record_alignment(before: Rows, places: Longs) -> tuple[Longs, Longs | None]
     return records, row_of[before.row_of[records]]
 
 
-def _judge(policy: Policy, name: str, values: pl.Series, decisive: pl.Series | None = None) -> Allowed:
+def _judge(policy: Policy, name: str, values: pl.Series, decisive: Iterable[str]) -> Allowed:
     """Return what may be shown for an attribute's values, given all of them as the original has them.
 
     ``decisive`` are the values that say how `intervals` are written.
@@ -289,7 +280,7 @@ def _judge(policy: Policy, name: str, values: pl.Series, decisive: pl.Series | N
     if isinstance(attribute.hierarchy, Ranges):
         return _judge_ranges(attribute, missing[0], has_missing)
     ways = policy.ways_up(name, _distinct(values))
-    writer = label_writer(attribute.hierarchy, () if decisive is None else decisive.to_list())
+    writer = label_writer(attribute.hierarchy, decisive)
     return _judge_tree(attribute, ways, missing[0], has_missing=has_missing, writer=writer)
 
 
