@@ -34,8 +34,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(hospital(), tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     made = run(
-        "anonymize", "policy.yaml", "--algorithm", "mondrian", "-o", "release.csv", "--owner", "owner.json", "-q"
-    )
+        "anonymize", "policy.yaml", "--algorithm", "mondrian", "-o", "release.csv", "--owner", "owner.json",
+        "--archive", "releases", "-q",
+    )  # fmt: skip
     assert made.code == 0, made.err
     return tmp_path
 

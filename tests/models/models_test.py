@@ -22,6 +22,7 @@ import kveil
 from kveil.flow.verify import verify
 from kveil.frames import from_frame
 from kveil.kernels.models import models_loops as loops
+from kveil.kernels.models.layout import new_models
 from kveil.kernels.splitting.layout import SplitTuples
 from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs, one_group
@@ -134,11 +135,10 @@ def by_search(table: Table, model: GroupModel) -> list[bool]:
 
 
 @numba.njit
-def add_and_judge(needs: Any, values: Any, rows: Any, order: Any, room: Any) -> bool:
-    tally, touched, used, below, nodes = room
-    total = loops.add_rows(rows, values, order, 0, len(order), tally, touched, used)
-    good = loops.holds(needs, values, total, tally, touched, used, below, nodes)
-    loops.clear(tally, touched, used)
+def add_and_judge(models: Any, rows: Any, order: Any) -> bool:
+    total = loops.add_rows(rows, models, order, 0, len(order))
+    good = loops.holds(models, 0, len(models.needs.kind), total)
+    loops.clear(models)
     return good  # type: ignore[no-any-return]
 
 
@@ -150,17 +150,13 @@ def by_loops(table: Table, model: GroupModel) -> list[bool]:
     tuples = np.arange(len(groups.weights), dtype=np.int32)
     spans = (np.ascontiguousarray(side.T) for side in (table.distinct.low, table.distinct.high))
     rows = SplitTuples(*spans, groups.weights, tuples)
-    tally = np.zeros((len(names), values.whole.shape[1]), dtype=np.int64)
-    touched = np.empty(tally.shape, dtype=np.int32)
-    used = np.zeros(len(names), dtype=np.int32)
-    below, nodes = np.zeros(values.edge.shape[1]), np.empty(values.edge.shape[1], dtype=np.int32)
+    models = new_models(needs_of([model], names), values)
     found = []
     for group in range(groups.number):
         order = np.flatnonzero(groups.group == group).astype(np.int32)
-        room = tally, touched, used, below, nodes
-        found.append(bool(add_and_judge(needs_of([model], names), values, rows, order, room)))
-        assert not tally.any()
-        assert not below.any()
+        found.append(bool(add_and_judge(models, rows, order)))
+        assert not models.tally.any()
+        assert not models.below.any()
     return found
 
 

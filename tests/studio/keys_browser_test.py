@@ -92,9 +92,10 @@ def _set(form: Form, path: tuple[str, ...], schema: dict[str, Any]) -> None:
         form.wait(value, *path)
     if not choices:
         numeric = schema.get("type") in ("integer", "number")
-        value = {"path": "./patients.csv", "separator": ","}.get(path[-1], "3" if numeric else "x")
+        usual = {"path": "./patients.csv", "separator": ",", "key": "patient_id"}
+        value = usual.get(path[-1], "3" if numeric else "x")
         form.fill(field, value)
-        form.wait(value, *path)
+        form.wait([value] if schema.get("type") == "array" else value, *path)
 
 
 def test_every_key_of_columns_and_promises_can_be_set_by_form(browser: Browser, studio: Running) -> None:

@@ -97,6 +97,15 @@ class Rerun(RatedAttack):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SeveralReleases(RatedAttack):
+    """Somebody lays so many ``releases`` side by side; ``one`` is the success with the newest alone."""
+
+    sensitive: str
+    releases: int
+    one: Rate
+
+
+@dataclass(frozen=True, kw_only=True)
 class FileJoin(Attack):
     """An attacker's own file joined with both tables; rates where the file shares an identifier with the original.
 

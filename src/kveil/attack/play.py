@@ -16,6 +16,7 @@ from kveil.attack.link import linking
 from kveil.attack.minimality import Remake, minimality
 from kveil.attack.missing import who_is_missing
 from kveil.attack.person_rows import inconsistency
+from kveil.attack.several import SideBySide, several_releases
 from kveil.attack.words import knowing, sentence
 from kveil.attack.world import World, world_of
 from kveil.files import Source
@@ -35,11 +36,13 @@ ASSUMPTION = (
 class Means:
     """What an attacker has beside a release: a table with people in it, and kveil itself.
 
-    ``remake`` makes the release of the table with other values of a sensitive attribute.
+    ``remake`` makes the release of the table with other values of a sensitive attribute; ``releases`` are earlier ones
+    beside the newest.
     """
 
     table: Source | None = None
     remake: Remake | None = None
+    releases: SideBySide | None = None
 
 
 def _known(policy: Policy) -> list[tuple[str, ...]]:
@@ -73,6 +76,8 @@ def _games(world: World, original: Source, release: Source, means: Means) -> lis
     games += [partial(who_is_missing, world, sensitive, names) for sensitive, names in asked]
     if means.remake is not None:
         games += [partial(minimality, world, sensitive, means.remake) for sensitive in _telling(world)]
+    if means.releases is not None:
+        games += [partial(several_releases, world, sensitive, means.releases) for sensitive in _telling(world)]
     if world.persons:
         if policy.quasi_identifiers:
             games.append(lambda: [inconsistency(world, release)])

@@ -15,6 +15,7 @@ from kveil.attack.attacks import (
     RatedAttack,
     Recognition,
     Rerun,
+    SeveralReleases,
 )
 from kveil.attack.rate import Rate
 from kveil.words import count, listing
@@ -31,6 +32,7 @@ TITLES = {
     "dependencies": "Filling in what depends on what is known",
     "who is missing": "Guessing about people who are missing",
     "minimality": "Rerunning kveil on all that is possible",
+    "several releases": "Laying releases side by side",
     "attacker's file": "Joining a file of the attacker's",
 }
 
@@ -91,6 +93,8 @@ def picture_line(attack: Attack) -> str | None:
             return f"Reading {attack.sensitive} by {attack.knowing}"
         case Disclosure(attack="best guess"):
             return f"Guessing {attack.sensitive} by {attack.knowing}"
+        case SeveralReleases():
+            return f"Guessing {attack.sensitive} by {count(attack.releases, 'release')}"
         case Recognition():
             return f"Recognizing by {known_items(attack.items).removeprefix('only ')} of {attack.sensitive}"
     return None
@@ -98,7 +102,7 @@ def picture_line(attack: Attack) -> str | None:
 
 def subject(attack: Attack) -> str:
     """Return in a few words what an attack is after, and by what."""
-    if isinstance(attack, (MissingPeople, Rerun)):
+    if isinstance(attack, (MissingPeople, Rerun, SeveralReleases)):
         return f"{attack.sensitive} by {attack.knowing}"
     if isinstance(attack, Recognition):
         items = "all values" if attack.items is None else f"the rarest {count(attack.items, 'value')}"
@@ -175,10 +179,23 @@ def _told(attack: RatedAttack, noun: str) -> str:
                 f"certain of {count(attack.after.certain, noun)}, without rerunning of "
                 f"{count(attack.without.certain, noun)}."
             )
+        case SeveralReleases():
+            return _several(attack, noun)
         case Recognition():
             items = known_items(attack.items)
             return f"Somebody who knows {items} that a person has of {attack.sensitive} finds the person {cases}"
     raise TypeError(f"no words for {type(attack).__name__}")
+
+
+def _several(attack: SeveralReleases, noun: str) -> str:
+    now, alone, was = (percent(rate.rate) for rate in (attack.after, attack.one, attack.before))
+    return (
+        f"Somebody who knows {attack.knowing} of a person, and the quasi-identifiers of the earlier releases, keeps "
+        f"the values of {attack.sensitive} that rows which fit have in all {attack.releases} releases, and guesses one "
+        f"of them: right for {now} of {noun}s ({between(attack.after)}), with the newest alone for {alone}, in the "
+        f"original for {was}. Certain of {count(attack.after.certain, noun)}, with the newest alone of "
+        f"{count(attack.one.certain, noun)}."
+    )
 
 
 def _missing(attack: MissingPeople, noun: str) -> str:

@@ -9,6 +9,8 @@ import typer
 
 from kveil.cli.commands.algorithms import algorithms
 from kveil.cli.commands.anonymize import anonymize
+from kveil.cli.commands.apply import apply
+from kveil.cli.commands.archive import archive_app
 from kveil.cli.commands.attack import attack
 from kveil.cli.commands.check import check
 from kveil.cli.commands.compare import compare
@@ -59,6 +61,7 @@ _add(init, "kveil init patients.csv -o suggested.yaml")
 _add(check, "kveil check policy.yaml")
 _add(compare, "kveil compare policy.yaml --algorithms datafly,mondrian --seconds 60")
 _add(attack, "kveil attack policy.yaml --original patients.csv --release release.csv --owner owner.json")
+_add(apply, "kveil apply releases --input patients.csv --output applied.csv")
 _add(dependencies, "kveil dependencies policy.yaml --json")
 _add(algorithms, "kveil algorithms --json")
 _add(schema, "kveil schema > kveil.schema.json")
@@ -66,3 +69,4 @@ _add(warmup, "kveil warmup")
 _add(demo, "kveil demo")
 _add(studio, "kveil studio patients.csv")
 app.add_typer(hierarchy_app, name="hierarchy")
+app.add_typer(archive_app, name="archive")

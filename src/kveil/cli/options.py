@@ -44,6 +44,16 @@ OwnerOption = Annotated[
 InputOption = Annotated[
     Path | None, typer.Option("--input", metavar="F", help="The table; by default the policy's data.path.")
 ]
+ArchiveOption = Annotated[
+    Path | None,
+    typer.Option("--archive", metavar="DIR", help="Keep what later releases need in this private folder."),
+]
+PreviousOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--previous", metavar="DIR", help="An archive of earlier releases to hold together with; may be repeated."
+    ),
+]
 OriginalOption = Annotated[Path, typer.Option("--original", metavar="F", help="The original.", show_default=False)]
 ReleaseOption = Annotated[Path, typer.Option("--release", metavar="F", help="The released file.", show_default=False)]
 

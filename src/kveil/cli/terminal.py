@@ -17,6 +17,7 @@ from kveil.attack.words import percent, subject
 from kveil.measures import LossFigures, Shares
 from kveil.report.account import Account, BoundFigures
 from kveil.verifier import Verdict
+from kveil.verifier.verdict import TogetherCheck
 from kveil.words import count, model_in_words, visible
 
 if TYPE_CHECKING:
@@ -82,6 +83,8 @@ def show_account(out: Console, account: Account, target: Path) -> None:
         f"{records['suppressed']:,} suppressed ({share:.2%}), by {account['algorithm']}"
     )
     show_guarantees(out, account["guarantees"])
+    if "previous" in account:
+        show_together(out, account["previous"])
     show_losses(out, account["loss"], account["loss_by_attribute"])
     show_warnings(out, account["warnings"])
     if account["bound"] is not None:
@@ -101,12 +104,53 @@ def show_verdict(out: Console, verdict: Verdict, *, compared: bool) -> None:
     show_guarantees(out, verdict.guarantees)
     for rule in verdict.dependencies:
         out.print(f"dependency {safe(rule['rule'])}: {'holds' if rule['holds'] else 'does not hold'}")
+    if verdict.previous is not None:
+        show_together(out, verdict.previous)
     if not compared:
         out.print("Truth, boundaries and unchanged cells were not checked: give --original for that.")
     show_warnings(out, verdict.warnings)
     for finding in verdict.findings:
         out.print(f"[red]found:[/] {safe(finding)}")
     out.print("[green]Everything that was checked holds.[/]" if verdict else "[red]The release does not hold.[/]")
+
+
+def show_together(out: Console, together: TogetherCheck) -> None:
+    """Print what several releases show together."""
+    out.print(
+        f"{count(together['releases'], 'release')} together show {count(together['people'], 'person', 'people')}: "
+        f"{together['newcomers']:,} are new, {together['leavers']:,} no longer shown."
+    )
+    show_guarantees(out, [{**g, "model": f"together: {g['model']}"} for g in together["guarantees"]])
+    for values in together["possible"]:
+        right = f" (right for {values['right']:,})" if values["one"] else ""
+        out.print(
+            f"one value of {safe(values['sensitive'])} remains possible for "
+            f"{count(values['one'], 'person', 'people')}{right}; for {values['changed']:,} it changed"
+        )
+
+
+def show_applied(out: Console, content: dict[str, Any], target: Path) -> None:
+    """Print what became of new records."""
+    records = content["records"]
+    out.print(
+        f"[bold]{safe(str(target))}[/]: {count(records['released'], 'record')} of {records['input']:,} as release "
+        f"{content['release']} of {safe(content['archive'])} shows such records; {content['covered']:,} were covered, "
+        f"{content['extended']:,} are in new groups, {records['suppressed']:,} are left out; NCP "
+        f"{content['loss']['ncp'] * 100:.2f} %"
+    )
+    if content["guarantees"]:
+        out.print("Old and new together:")
+        show_guarantees(out, content["guarantees"])
+    show_warnings(out, content["warnings"])
+
+
+def show_archive(out: Console, content: dict[str, Any]) -> None:
+    """Print the releases of an archive."""
+    table = _table("release", "made", "by", "released", "left out", "NCP")
+    for entry in content["releases"]:
+        counts = f"{entry['released']:,}", f"{entry['suppressed']:,}", f"{entry['ncp'] * 100:.2f} %"
+        table.add_row(str(entry["number"]), safe(entry["made"]), safe(entry["algorithm"]), *counts)
+    out.print(table)
 
 
 def show_guesses(out: Console, content: dict[str, Any], target: str) -> None:

@@ -7,7 +7,7 @@ they quote the data.
 from __future__ import annotations
 
 from kveil.files.beside import Beside, look_beside
-from kveil.files.reading import Source, check_columns, kind_of, read_table
+from kveil.files.reading import Source, check_columns, kind_of, parse_table, read_table
 from kveil.files.texts import as_texts, exact_values, fresh, item_texts, text_of
 from kveil.files.writing import Outputs, as_json, joined_items, write_table
 
@@ -24,6 +24,7 @@ __all__ = [
     "joined_items",
     "kind_of",
     "look_beside",
+    "parse_table",
     "read_table",
     "text_of",
     "write_table",

@@ -74,11 +74,19 @@ def kind_of(path: Path) -> Kind:
 
 def read_table(path: Path, separator: str | None = None, columns: Iterable[str] = (), hashed: bool = False) -> Source:
     """Read a table by its suffix; ``columns`` are the names expected, a help in finding the separator."""
-    kind = kind_of(path)
+    kind_of(path)
     try:
         raw = path.read_bytes()
     except OSError as error:
         raise FileError(f"{path.name}: the file cannot be read ({error.strerror}); check the path.") from None
+    return parse_table(raw, path, separator, columns, hashed)
+
+
+def parse_table(
+    raw: bytes, path: Path, separator: str | None = None, columns: Iterable[str] = (), hashed: bool = False
+) -> Source:
+    """Read a table out of the bytes of a file, by the suffix of its path."""
+    kind = kind_of(path)
     digest = hashlib.sha256(raw).hexdigest() if hashed else None
     if kind == "csv":
         frame, separator = _read_csv(raw, path.name, separator, frozenset(columns))

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+import polars as pl
 
 from kveil.algorithms.algorithm import Algorithm
+from kveil.archive import Entry, key_texts
+from kveil.archive.archive import adding_to
 from kveil.choose import attempt, candidates
-from kveil.errors import NotVerified, PolicyError
+from kveil.errors import FileError, NotVerified, PolicyError
 from kveil.files import Outputs, Source, as_json, kind_of, write_table
 from kveil.flow.inputs import check_input, check_targets, read, with_algorithm
+from kveil.flow.previous import EarlierReleases
 from kveil.flow.publish import policy_sha256
 from kveil.flow.result import Result, without_names
 from kveil.flow.stages import Stages
 from kveil.frames import from_frame, to_frame
 from kveil.policy.model import Policy
+from kveil.previous.attempt import attempt_together
+from kveil.previous.fixed import with_looks
 from kveil.progress import Progress, silent
 from kveil.report.account import Account, make_account
 from kveil.report.receipt import make_receipt
@@ -41,6 +49,7 @@ class Targets:
     owner: Path | None = None
     report: Path | None = None
     public: bool = False
+    archive: Path | None = None  # a folder, which keeps what later releases need
 
     def all(self) -> Iterator[tuple[Path, bool]]:
         """Return each file with whether it is private, in the order in which they get their names: the release last."""
@@ -49,16 +58,24 @@ class Targets:
         yield self.release, False
 
 
-def anonymize(frame: Any, policy: Policy, algorithm: str | None = None, *, bound: bool = False) -> Result:
+def anonymize(
+    frame: Any,
+    policy: Policy,
+    algorithm: str | None = None,
+    *,
+    bound: bool = False,
+    previous: Sequence[str | Path] = (),
+) -> Result:
     """Return a verified release of a pandas, Polars or PyArrow table, in the same kind of frame.
 
     ``algorithm`` replaces the policy's. With ``bound`` the account also says what any release of the policy loses at
-    least. Raises PolicyError, DataError, or Unmeetable where the policy cannot be met within its limit.
+    least. ``previous`` are archives of earlier releases, beside those that the policy names, that the release holds
+    together with. Raises PolicyError, DataError, or Unmeetable where the policy cannot be met within its limit.
     """
     stages = Stages(silent)
     policy = with_algorithm(policy, algorithm)
-    able = candidates(policy)
-    run = _release(from_frame(frame), policy, able, stages, bounded=bound)
+    earlier = EarlierReleases.of(policy, [Path(folder) for folder in previous])
+    run = _release(from_frame(frame), policy, _able(policy, earlier), stages, bounded=bound, earlier=earlier)
     data = to_frame(run.source, run.release.columns, run.release.source_rows)
     stages.end("write")
     account = make_account(run, seconds=stages.seconds, release_sha256=None)
@@ -66,23 +83,43 @@ def anonymize(frame: Any, policy: Policy, algorithm: str | None = None, *, bound
     return Result(data, policy, account, receipt, run.owner(None), without_names(run.source, policy))
 
 
+def _able(policy: Policy, earlier: EarlierReleases | None) -> list[Algorithm]:
+    """Return the algorithms that a policy's choice stands for; what none honours is refused before a table is read."""
+    return candidates(policy if earlier is None else with_looks(policy, (0,) * len(policy.privacy)))
+
+
 def anonymize_file(
-    policy: Policy, path: Path, targets: Targets, *, bounded: bool = False, progress: Progress = silent
+    policy: Policy,
+    path: Path,
+    targets: Targets,
+    *,
+    bounded: bool = False,
+    previous: Sequence[Path] = (),
+    progress: Progress = silent,
 ) -> Account:
     """Make a release of a file and write it, with all that is asked for beside it; return the account.
 
     The files appear together after verification, the release last; whatever fails before leaves nothing.
     """
     stages = Stages(progress)
-    able = candidates(policy)  # what no algorithm honours is refused before the table is read
+    earlier = EarlierReleases.of(policy, previous)
+    able = _able(policy, earlier)
     kind_of(targets.release)
     check_targets(policy, path, [target for target, _ in targets.all()])
-    with Outputs() as outputs:
+    adding = (
+        nullcontext()
+        if targets.archive is None
+        else adding_to(targets.archive, [] if earlier is None else [earlier.archive])
+    )
+    with adding as additions, Outputs() as outputs:
         # Opened first: a folder that cannot be written to should not cost a whole run.
+        if additions is not None:
+            additions.stage(outputs)
         files = {target: outputs.open(target, private=private) for target, private in targets.all()}
         stages.begin("reading")
-        source = read(policy, path, hashed=targets.owner is not None)
-        run = _release(source, policy, able, stages, bounded=bounded)
+        source = read(policy, path, hashed=targets.owner is not None or additions is not None)
+        who = None if additions is None else key_texts(source, policy)
+        run = _release(source, policy, able, stages, bounded=bounded, earlier=earlier)
         stages.begin("writing")
         written = run.released.frame, files[targets.release], targets.release
         digest = write_table(*written, source.separator, policy.data.missing[0])
@@ -90,23 +127,41 @@ def anonymize_file(
         account = make_account(run, seconds=stages.seconds, release_sha256=digest)
         for target, content in _beside(run, account, targets, stages.progress):
             outputs.write(files[target], content)
+        if additions is not None and who is not None:
+            people = additions.hashes(who).gather(run.release.rows)
+            additions.write(_entry(run, account, people, files[targets.release], targets.release), outputs)
         outputs.commit()
     return account
 
 
-def _release(source: Source, policy: Policy, able: Sequence[Algorithm], stages: Stages, *, bounded: bool) -> Run:
-    """Make and verify a release of a table."""
+def _release(
+    source: Source,
+    policy: Policy,
+    able: Sequence[Algorithm],
+    stages: Stages,
+    *,
+    bounded: bool,
+    earlier: EarlierReleases | None,
+) -> Run:
+    """Make and verify a release of a table, alone and together with earlier ones."""
     stages.begin("encoding")
     table = encode(source, policy)
     check_input(source, table)
     stages.end("read")
-    chosen = attempt(table, able, stages.told_when_compiling())
+    together = None
+    if earlier is None:
+        chosen = attempt(table, able, stages.told_when_compiling())
+    else:
+        together = attempt_together(table, earlier.past_of(source, table), able, stages.told_when_compiling())
+        chosen = together.attempt
     release = decode(source, table, chosen.solution)
     stages.end("solve")
     stages.begin("verifying")
     released = Source("the release", release.frame(source), source.kind, source.separator)
     aligned = lay_beside(released, source, release.rows, policy)
     verdict = verify_rows(released, aligned.rows, policy, aligned)
+    if earlier is not None:
+        verdict = verdict.with_previous(*earlier.check(released, policy, source, release.rows))
     if not verdict:
         telling = telling_labels(aligned, policy)
         if verdict.findings == telling:
@@ -117,6 +172,7 @@ def _release(source: Source, policy: Policy, able: Sequence[Algorithm], stages: 
         )
     warnings = release_warnings(released.frame, policy, release.labels)
     private_warnings = owners_warnings(evidence_of(policy, aligned))
+    private_warnings += [] if together is None else together.warnings(table.noun)
     stages.end("verify")
     least = None
     if bounded:
@@ -126,6 +182,15 @@ def _release(source: Source, policy: Policy, able: Sequence[Algorithm], stages: 
         stages.end("solve")
     digest = policy_sha256(policy, aligned.rows)
     return Run(source, table, chosen, release, aligned, verdict, warnings, private_warnings, digest, least)
+
+
+def _entry(run: Run, account: Account, people: pl.Series, file: IO[bytes], target: Path) -> Entry:
+    """Return what an archive keeps of a run."""
+    if not file.seekable():
+        raise FileError(f"{target.name} is a pipe, and an archive keeps the release as a file; name a regular file.")
+    file.seek(0)
+    owner = run.owner(account["sha256"]["release"]).as_json()
+    return Entry(run.policy, file.read(), target.suffix.lower(), make_receipt(account, run), account, owner, people)
 
 
 def _beside(run: Run, account: Account, targets: Targets, progress: Progress) -> Iterator[tuple[Path, bytes]]:

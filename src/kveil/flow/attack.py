@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import polars as pl
 
+from kveil.arrays import Longs
 from kveil.attack import Attacks, Means, play
+from kveil.attack.several import SideBySide
 from kveil.errors import KveilError
 from kveil.files import Source, check_columns
 from kveil.flow.inputs import check_released, rows_of
+from kveil.flow.previous import EarlierReleases, as_linked, who_is_who
 from kveil.frames import from_frame
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
 from kveil.report.owner import Owner
+from kveil.verifier.linked import LinkedRelease
+
+
+@dataclass(frozen=True)
+class AttackMeans:
+    """What an attacker has beside the release: a table of their own, and archives of earlier releases."""
+
+    table: Source | None = None
+    previous: Sequence[Path] = ()
 
 
 def attack_sources(
@@ -24,15 +38,29 @@ def attack_sources(
     original: Source,
     owner: Owner | None,
     *,
-    attacker: Source | None = None,
+    means: AttackMeans = AttackMeans(),  # noqa: B008 (frozen)
     progress: Progress = silent,
 ) -> Attacks:
-    """Return every attack with its success before and after; ``attacker`` is a table that the attacker has."""
+    """Return every attack with its success before and after."""
     check_released(release, policy.released)
     check_columns(original.frame.columns, policy.attributes, original.name)
     places = rows_of(release, original, policy, owner)
-    means = Means(attacker, partial(_remake, policy, original))
-    return play(policy, original, release, places, means=means, progress=progress)
+    side_by_side = _side_by_side(release, policy, original, places, means.previous)
+    all_means = Means(means.table, partial(_remake, policy, original), side_by_side)
+    return play(policy, original, release, places, means=all_means, progress=progress)
+
+
+def _side_by_side(
+    release: Source, policy: Policy, original: Source, places: Longs, previous: Sequence[Path]
+) -> SideBySide | None:
+    """Return the release beside the earlier ones, None where there are none; it is no earlier one of itself."""
+    earlier = EarlierReleases.of(policy, previous)
+    if earlier is None:
+        return None
+    known = who_is_who(original, policy, earlier.archive)
+    newest = LinkedRelease(release.name, policy, release, known.people.gather(places))
+    others = [as_linked(one) for one in earlier.releases if not one.release.frame.equals(release.frame)]
+    return SideBySide(others, newest, known)
 
 
 def _remake(policy: Policy, original: Source, sensitive: str, values: Sequence[str]) -> Counter[tuple[str, ...]] | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from kveil.files import Source, look_beside
 from kveil.flow.inputs import align
+from kveil.flow.previous import archives_of, earlier_releases, linked_release, who_is_who
 from kveil.flow.publish import policy_sha256
 from kveil.frames import from_frame
 from kveil.policy.model import Policy
@@ -15,6 +18,7 @@ from kveil.report.owner import Owner
 from kveil.verifier import Verdict
 from kveil.verifier.release import NOTHING_BESIDE, checkable_rows, verify_rows
 from kveil.verifier.rows import original_rows
+from kveil.verifier.together import check_several, verify_together
 from kveil.verifier.truth import Aligned
 
 
@@ -26,25 +30,51 @@ class Checked:
     policy_sha256: str
 
 
-def verify(release: Any, policy: Policy, original: Any = None, owner: Owner | None = None) -> Verdict:
+def verify(
+    release: Any,
+    policy: Policy,
+    original: Any = None,
+    owner: Owner | None = None,
+    *,
+    previous: Sequence[str | Path] = (),
+) -> Verdict:
     """Check a release made by anyone; with the original also truth, boundaries and unchanged cells.
 
     ``release`` and ``original`` are pandas, Polars or PyArrow tables. Rows are aligned by ``owner``, or by position
-    where the policy says `order: keep` and none is missing. The verdict is true if everything that was checked holds.
+    where the policy says `order: keep` and none is missing. ``previous`` are archives of earlier releases, beside those
+    that the policy names: the release is checked together with them. The verdict is true if everything that was
+    checked holds.
     """
     before = None if original is None else from_frame(original)
-    return verify_sources(from_frame(release), policy, before, owner).verdict
+    folders = [Path(folder) for folder in previous]
+    return verify_sources(from_frame(release), policy, before, owner, previous=folders).verdict
 
 
 def verify_sources(
-    release: Source, policy: Policy, original: Source | None, owner: Owner | None, *, file: Path | None = None
+    release: Source,
+    policy: Policy,
+    original: Source | None,
+    owner: Owner | None,
+    *,
+    file: Path | None = None,
+    previous: Sequence[Path] = (),
 ) -> Checked:
     """Check a release that has been read; of its ``file`` also what it holds beside the cells."""
     rows = checkable_rows(release, policy)
+    archives = archives_of(policy, previous)
+    if archives:
+        check_several(policy)
     beside = NOTHING_BESIDE if file is None else look_beside(file, release, policy.data.missing[0])
-    aligned = None
+    aligned, places = None, None
     if original is not None:
         before = original_rows(original, policy)
         places = align(owner, policy, released=rows.height, original=before.height)
         aligned = Aligned.of(release, rows, original, before, places)
-    return Checked(verify_rows(release, rows, policy, aligned, beside), policy_sha256(policy, rows))
+    verdict = verify_rows(release, rows, policy, aligned, beside)
+    if archives:
+        digest = None if file is None else sha256(file.read_bytes()).hexdigest()
+        way_back = original, places, digest
+        newest, earlier = linked_release(release, policy, archives[0], earlier_releases(archives), way_back)
+        known = None if original is None else who_is_who(original, policy, archives[0])
+        verdict = verdict.with_previous(*verify_together(policy, [*earlier, newest], known))
+    return Checked(verdict, policy_sha256(policy, rows))

@@ -30,15 +30,13 @@ _KEPT = writable_folder(Path(__file__)) is not None  # without a folder, Numba r
 _SHUT: dict[str, Any] = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _BARE: dict[str, Any] = {"_nrt": False} if _is_tested() else {}
 
-# What Python calls.
-door = numba.njit(cache=_KEPT, nogil=True)
+# What Python calls. No loop counts references to arrays, which whoever calls it holds, and so none may make an array:
+# counting took half the time, threads waited for each other's counts, and compiling it takes as long as the rest.
+door = numba.njit(cache=_KEPT, nogil=True, **_BARE)
+# What only loops call gets no door to Python, which takes long to make.
 if _is_tested():
     from kveil.kernels.linking import linked
 
-    inner, bare = linked(**_SHUT), linked(**_SHUT, **_BARE)
+    inner = linked(**_SHUT, **_BARE)
 else:
-    # What only loops call gets no door to Python: making those takes most of the compile time.
     inner = numba.njit(cache=_KEPT, **_SHUT)
-    # Nor do these count references to arrays, which whoever calls them holds, and so may make no array: counting took
-    # half the time, and threads waited for each other's counts.
-    bare = numba.njit(cache=_KEPT, **_SHUT, **_BARE)

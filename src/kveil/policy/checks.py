@@ -72,6 +72,7 @@ def check_policy(policy: PolicyKeys) -> None:
         raise PolicyError(
             f"attributes gives role individual to {listing(individuals)}; only one column can say whose record it is."
         )
+    _check_key(policy)
     about_items = all(model.model in GENERALIZING for model in policy.privacy)
     if not policy.quasi_identifiers and not (policy.privacy and about_items):
         raise PolicyError(
@@ -97,6 +98,20 @@ def check_policy(policy: PolicyKeys) -> None:
                 raise PolicyError(
                     f"{where} names {name!r}, which has role {role} and is never released; take the rule out."
                 )
+
+
+def _check_key(policy: PolicyKeys) -> None:
+    """Raise PolicyError where `data.key` names a column that is released, or none at all."""
+    key = policy.data.key
+    if key is None:
+        return
+    _names_exist(policy, (key,), "data.key")
+    role = policy.attributes[key].role
+    if role not in {"identifier", "individual"}:
+        raise PolicyError(
+            f"data.key names {key!r}, which has role {role}; a column that says who somebody is has role identifier "
+            "or individual and is never released."
+        )
 
 
 def _check_shape(policy: PolicyKeys) -> None:

@@ -41,6 +41,7 @@ class Data(PolicyPart):
     path: Text | None = None
     separator: Text | None = None
     missing: Texts = ("",)
+    key: Text | None = None
 
     @field_validator("separator", mode="after")
     @classmethod
@@ -116,6 +117,7 @@ class PolicyKeys(PolicyPart):
     suppression: Suppression = Suppression()
     individual: Individual = Individual()
     release: ReleaseForm = ReleaseForm()
+    previous: Texts = ()
     loss: Literal["ncp", "il", "precision"] = "ncp"
     seed: Seed = 0
     algorithm: Annotated[
@@ -185,6 +187,11 @@ class PolicyKeys(PolicyPart):
     def individual_column(self) -> str | None:
         """The column that says whose record it is, if there is one."""
         return next(iter(self.with_role("individual")), None)
+
+    @property
+    def key_column(self) -> str | None:
+        """The column that says who somebody is across tables: what `data.key` names, else the individual's."""
+        return self.individual_column if self.data.key is None else self.data.key
 
     @property
     def shows_records(self) -> bool:

@@ -14,7 +14,7 @@ from kveil.policy.wording import Location
 
 _OPTIONAL = {
     "data", "dependencies", "suppression", "individual", "release", "loss", "seed", "algorithm",
-    "path", "separator", "missing", "limit", "show", "conflicts", "order", "shape",
+    "path", "separator", "missing", "key", "previous", "limit", "show", "conflicts", "order", "shape",
     "hierarchy", "boundary", "weight",
 }  # fmt: skip
 DEEPEST = 100  # brackets inside of brackets

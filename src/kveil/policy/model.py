@@ -6,12 +6,14 @@ Every class is part of the public API; a policy built from them is checked exact
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
 from pydantic import PrivateAttr, model_validator
 
+from kveil.errors import PolicyError
 from kveil.policy.attributes import HierarchyFile, Tree
 from kveil.policy.checks import check_hierarchy, check_policy
 from kveil.policy.hierarchy import WaysUp, parse_hierarchy, read_hierarchy_file
@@ -26,6 +28,7 @@ class Policy(PolicyKeys):
     _folder: Path = PrivateAttr(default_factory=Path)
     _sha256: str | None = PrivateAttr(default=None)
     _file: Path | None = PrivateAttr(default=None)
+    _content: dict[str, Any] | None = PrivateAttr(default=None)  # the keys as a file writes them
     _texts: dict[str, str] = PrivateAttr(default_factory=dict)  # hierarchy files that are not on the disk, by path
     _lines: dict[str, Lines | None] = PrivateAttr(default_factory=dict)  # hierarchies that do not depend on data
 
@@ -61,6 +64,7 @@ class Policy(PolicyKeys):
         policy = cls.read(document.content, document.name, document.line_of)
         policy._folder = folder
         policy._sha256 = document.sha256
+        policy._content = document.content
         return policy
 
     @property
@@ -80,6 +84,16 @@ class Policy(PolicyKeys):
         if self._sha256 is not None:
             return self._sha256
         return sha256(self.model_dump_json(by_alias=True).encode()).hexdigest()
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The keys as a file writes them, which reading the file again gives this policy, but for what was replaced.
+
+        Raises PolicyError where the policy was not read from a file.
+        """
+        if self._content is None:
+            raise PolicyError("the policy was made in Python and has no text to keep; write it as a file and load it.")
+        return deepcopy(self._content)
 
     def fixed_lines(self, name: str) -> Lines | None:
         """Return the hierarchy of an attribute that does not depend on data: a file or a `tree`; else None."""

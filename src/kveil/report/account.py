@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from kveil.arrays import Bools
 from kveil.choose import TriedEntry
@@ -11,7 +11,7 @@ from kveil.measures import LossFigures, Shares
 from kveil.policy.components import components, implied
 from kveil.policy.model import Policy
 from kveil.report.run import Run
-from kveil.verifier.verdict import Guarantee, Violations
+from kveil.verifier.verdict import Guarantee, TogetherCheck, Violations
 from kveil.version import __version__
 
 
@@ -68,6 +68,7 @@ class Account(TypedDict):
     warnings: list[str]
     seconds: dict[str, float]
     sha256: dict[str, str | None]
+    previous: NotRequired[TogetherCheck]
 
 
 def count_suppressed(gone: Bools) -> Counts:
@@ -81,7 +82,7 @@ def make_account(run: Run, *, seconds: Mapping[str, float], release_sha256: str 
     policy, attempt = run.policy, run.attempt
     gone = attempt.solution.suppressed_anywhere
     persons = run.table.persons
-    return {
+    account: Account = {
         "kveil": __version__,
         "algorithm": attempt.algorithm.name,
         "options": dict(attempt.options),
@@ -103,6 +104,9 @@ def make_account(run: Run, *, seconds: Mapping[str, float], release_sha256: str 
         "seconds": dict(seconds),
         "sha256": {"policy": run.policy_sha256, "release": release_sha256},
     }
+    if run.verdict.previous is not None:
+        account["previous"] = run.verdict.previous
+    return account
 
 
 def _components(policy: Policy) -> list[PolicyPartition]:

@@ -218,7 +218,22 @@ def tell_owner(
         "reasons": dict(reasons),
         "attacks": attacks,
         "tried": account["tried"],
+        "together": _together_words(account),
     }
+
+
+def _together_words(account: Account) -> str:
+    """Return what was held together with earlier releases, nothing where there were none."""
+    together = account.get("previous")
+    if together is None:
+        return ""
+    classes = max(guarantee["groups"] for guarantee in together["guarantees"])
+    return (
+        f"Together with {count(together['releases'] - 1, 'earlier release')} it shows "
+        f"{count(together['people'], 'person', 'people')}: {together['newcomers']:,} for the first time, and "
+        f"{together['leavers']:,} of the earlier ones are shown no more. Every promise also holds on the "
+        f"{count(classes, 'group')} of people who look alike in all of these releases."
+    )
 
 
 def _shape_words(policy: Policy) -> str:
@@ -238,7 +253,14 @@ def _shape_words(policy: Policy) -> str:
 def tell_public(policy: Policy, receipt: Receipt, release: Source) -> dict[str, Any]:
     """Return the story of a release for everybody: only what receipt, policy and release tell."""
     story = _story(policy, receipt, release_rows(release, policy).texts)
-    return story | {"public": True, "records": receipt["records"], "reasons": {}, "attacks": None, "tried": []}
+    return story | {
+        "public": True,
+        "records": receipt["records"],
+        "reasons": {},
+        "attacks": None,
+        "tried": [],
+        "together": "",
+    }
 
 
 def _story(policy: Policy, told: Account | Receipt, shown: pl.DataFrame) -> dict[str, Any]:

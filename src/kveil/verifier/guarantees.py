@@ -74,7 +74,7 @@ def check_model(model: PrivacyModel, policy: Policy, rows: Rows, taking_part: pl
             figures = check_kl(model, policy, rows, counted)
         else:
             figures = check_kkm(model, policy, rows, counted)
-        return _guarantee(model, attributes, figures.worst, figures.groups, figures.extra, not figures.findings), (
+        return as_guarantee(model, attributes, figures.worst, figures.groups, figures.extra, not figures.findings), (
             figures.findings
         )
     texts = rows.texts.select(attributes)
@@ -84,9 +84,9 @@ def check_model(model: PrivacyModel, policy: Policy, rows: Rows, taking_part: pl
         judgement = Judgement(sizes < model.k, int(sizes.min()) if len(sizes) else None)
     else:
         sizes, histogram = _histogram(texts, attributes, rows.items[model.sensitive], taking_part)
-        judgement = _judge(model, policy, sizes, histogram)
+        judgement = judge(model, policy, sizes, histogram)
     broken = judgement.broken
-    guarantee = _guarantee(model, attributes, judgement.worst, len(sizes), judgement.extra, not broken.any())
+    guarantee = as_guarantee(model, attributes, judgement.worst, len(sizes), judgement.extra, not broken.any())
     if not broken.any():
         return guarantee, []
     return guarantee, [
@@ -108,10 +108,10 @@ def holds_as_one_group(model: PrivacyModel, policy: Policy, rows: Rows, group: p
         inside = items.filter(part.gather(items[ROW]))
         return _in_order(inside.group_by(GROUP, ITEM).len(COUNT))
 
-    return not _judge(model, policy, sizes, counted(group), counted(everyone)).broken.any()
+    return not judge(model, policy, sizes, counted(group), counted(everyone)).broken.any()
 
 
-def _guarantee(
+def as_guarantee(
     model: PrivacyModel,
     attributes: tuple[str, ...],
     worst: float | int | None,
@@ -119,6 +119,7 @@ def _guarantee(
     extra: dict[str, Any],
     holds: bool,
 ) -> Guarantee:
+    """Return a model with its settings and figures."""
     entry = parameters(model, attributes) | {"holds": holds, "worst": worst, "groups": groups} | extra
     return cast(Guarantee, entry)
 
@@ -153,7 +154,7 @@ def _count_per_group(frame: pl.DataFrame, expression: pl.Expr, number: int) -> L
     return per_group(frame, expression, number, 0).astype(np.int64)
 
 
-def _judge(
+def judge(
     model: PrivacyModel, policy: Policy, sizes: Longs, histogram: pl.DataFrame, everyone: pl.DataFrame | None = None
 ) -> Judgement:
     """Return which groups break a model, the worst group's figure, and further figures.

@@ -114,11 +114,17 @@ def _items(rows: pl.Series, texts: pl.Series, height: int) -> pl.DataFrame:
     return everyone.join(pairs, on=ROW, how="left", maintain_order="left")
 
 
+def known_items(source: Source, policy: Policy, name: str) -> pl.DataFrame:
+    """Return every record with its value of a column, null for missing."""
+    number = pl.Series(ROW, np.arange(source.rows, dtype=np.int64))
+    return pl.DataFrame([number, _known(source.texts(name), policy, stars=False)])
+
+
 def plain_rows(source: Source, policy: Policy, *, stars: bool = False) -> Rows:
     """Return the rows of a table in which a row is a record."""
     number = pl.Series(ROW, np.arange(source.rows, dtype=np.int64))
     used = {str(model.sensitive) for model in policy.privacy if hasattr(model, "sensitive")}
-    items = {name: pl.DataFrame([number, _known(source.texts(name), policy, stars=False)]) for name in sorted(used)}
+    items = {name: known_items(source, policy, name) for name in sorted(used)}
     nobody = pl.Series(np.zeros(source.rows, dtype=bool))
     each = number.to_numpy()
     return Rows(_texts(source, policy, stars=stars), items, each, each, nobody, persons=False)

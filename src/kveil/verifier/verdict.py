@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NotRequired, TypedDict
 
 
@@ -53,13 +53,36 @@ class Violations(TypedDict):
     violations: int
 
 
+class PossibleValues(TypedDict):
+    """For how many people one value of a sensitive attribute remains possible, for how many of them it is right.
+
+    ``changed`` are those whose value is not the same in all releases that show them.
+    """
+
+    sensitive: str
+    one: int
+    right: int
+    changed: int
+
+
+class TogetherCheck(TypedDict):
+    """What several releases show together: of how many people, who came and who left, and each model on classes."""
+
+    releases: int
+    people: int
+    newcomers: int
+    leavers: int
+    guarantees: list[Guarantee]
+    possible: list[PossibleValues]
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The result of checking a release; true if everything that was checked holds.
 
     ``findings`` are the sentences that make it fail, ``warnings`` those that do not; of these, ``private_warnings``
     are those that only the original tells, which nothing that is published repeats. ``boundaries``, ``truth`` and
-    ``unchanged`` are None where there was no original to compare with.
+    ``unchanged`` are None where there was no original to compare with, ``previous`` where no earlier release was given.
     """
 
     guarantees: list[Guarantee]
@@ -71,6 +94,11 @@ class Verdict:
     findings: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     private_warnings: list[str] = field(default_factory=list)
+    previous: TogetherCheck | None = None
+
+    def with_previous(self, check: TogetherCheck, findings: list[str]) -> Verdict:
+        """Return the verdict with what was counted and found over earlier releases and this one together."""
+        return replace(self, previous=check, findings=[*self.findings, *findings])
 
     @property
     def holds(self) -> bool:
@@ -82,6 +110,7 @@ class Verdict:
 
     def as_json(self) -> dict[str, Any]:
         """Return the verdict as plain data."""
+        previous = {} if self.previous is None else {"previous": self.previous}
         return {
             "holds": self.holds,
             "guarantees": self.guarantees,
@@ -90,6 +119,7 @@ class Verdict:
             "boundaries": self.boundaries,
             "truth": self.truth,
             "unchanged": self.unchanged,
+            **previous,
             "findings": self.findings,
             "warnings": self.warnings,
         }

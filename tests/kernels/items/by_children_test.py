@@ -9,15 +9,10 @@ import numba
 import numpy as np
 import pytest
 
-from kveil.kernels.items.by_children_loops import RecordRun, make_room, regroup
-from kveil.kernels.items.layout import Forest, LaidSets
+from kveil.kernels.items.by_children_loops import regroup
+from kveil.kernels.items.layout import Forest, LaidSets, RecordRun, make_room
 from naive.by_children import children_of, regrouped
 from naive.trees import ListTree, random_tree
-
-
-@numba.njit
-def call_make_room(records: int, longest: int, nodes: int) -> Any:
-    return make_room(records, longest, nodes)
 
 
 @numba.njit
@@ -55,7 +50,7 @@ def test_opening_a_node_and_taking_out_a_child_group_records_as_by_hand(seed: in
     part = RecordRun(np.arange(len(records), dtype=np.int32), 0, len(records), place)
     k = chance.randint(1, 4)
     child = None if chance.random() < 0.5 else chance.choice(children_of(tree, shown, records[0], 0))
-    room = call_make_room(len(records), 8, tree.nodes)
+    room = make_room(len(records), 8, tree.nodes)
     gain = call_regroup(forest, LaidSets(start, leaves), part, 0, -1 if child is None else child, k, room)
     expected = regrouped(tree, costs, shown, records, 0, child, k)
     if expected is None:

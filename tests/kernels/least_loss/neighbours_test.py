@@ -15,7 +15,6 @@ from kveil.kernels.least_loss.moves_loops import polish
 from kveil.kernels.least_loss.neighbourhood_loops import nearest
 from kveil.kernels.least_loss.neighbours import (
     new_state,
-    no_models,
     noise_table,
     place_rows,
     pool_room,
@@ -23,6 +22,7 @@ from kveil.kernels.least_loss.neighbours import (
     top_down,
 )
 from kveil.kernels.least_loss.rebuild_loops import pool_cost, rebuild
+from kveil.kernels.models.layout import no_models
 from naive.grouped_rows import GroupCase, Row, SpanAttribute, TreeAttribute, random_groups
 
 SEEDS = range(40)

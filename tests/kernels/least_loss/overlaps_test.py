@@ -12,8 +12,7 @@ import pytest
 
 from kveil.kernels.least_loss import overlaps
 from kveil.kernels.least_loss import overlaps_layout as field
-from kveil.kernels.least_loss.neighbours import no_models
-from kveil.kernels.models.layout import DISTINCT, Models, Needs, SensitiveCodes
+from kveil.kernels.models.layout import DISTINCT, Models, Needs, SensitiveCodes, no_models
 from naive.shown_rows import Row, ShownCase, random_case
 
 SEEDS = range(60)

@@ -16,7 +16,7 @@ from kveil.arrays import Bools, Ints
 from kveil.kernels.grouping.groups import group_rows
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.neighbours import new_state, place_rows, pool_room, search, top_down
-from kveil.kernels.models.layout import Models, SensitiveCodes
+from kveil.kernels.models.layout import Models, SensitiveCodes, new_models
 from kveil.kernels.threads import threads
 from kveil.models.packed import needs_of, values_of
 from kveil.table.solution import Shown, Solution
@@ -224,18 +224,12 @@ class GroupSearch:
             codes.append(values.code[chosen])
             times.append(values.times[chosen])
             offset += len(chosen)
-        number, most = values.whole.shape
         own = values._replace(
-            start=np.array(starts, dtype=np.int64).reshape(number, -1),
+            start=np.array(starts, dtype=np.int64).reshape(len(values.whole), -1),
             code=np.concatenate([np.zeros(0, dtype=np.int32), *codes]).astype(np.int32),
             times=np.concatenate([np.zeros(0, dtype=np.int64), *times]).astype(np.int64),
         )
-        nodes = values.edge.shape[1] + 1
-        return Models(
-            needs_of(self.part.models, names), own, np.zeros((number, most), dtype=np.int64),
-            np.zeros((number, most), dtype=np.int32), np.zeros(number, dtype=np.int32), np.zeros(nodes),
-            np.zeros(nodes, dtype=np.int32),
-        )  # fmt: skip
+        return new_models(needs_of(self.part.models, names), own)
 
     def _cut(self, number: int, blocks: int) -> list[Ints]:
         """Return the groups of each block: sorted by zone, then by their values from one attribute on."""

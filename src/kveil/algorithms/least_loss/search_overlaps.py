@@ -18,10 +18,9 @@ from kveil.algorithms.costs import NodeCosts
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch, plain_size
 from kveil.arrays import Ints
 from kveil.kernels.least_loss import overlaps_layout as field
-from kveil.kernels.least_loss.neighbours import no_models
 from kveil.kernels.least_loss.overlaps import InvalidStart, holds_everywhere, new_state, new_work, offer, search
 from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns
-from kveil.kernels.models.layout import Models
+from kveil.kernels.models.layout import Models, new_models, no_models
 from kveil.models.distributions import Close
 from kveil.models.groups import AtLeastK, GroupModel
 from kveil.models.packed import needs_of, values_of
@@ -103,13 +102,7 @@ class OverlapSearch:
         names = sorted({m.sensitive for m in counted if m.sensitive is not None})
         alive = np.ones(len(self.rows), dtype=np.int64)
         values = values_of(part.table, part.pairs(self.rows), counted, alive)
-        number, most = values.whole.shape
-        nodes = values.edge.shape[1] + 1
-        return Models(
-            needs_of(counted, names), values, np.zeros((number, most), dtype=np.int64),
-            np.zeros((number, most), dtype=np.int32), np.zeros(number, dtype=np.int32), np.zeros(nodes),
-            np.zeros(nodes, dtype=np.int32),
-        ), sets  # fmt: skip
+        return new_models(needs_of(counted, names), values), sets
 
     def _constraints(self, base: Ints, sets: list[tuple[list[int], int, int]]) -> Constraints:
         """Lay out the sets of attributes, each led by the one that tells most rows apart."""

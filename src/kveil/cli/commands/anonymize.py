@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kveil.cli.options import InputOption, JsonOption, PolicyArgument, ProgressOption, QuietOption, answer, load, stages
+from kveil.cli.options import (
+    ArchiveOption,
+    InputOption,
+    JsonOption,
+    PolicyArgument,
+    PreviousOption,
+    ProgressOption,
+    QuietOption,
+    answer,
+    load,
+    stages,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,6 +49,8 @@ def anonymize(
     report: Annotated[
         Path | None, typer.Option("--report", metavar="F.html", help="Write the report, one page for the owner's eyes.")
     ] = None,
+    archive: ArchiveOption = None,
+    previous: PreviousOption = None,
     public: Annotated[
         bool, typer.Option("--public", help="Let the report tell only what release and receipt tell anybody.")
     ] = False,
@@ -59,9 +72,9 @@ def anonymize(
     load_in_background(loaded)
     source = input_path(loaded, input_)
     target = output or source.with_name(f"{source.stem}-release{source.suffix}")
-    targets = Targets(target, receipt, account, owner, report, public)
+    targets = Targets(target, receipt, account, owner, report, public, archive)
     with stages("anonymize", quiet=quiet, progress=progress_as) as progress:
-        content = anonymize_file(loaded, source, targets, bounded=bound, progress=progress)
+        content = anonymize_file(loaded, source, targets, bounded=bound, previous=previous or [], progress=progress)
 
     def show(out: Console) -> None:
         from kveil.cli.terminal import show_account

@@ -12,6 +12,7 @@ from kveil.cli.options import (
     OriginalOption,
     OwnerOption,
     PolicyArgument,
+    PreviousOption,
     QuietOption,
     ReleaseOption,
     answer,
@@ -32,11 +33,12 @@ def attack(
         Path | None,
         typer.Option("--attacker", metavar="F", help="A table the attacker has, joined by quasi-identifiers."),
     ] = None,
+    previous: PreviousOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Play the attacker: success rates before and after the release."""
-    from kveil.flow.attack import attack_sources
+    from kveil.flow.attack import AttackMeans, attack_sources
     from kveil.flow.inputs import read
     from kveil.report.owner import Owner
 
@@ -48,7 +50,7 @@ def attack(
             loaded,
             read(loaded, original),
             None if owner is None else Owner.load(owner),
-            attacker=None if attacker is None else read(loaded, attacker),
+            means=AttackMeans(None if attacker is None else read(loaded, attacker), previous or ()),
             progress=progress,
         )
 

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kveil.cli.options import JsonOption, OwnerOption, PolicyArgument, QuietOption, ReleaseOption, answer, load, stages
+from kveil.cli.options import (
+    JsonOption,
+    OwnerOption,
+    PolicyArgument,
+    PreviousOption,
+    QuietOption,
+    ReleaseOption,
+    answer,
+    load,
+    stages,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,6 +31,7 @@ def verify(
         typer.Option("--original", metavar="F", help="The original, to check truth and boundaries too."),
     ] = None,
     owner: OwnerOption = None,
+    previous: PreviousOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -38,7 +49,7 @@ def verify(
         was = None if original is None else read(loaded, original)
         way = None if owner is None else Owner.load(owner)
         progress("verifying")
-        checked = verify_sources(shown, loaded, was, way, file=release)
+        checked = verify_sources(shown, loaded, was, way, file=release, previous=previous or [])
     verdict = checked.verdict
 
     def show(out: Console) -> None:

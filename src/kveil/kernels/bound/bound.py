@@ -12,7 +12,10 @@ def cheapest(lattice: CoverLattice, k: int, whole: int) -> Longs:
     """Return for every tuple the cost of the cheapest node over it that covers k rows, ``whole`` if none does."""
     from kveil.kernels.bound.bound_loops import cheapest_nodes
 
-    return cheapest_nodes(lattice, new_walk(lattice), k, whole)
+    number = lattice.above.shape[1]
+    least = np.full(number, whole, dtype=np.int64)
+    cheapest_nodes(lattice, new_walk(lattice), k, whole, least, np.zeros(number, dtype=np.int64))
+    return least
 
 
 def excess(lattice: CoverLattice, price: Longs, k: int, used: Longs) -> int:
@@ -23,7 +26,8 @@ def excess(lattice: CoverLattice, price: Longs, k: int, used: Longs) -> int:
     from kveil.kernels.bound.bound_loops import sum_all
 
     none = np.zeros(0, dtype=np.int64)
-    return int(sum_all(lattice, new_walk(lattice), price, 0, k, used, none, np.zeros(0, dtype=np.int32), none)[0])
+    empty = (none, np.zeros(0, dtype=np.int32), none)
+    return int(sum_all(lattice, new_walk(lattice), price, 0, k, used, *empty, price)[0])
 
 
 def collect(lattice: CoverLattice, price: Longs, more: int, k: int, used: Longs, room: int) -> tuple[int, KeptNodes]:
@@ -32,7 +36,7 @@ def collect(lattice: CoverLattice, price: Longs, more: int, k: int, used: Longs,
 
     start, member = np.zeros(room // 4 + 2, dtype=np.int64), np.zeros(room, dtype=np.int32)
     cost = np.zeros(room // 4 + 1, dtype=np.int64)
-    total, number = sum_all(lattice, new_walk(lattice), price, more, k, used, start, member, cost)
+    total, number = sum_all(lattice, new_walk(lattice), price, more, k, used, start, member, cost, price + more)
     return int(total), KeptNodes(int(number), start, member, cost)
 
 

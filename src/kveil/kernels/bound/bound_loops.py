@@ -53,7 +53,8 @@ def group(lattice: CoverLattice, walk: LatticeWalk, number: int, want: Longs) ->
     while used < 2 * number:
         used *= 2
     mask = np.uint64(used - 1)
-    walk.slots[:used] = -1
+    for i in range(used):
+        walk.slots[i] = -1
     groups = 0
     for turn in range(2):
         for i in range(number):
@@ -202,12 +203,11 @@ def next_levels(lattice: CoverLattice, walk: LatticeWalk, most: int, begin: bool
 @door
 def sum_all(
     lattice: CoverLattice, walk: LatticeWalk, price: Longs, more: int, k: int, used: Longs, kept_start: Longs,
-    kept_member: Ints, kept_cost: Longs,
+    kept_member: Ints, kept_cost: Longs, want: Longs,
 ) -> tuple[int, int]:  # fmt: skip
-    """Sum over all closed nodes; see `bound.excess` and `bound.collect`."""
+    """Sum over all closed nodes; see `bound.excess` and `bound.collect`. ``want`` is the price and ``more``."""
     last, number = len(walk.level), lattice.above.shape[1]
-    members, start = np.zeros(number, dtype=np.int32), np.zeros(number + 1, dtype=np.int64)
-    want = price + more
+    members, start = walk.members, walk.start
     most = np.int64(0)
     for t in range(number):
         used[t] = 0
@@ -252,15 +252,15 @@ def sum_kept(
 
 
 @door
-def cheapest_nodes(lattice: CoverLattice, walk: LatticeWalk, k: int, whole: int) -> Longs:
+def cheapest_nodes(lattice: CoverLattice, walk: LatticeWalk, k: int, whole: int, least: Longs, weight: Longs) -> None:
     """Find cheapest nodes; see `bound.cheapest`."""
-    last, number = len(walk.level), lattice.above.shape[1]
-    weight, least = np.zeros(number, dtype=np.int64), np.full(number, np.int64(whole))
+    last = len(walk.level)
     left = next_levels(lattice, walk, whole, True)
     while left > 0:
         groups = group(lattice, walk, left, least)
         if groups > 0:
-            weight[:groups] = 0
+            for g in range(groups):
+                weight[g] = 0
             for i in range(left):
                 t = walk.tuples[last, i]
                 if walk.of[t] >= 0:
@@ -270,4 +270,3 @@ def cheapest_nodes(lattice: CoverLattice, walk: LatticeWalk, k: int, whole: int)
                 if walk.of[t] >= 0 and weight[walk.of[t]] >= k:
                     least[t] = min(least[t], walk.cost[last, t])
         left = next_levels(lattice, walk, whole, False)
-    return least

@@ -32,7 +32,7 @@ class LatticeWalk(NamedTuple):
     ``level`` is the row of ``above`` that each attribute is at. Row a of ``tuples``, of which the first ``number[a]``
     count, has the tuples that are left once a attributes have been gone down, ``cost`` and ``words`` what each of them
     costs so far and a hash of its nodes. ``slots``, ``first`` and ``of`` are a hash table over nodes, every group's
-    first tuple, and every tuple's group.
+    first tuple, and every tuple's group; ``members`` and ``start`` are the tuples group by group.
     """
 
     level: Longs
@@ -43,6 +43,8 @@ class LatticeWalk(NamedTuple):
     slots: Ints
     first: Ints
     of: Ints
+    members: Ints
+    start: Longs
 
 
 def new_walk(lattice: CoverLattice) -> LatticeWalk:
@@ -59,6 +61,8 @@ def new_walk(lattice: CoverLattice) -> LatticeWalk:
         np.zeros(max(16, 4 << max(number - 1, 0).bit_length()), dtype=np.int32),
         np.zeros(number, dtype=np.int32),
         np.zeros(number, dtype=np.int32),
+        np.zeros(number, dtype=np.int32),
+        np.zeros(number + 1, dtype=np.int64),
     )
 
 

@@ -19,7 +19,9 @@ def price_groups(
 
     offset = np.concatenate([[0], np.cumsum([len(c) for c in covering])]).astype(np.int64)
     laid = np.concatenate(covering).astype(np.int32), np.concatenate(more), np.concatenate(own)
-    return price(np.ascontiguousarray(nodes), sizes, *laid, offset, hides)
+    prices = np.zeros(len(sizes))
+    price(np.ascontiguousarray(nodes), sizes, *laid, offset, hides, prices)
+    return prices
 
 
 def price_nothing() -> None:

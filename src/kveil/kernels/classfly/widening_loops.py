@@ -9,9 +9,10 @@ from kveil.kernels.jit import door
 
 
 @door
-def price(nodes: Ints, sizes: Longs, covering: Ints, more: Floats, own: Floats, offset: Longs, hides: bool) -> Floats:
-    """Return the price of every group; see `widening.price_groups`."""
-    found = np.zeros(len(sizes))
+def price(
+    nodes: Ints, sizes: Longs, covering: Ints, more: Floats, own: Floats, offset: Longs, hides: bool, prices: Floats
+) -> None:
+    """Find the price of every group; see `widening.price_groups`."""
     for g in range(len(sizes)):
         total = 0.0
         roots = True
@@ -19,5 +20,4 @@ def price(nodes: Ints, sizes: Longs, covering: Ints, more: Floats, own: Floats, 
             at = offset[a] + nodes[a, g]
             total += more[at] * sizes[g] + own[at]
             roots = roots and covering[at] == 0
-        found[g] = np.inf if hides and roots else total
-    return found
+        prices[g] = np.inf if hides and roots else total

@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Longs
-from kveil.kernels.clustering.greedy import ClusterArrays
-from kveil.kernels.clustering.layout import Costs, DistinctTuples
-from kveil.kernels.models.layout import Needs, SensitiveCodes
+from kveil.kernels.clustering.layout import (
+    ClusterArrays,
+    Costs,
+    DistinctTuples,
+    DiverseRoom,
+    new_cluster_room,
+    new_clusters,
+    new_heap,
+)
+from kveil.kernels.models.layout import Needs, SensitiveCodes, new_models
 
 
 def cluster_diverse(
@@ -27,7 +34,20 @@ def cluster_diverse(
     """
     from kveil.kernels.clustering.diverse_loops import cluster_all
 
-    return ClusterArrays(*cluster_all(costs, distinct, needs, values, groups, k, more_is_safe))
+    rows, number = int(distinct.start[-1]), len(needs.kind)
+    clusters, room = new_clusters(distinct, rows // k), new_cluster_room(distinct, groups, 4)
+    plans = DiverseRoom(
+        np.empty(number, dtype=np.int64),
+        np.zeros(number, dtype=np.int64),
+        np.zeros(number, dtype=np.int64),
+        new_heap(len(room.heap.key)),
+        np.empty(rows, dtype=np.int32),
+    )
+    models, outside = new_models(needs, values), new_models(needs, values)
+    made = cluster_all(costs, distinct, models, outside, groups, k, more_is_safe, clusters, room, plans)
+    return ClusterArrays(
+        clusters.label, clusters.low[:made], clusters.high[:made], clusters.size[:made], clusters.group[:made]
+    )
 
 
 def cluster_no_values() -> None:

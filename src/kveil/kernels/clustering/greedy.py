@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.clustering.layout import Costs, DistinctTuples
-
-
-class ClusterArrays(NamedTuple):
-    """Every row's cluster, and every cluster's span of leaves (cluster × attribute), size and group."""
-
-    label: Ints
-    low: Ints
-    high: Ints
-    size: Longs
-    group: Ints
+from kveil.kernels.clustering.layout import ClusterArrays, Costs, DistinctTuples, new_cluster_room, new_clusters
 
 
 def cluster(costs: Costs, distinct: DistinctTuples, groups: Longs, k: int) -> ClusterArrays:
@@ -28,14 +16,21 @@ def cluster(costs: Costs, distinct: DistinctTuples, groups: Longs, k: int) -> Cl
     """
     from kveil.kernels.clustering.greedy_loops import cluster_groups
 
-    return ClusterArrays(*cluster_groups(costs, distinct, groups, k))
+    clusters = new_clusters(distinct, int((np.diff(distinct.start[groups]) // k).sum()))
+    cluster_groups(costs, distinct, groups, k, clusters, new_cluster_room(distinct, groups, 3))
+    return clusters
 
 
 def blocks(costs: Costs, distinct: DistinctTuples, groups: Longs, largest: int) -> tuple[Ints, Longs]:
     """Return the tuples in blocks of at most so many, each within a group: an order, and where blocks start in it."""
     from kveil.kernels.clustering.greedy_loops import split_blocks
 
-    return split_blocks(costs, distinct, groups, largest)
+    tuples = len(distinct.low)
+    order, is_start = np.empty(tuples, dtype=np.int32), np.zeros(tuples + 1, dtype=np.bool_)
+    room = new_cluster_room(distinct, groups, 0)._replace(left=np.ones(tuples, dtype=np.int64))
+    split_blocks(costs, distinct, groups, largest, room, order, is_start)
+    is_start[tuples] = True
+    return order, np.flatnonzero(is_start)
 
 
 def cluster_nothing() -> None:

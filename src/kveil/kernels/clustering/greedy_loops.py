@@ -4,20 +4,37 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.arrays import Ints, Longs
+from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.clustering import layout as field
 from kveil.kernels.clustering.boxes_loops import cover, span_cost
-from kveil.kernels.clustering.layout import Costs, DistinctTuples
-from kveil.kernels.clustering.search_tree_loops import Heap, drop_first, new_forest, next_tuple, plant, push, take
+from kveil.kernels.clustering.layout import ClusterArrays, ClusterRoom, Costs, DistinctTuples
+from kveil.kernels.clustering.search_tree_loops import drop_first, next_tuple, plant, push, take
 from kveil.kernels.jit import door, inner
 
 
 @inner
+def copy_box(into: Ints, box: Ints) -> None:
+    """Let a box be like another."""
+    for row in range(3):
+        for a in range(box.shape[1]):
+            into[row, a] = box[row, a]
+
+
+@inner
+def enter_cluster(clusters: ClusterArrays, number: int, box: Ints, size: int, group: int) -> None:
+    """Note what a cluster covers, how many rows it has, and its group."""
+    for a in range(box.shape[1]):
+        clusters.low[number, a], clusters.high[number, a] = box[1, a], box[2, a]
+    clusters.size[number], clusters.group[number] = size, group
+
+
+@inner
 def place_rest(
-    costs: Costs, distinct: DistinctTuples, left: Longs, begin: int, end: int, label: Ints, low: Ints, high: Ints,
-    sizes: Longs, first: int, last: int,
+    costs: Costs, distinct: DistinctTuples, left: Longs, begin: int, end: int, clusters: ClusterArrays, first: int,
+    last: int,
 ) -> None:  # fmt: skip
     """Let every row that is left over join the cluster whose total loss grows least; of equals the first."""
+    label, low, high, sizes = clusters.label, clusters.low, clusters.high, clusters.size
     width = distinct.low.shape[1]
     for t in range(begin, end):
         while left[t] > 0:
@@ -40,24 +57,10 @@ def place_rest(
 
 @door
 def cluster_groups(
-    costs: Costs, distinct: DistinctTuples, groups: Longs, k: int
-) -> tuple[Ints, Ints, Ints, Longs, Ints]:
+    costs: Costs, distinct: DistinctTuples, groups: Longs, k: int, clusters: ClusterArrays, room: ClusterRoom
+) -> None:
     """Cluster every group greedily (Byun et al. 2006); see `kveil.kernels.clustering.greedy.cluster`."""
-    width = distinct.low.shape[1]
-    left = np.empty(len(distinct.low), dtype=np.int64)
-    for t in range(len(distinct.low)):
-        left[t] = distinct.start[t + 1] - distinct.start[t]
-    number = 0
-    for g in range(len(groups) - 1):
-        number += (distinct.start[groups[g + 1]] - distinct.start[groups[g]]) // k
-    label = np.empty(distinct.start[-1], dtype=np.int32)
-    low, high = np.empty((number, width), dtype=np.int32), np.empty((number, width), dtype=np.int32)
-    sizes = np.empty(number, dtype=np.int64)
-    group = np.empty(number, dtype=np.int32)
-    forest = new_forest(distinct, groups)
-    room = 3 * len(forest.order) + 4
-    heap = Heap(np.empty(room, dtype=np.int64), np.empty((room, 3), dtype=np.int32))
-    box, origin = np.zeros((3, width), dtype=np.int32), np.zeros((3, width), dtype=np.int32)
+    left, forest, heap, origin, box = room.left, room.forest, room.heap, room.boxes[0], room.boxes[1]
     made = 0
     for g in range(len(groups) - 1):
         begin, end = groups[g], groups[g + 1]
@@ -72,37 +75,32 @@ def cluster_groups(
                 size = next_tuple(costs, distinct, forest, heap, left, origin if version < 0 else box, size, version)
                 t = np.int64(heap.entry[0, field.REF])
                 rows = min(need, left[t]) if version >= 0 else 1
-                take(distinct, forest, left, label, t, rows, made)
+                take(distinct, forest, left, clusters.label, t, rows, made)
                 need -= rows
                 wider = cover(costs, origin if version < 0 else box, distinct, t, version < 0)
                 if version < 0:
-                    box[:] = origin
+                    copy_box(box, origin)
                     version = 0
                     size = push(heap, 0, 0, 0, -1, version)
                 else:
                     size = drop_first(heap, size)
                     version += wider
-            for a in range(width):
-                low[made, a], high[made, a] = box[1, a], box[2, a]
-            sizes[made], group[made] = k, g
+            enter_cluster(clusters, made, box, k, g)
             made += 1
             waiting -= k
-        place_rest(costs, distinct, left, begin, end, label, low, high, sizes, first, made)
-    return label, low, high, sizes, group
+        place_rest(costs, distinct, left, begin, end, clusters, first, made)
 
 
 @door
-def split_blocks(costs: Costs, distinct: DistinctTuples, groups: Longs, largest: int) -> tuple[Ints, Longs]:
+def split_blocks(
+    costs: Costs, distinct: DistinctTuples, groups: Longs, largest: int, room: ClusterRoom, order: Ints, is_start: Bools
+) -> None:
     """Split groups into blocks of neighbouring tuples; see `kveil.kernels.clustering.greedy.blocks`."""
-    left = np.ones(len(distinct.low), dtype=np.int64)
-    forest = new_forest(distinct, groups)
-    order = np.empty(len(distinct.low), dtype=np.int32)
-    is_start = np.zeros(len(distinct.low) + 1, dtype=np.bool_)
+    forest = room.forest
     for g in range(len(groups) - 1):
         begin, end = groups[g], groups[g + 1]
-        nodes = plant(costs, distinct, forest, left, begin, end, largest)
-        order[begin:end] = forest.order[: end - begin]
+        nodes = plant(costs, distinct, forest, room.left, begin, end, largest)
+        for at in range(begin, end):
+            order[at] = forest.order[at - begin]
         for node in range(nodes):
             is_start[begin + forest.link[node, field.BEGIN]] = True
-    is_start[len(distinct.low)] = True
-    return order, np.flatnonzero(is_start)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from kveil.arrays import Ints, Longs
 
 BUCKET = 8  # tuples a node of the search tree holds before it is split
@@ -38,3 +40,91 @@ class DistinctTuples(NamedTuple):
     low: Ints
     high: Ints
     start: Longs
+
+
+class SearchTree(NamedTuple):
+    """A tree over the tuples of one group at a time; node 0 is its root.
+
+    ``link``: the first live tuple below a node, DEAD where none is; the left child (the right one is the next node),
+    -1 for a bucket; the node above; where its tuples begin and end in ``order``. ``bucket`` is every tuple's.
+    """
+
+    low: Ints
+    high: Ints
+    link: Ints
+    order: Ints
+    bucket: Ints
+
+
+class Heap(NamedTuple):
+    """A binary heap by key, then tuple; an entry refers to a tuple, or as -1 - n to tree node n."""
+
+    key: Longs
+    entry: Ints
+
+
+class ClusterArrays(NamedTuple):
+    """Every row's cluster, and every cluster's span of leaves (cluster × attribute), size and group."""
+
+    label: Ints
+    low: Ints
+    high: Ints
+    size: Longs
+    group: Ints
+
+
+class ClusterRoom(NamedTuple):
+    """Room to cluster in: how many rows of each tuple are left, the tree and the heap of its search, two boxes.
+
+    A box is what a cluster covers, the first one that of the seed: per attribute a node, the first and the last leaf.
+    """
+
+    left: Longs
+    forest: SearchTree
+    heap: Heap
+    boxes: Ints
+
+
+def new_heap(entries: int) -> Heap:
+    """Return room for so many entries."""
+    return Heap(np.empty(entries, dtype=np.int64), np.empty((entries, 3), dtype=np.int32))
+
+
+def new_clusters(distinct: DistinctTuples, number: int) -> ClusterArrays:
+    """Return room for so many clusters; no row is in any."""
+    width = distinct.low.shape[1]
+    return ClusterArrays(
+        np.full(distinct.start[-1], -1, dtype=np.int32),
+        np.empty((number, width), dtype=np.int32),
+        np.empty((number, width), dtype=np.int32),
+        np.empty(number, dtype=np.int64),
+        np.empty(number, dtype=np.int32),
+    )
+
+
+def new_cluster_room(distinct: DistinctTuples, groups: Longs, entries: int) -> ClusterRoom:
+    """Return room for the largest group, with a heap of so many entries for each of its tuples; all rows are left."""
+    largest, width = int(np.diff(groups).max(initial=1)), distinct.low.shape[1]
+    forest = SearchTree(  # cuts need not be even: a bucket may hold one tuple
+        np.empty((2 * largest, width), dtype=np.int32),
+        np.empty((2 * largest, width), dtype=np.int32),
+        np.empty((2 * largest, 5), dtype=np.int32),
+        np.empty(largest, dtype=np.int32),
+        np.empty(len(distinct.low), dtype=np.int32),
+    )
+    heap = new_heap(entries * largest + 4)
+    return ClusterRoom(np.diff(distinct.start), forest, heap, np.zeros((2, 3, width), dtype=np.int32))
+
+
+class DiverseRoom(NamedTuple):
+    """Room to plan which values a cluster may take.
+
+    Per need: clusters that come later, rows they can spare, the most frequent value. Then what the heap sets aside, and
+    the tuples that the cluster in the making has taken.
+    """
+
+    later: Longs
+    spare: Longs
+    frequent: Longs
+    aside: Heap
+    taken: Ints

@@ -10,36 +10,13 @@ Few arrays of several columns instead of many arrays: what a function takes is m
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from kveil.arrays import Ints, Longs
 from kveil.kernels.clustering import layout as field
 from kveil.kernels.clustering.boxes_loops import joined_cost, least_cost, span_cost
-from kveil.kernels.clustering.layout import Costs, DistinctTuples
+from kveil.kernels.clustering.layout import Costs, DistinctTuples, Heap, SearchTree
 from kveil.kernels.jit import inner
-
-
-class SearchTree(NamedTuple):
-    """A tree over the tuples of one group at a time; node 0 is its root.
-
-    ``link``: the first live tuple below a node, DEAD where none is; the left child (the right one is the next node),
-    -1 for a bucket; the node above; where its tuples begin and end in ``order``. ``bucket`` is every tuple's.
-    """
-
-    low: Ints
-    high: Ints
-    link: Ints
-    order: Ints
-    bucket: Ints
-
-
-class Heap(NamedTuple):
-    """A binary heap by key, then tuple; an entry refers to a tuple, or as -1 - n to tree node n."""
-
-    key: Longs
-    entry: Ints
 
 
 @inner
@@ -208,22 +185,6 @@ def plant(
                 forest.bucket[order[at]] = node
         node += 1
     return nodes
-
-
-@inner
-def new_forest(distinct: DistinctTuples, groups: Longs) -> SearchTree:
-    """Return room for the tree of the largest group."""
-    largest = 1
-    for g in range(len(groups) - 1):
-        largest = max(largest, groups[g + 1] - groups[g])
-    width = distinct.low.shape[1]
-    return SearchTree(  # cuts need not be even: a bucket may hold one tuple
-        np.empty((2 * largest, width), dtype=np.int32),
-        np.empty((2 * largest, width), dtype=np.int32),
-        np.empty((2 * largest, 5), dtype=np.int32),
-        np.empty(largest, dtype=np.int32),
-        np.empty(len(distinct.low), dtype=np.int32),
-    )
 
 
 @inner

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from kveil.arrays import Ints, Longs
+from kveil.kernels.grouping.layout import new_grouping_room
 
 
 def group_rows(columns: Ints) -> tuple[Ints, Ints]:
@@ -22,11 +23,17 @@ def group_rows(columns: Ints) -> tuple[Ints, Ints]:
     lowest = columns.min(axis=1, initial=0)
     sizes = columns.max(axis=1, initial=0).astype(np.int64) - lowest + 1
     exact = math.prod(sizes.tolist()) < 2**64
-    hashes = pack_rows(columns, lowest, sizes.astype(np.uint64)) if exact else hash_rows(columns)
-    member, first = group_hashed(columns, hashes, min(max(rows.bit_length() - 14, 0), 10), exact)
-    if len(first) == rows:  # all different: then in their own order, which is the fastest to follow
+    hashes, member = np.empty(rows, dtype=np.uint64), np.empty(rows, dtype=np.int32)
+    if exact:
+        pack_rows(columns, lowest, sizes.astype(np.uint64), hashes)
+    else:
+        hash_rows(columns, hashes)
+    parts = min(max(rows.bit_length() - 14, 0), 10)
+    room = new_grouping_room(rows, parts)
+    groups = group_hashed(columns, hashes, parts, exact, room, member)
+    if groups == rows:  # all different: then in their own order, which is the fastest to follow
         return np.arange(rows, dtype=np.int32), np.arange(rows, dtype=np.int32)
-    return member, first
+    return member, room.first[:groups].copy()
 
 
 def add_up(group: Ints, weights: Longs, groups: int) -> Longs:
@@ -34,14 +41,18 @@ def add_up(group: Ints, weights: Longs, groups: int) -> Longs:
     from kveil.kernels.grouping.groups_loops import add_weights
 
     rows, counted = np.ascontiguousarray(group, dtype=np.int32), np.ascontiguousarray(weights, dtype=np.int64)
-    return add_weights(rows, counted, np.zeros(groups, dtype=np.int64))
+    totals = np.zeros(groups, dtype=np.int64)
+    add_weights(rows, counted, totals)
+    return totals
 
 
 def sample_of_groups(columns: Ints, bits: int) -> Ints:
     """Return about one row in ``2**bits``, chosen so that equal rows are taken all together or not at all."""
-    from kveil.kernels.grouping.groups_loops import hash_rows, pick_groups
+    from kveil.kernels.grouping.groups_loops import hash_rows
 
-    return pick_groups(hash_rows(np.ascontiguousarray(_varying(columns), dtype=np.int32)), bits)
+    hashes = np.empty(columns.shape[1], dtype=np.uint64)
+    hash_rows(np.ascontiguousarray(_varying(columns), dtype=np.int32), hashes)
+    return np.flatnonzero(hashes & np.uint64((1 << bits) - 1) == 0).astype(np.int32)
 
 
 def _varying(columns: Ints) -> Ints:

@@ -5,27 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints, Longs, Words
+from kveil.kernels.grouping.layout import GroupingRoom
 from kveil.kernels.jit import door, inner
 
 
 @door
-def hash_rows(columns: Ints) -> Words:
-    """Return a 64-bit hash of every row, column by column."""
+def hash_rows(columns: Ints, hashes: Words) -> None:
+    """Find a 64-bit hash of every row, column by column."""
     width, rows = columns.shape
-    hashes = np.full(rows, np.uint64(0x9E3779B97F4A7C15))
+    for row in range(rows):
+        hashes[row] = np.uint64(0x9E3779B97F4A7C15)
     for c in range(width):
         for row in range(rows):
             h = hashes[row] ^ (np.uint64(columns[c, row]) + np.uint64(1))
             h *= np.uint64(0xFF51AFD7ED558CCD)
             hashes[row] = h ^ (h >> np.uint64(32))
-    return hashes
 
 
 @door
-def pack_rows(columns: Ints, lowest: Ints, sizes: Words) -> Words:
-    """Return a word of its own for every distinct row, spread over all bits; ``sizes`` multiply to less than 2⁶⁴."""
+def pack_rows(columns: Ints, lowest: Ints, sizes: Words, words: Words) -> None:
+    """Find a word of its own for every distinct row, spread over all bits; ``sizes`` multiply to less than 2⁶⁴."""
     width, rows = columns.shape
-    words = np.zeros(rows, dtype=np.uint64)
+    for row in range(rows):
+        words[row] = np.uint64(0)
     for c in range(width):
         size, low = sizes[c], lowest[c]
         for row in range(rows):
@@ -35,7 +37,6 @@ def pack_rows(columns: Ints, lowest: Ints, sizes: Words) -> Words:
         h = (h ^ (h >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)  # each of these steps can be undone
         h = (h ^ (h >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
         words[row] = h ^ (h >> np.uint64(33))
-    return words
 
 
 @inner
@@ -48,16 +49,16 @@ def same_row(columns: Ints, one: int, other: int) -> bool:
 
 
 @door
-def group_hashed(columns: Ints, hashes: Words, parts: int, exact: bool) -> tuple[Ints, Ints]:
+def group_hashed(columns: Ints, hashes: Words, parts: int, exact: bool, room: GroupingRoom, member: Ints) -> int:
     """Give distinct rows numbers, part by part of the hash space, so that every table fits the cache.
 
-    Where hashes are not ``exact``, rows of equal hashes are compared cell by cell.
+    Returns how many there are. Where hashes are not ``exact``, rows of equal hashes are compared cell by cell.
     """
     rows = len(hashes)
     shift = np.uint64(64 - parts)
-    starts = np.zeros((1 << parts) + 1, dtype=np.int64)
-    order = np.empty(rows, dtype=np.int32)
-    near = hashes  # the hashes in the order of the parts
+    starts, place, order, first = room.starts, room.place, room.order, room.first
+    slots, words = room.slots, room.words
+    near = hashes if parts == 0 else room.near  # the hashes in the order of the parts
     if parts == 0:
         starts[1] = rows
         for row in range(rows):
@@ -67,25 +68,14 @@ def group_hashed(columns: Ints, hashes: Words, parts: int, exact: bool) -> tuple
             starts[(hashes[row] >> shift) + np.uint64(1)] += 1
         for part in range(1 << parts):
             starts[part + 1] += starts[part]
-        place = starts[:-1].copy()
-        near = np.empty(rows, dtype=np.uint64)
+            place[part] = starts[part]
         for row in range(rows):
             h = hashes[row]
             part = h >> shift
             order[place[part]] = row
             near[place[part]] = h
             place[part] += 1
-    member = np.empty(rows, dtype=np.int32)
-    first = np.empty(rows, dtype=np.int32)
     groups = 0
-    largest = 0
-    for part in range(1 << parts):
-        largest = max(largest, starts[part + 1] - starts[part])
-    size = 16
-    while size < 2 * largest:
-        size *= 2
-    slots = np.empty(size, dtype=np.int32)
-    words = np.empty(size, dtype=np.uint64)
     for part in range(1 << parts):
         begin, end = starts[part], starts[part + 1]
         if begin == end:
@@ -94,7 +84,8 @@ def group_hashed(columns: Ints, hashes: Words, parts: int, exact: bool) -> tuple
         while used < 2 * (end - begin):
             used *= 2
         mask = np.uint64(used - 1)
-        slots[:used] = -1
+        for i in range(used):
+            slots[i] = -1
         for at in range(begin, end):
             h = near[at]
             row = order[at]
@@ -112,29 +103,11 @@ def group_hashed(columns: Ints, hashes: Words, parts: int, exact: bool) -> tuple
                     member[row] = group
                     break
                 slot = (slot + np.uint64(1)) & mask
-    return member, first[:groups].copy()
+    return groups
 
 
 @door
-def pick_groups(hashes: Words, bits: int) -> Ints:
-    """Return the rows whose hash has its lowest ``bits`` zero: all of a group's rows, or none."""
-    mask = np.uint64((1 << bits) - 1)
-    found = 0
-    for row in range(len(hashes)):
-        if hashes[row] & mask == 0:
-            found += 1
-    rows = np.empty(found, dtype=np.int32)
-    at = 0
-    for row in range(len(hashes)):
-        if hashes[row] & mask == 0:
-            rows[at] = row
-            at += 1
-    return rows
-
-
-@door
-def add_weights(group: Ints, weights: Longs, totals: Longs) -> Longs:
+def add_weights(group: Ints, weights: Longs, totals: Longs) -> None:
     """Add every row's weight to the total of its group."""
     for row in range(len(group)):
         totals[group[row]] += weights[row]
-    return totals

@@ -2,68 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from kveil.arrays import Ints, Longs, Words
-from kveil.kernels.items.layout import Forest, LaidSets
+from kveil.arrays import Ints, Longs
+from kveil.kernels.items.layout import Forest, LaidSets, RecordRun, Room
 from kveil.kernels.jit import inner
+from kveil.kernels.sorting.sorting_loops import sort_pairs
 
 ABSENT, ALONE, AMONG_OTHERS = -1, 0, 1  # how a record has the child that is taken out of a node
 SHORT = 16  # items that are looked through one by one
 BITS = 64  # children of a node that a word can name
-
-
-class RecordRun(NamedTuple):
-    """A run of records that show the same set; ``place`` is where on its leaf's way down each item is shown."""
-
-    order: Ints
-    begin: int
-    end: int
-    place: Longs
-
-
-class Room(NamedTuple):
-    """Arrays to work in: for every record of a part its hash, group and gain; for every group its size and gain.
-
-    ``kept`` has the groups of the node that gains most when opened, of those weighed so far.
-    """
-
-    hashes: Words
-    slots: Ints
-    group: Ints
-    kept: Ints
-    gain: Longs
-    first: Ints
-    size: Longs
-    won: Longs
-    one: Ints
-    other: Ints
-    tally: Longs
-    found: Ints
-
-
-@inner
-def make_room(records: int, longest: int, nodes: int) -> Room:
-    """Return arrays to work in for parts of so many records with so many items, over so many nodes."""
-    slots = 16
-    while slots < 2 * records:
-        slots *= 2
-    return Room(
-        np.empty(records, dtype=np.uint64),
-        np.empty(slots, dtype=np.int32),
-        np.empty(records, dtype=np.int32),
-        np.empty(records, dtype=np.int32),
-        np.empty(records, dtype=np.int64),
-        np.empty(records + 2, dtype=np.int32),
-        np.empty(max(records, longest) + 2, dtype=np.int64),
-        np.empty(records + 2, dtype=np.int64),
-        np.empty(longest, dtype=np.int32),
-        np.empty(longest, dtype=np.int32),
-        np.zeros((nodes, 4), dtype=np.int64),
-        np.empty(nodes, dtype=np.int32),
-    )
 
 
 @inner
@@ -130,7 +78,8 @@ def group_children(
     while size < 2 * records:
         size *= 2
     mask = np.uint64(size - 1)
-    room.slots[:size] = -1
+    for i in range(size):
+        room.slots[i] = -1
     groups = 0
     narrow = forest.children[node] <= BITS
     for p in range(records):
@@ -203,34 +152,17 @@ def give_back(records: int, needed: int, k: int, groups: int, room: Room) -> int
     Ties go to the first record. ``room.size`` is at least k for the groups that stand, 0 for others.
     """
     group, size = room.group, room.size
-    values = np.empty(records, dtype=np.int64)
-    who = np.empty(records, dtype=np.int64)
     eligible = 0
     for p in range(records):
         if group[p] >= 0 and size[group[p]] > k:
-            values[eligible] = room.gain[p]
-            who[eligible] = p
+            room.gains[eligible], room.who[eligible] = room.gain[p], p
             eligible += 1
-    # A stable counting sort over the ranks of the gains: sorting plain words compiles fast, argsort does not.
-    values = values[:eligible]
-    ranked = np.sort(values)
-    behind = np.zeros(eligible + 1, dtype=np.int64)
-    by_gain = np.empty(eligible, dtype=np.int64)
-    for n in range(eligible):
-        low, high = 0, eligible
-        while low < high:
-            middle = (low + high) // 2
-            if ranked[middle] < values[n]:
-                low = middle + 1
-            else:
-                high = middle
-        by_gain[low + behind[low]] = who[n]
-        behind[low] += 1
+    sort_pairs(room.gains, room.who, eligible)
     lost = np.int64(0)
     for n in range(eligible):
         if needed == 0:
             break
-        p = by_gain[n]
+        p = room.who[n]
         g = group[p]
         if size[g] > k:
             size[g] -= 1

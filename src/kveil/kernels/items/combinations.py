@@ -30,7 +30,11 @@ def merge_nearest(
     """
     from kveil.kernels.items.combinations_loops import merge_clusters
 
-    return merge_clusters(nodes, leaves, attributes, low, high, size, group, most)
+    number = len(size)
+    into, alone = np.arange(number, dtype=np.int32), np.zeros(number, dtype=np.bool_)
+    cost = np.empty(number, dtype=np.int64)
+    merge_clusters(nodes, leaves, attributes, low, high, size.copy(), group, most, into, cost, alone)
+    return into
 
 
 def combine_nothing() -> None:

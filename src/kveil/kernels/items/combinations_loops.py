@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.arrays import Ints, Longs
+from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.items.by_children_loops import first_below
 from kveil.kernels.items.layout import ClusterItems, Forest
 from kveil.kernels.jit import door, inner
@@ -86,16 +86,16 @@ def row_cost(
 
 @door
 def merge_clusters(
-    nodes: Longs, leaves: Longs, attributes: Longs, low: Ints, high: Ints, size: Longs, group: Ints, most: int
-) -> Ints:
-    """Merge nearest clusters while the total cost allows it; see `combinations.merge_nearest`."""
+    nodes: Longs, leaves: Longs, attributes: Longs, low: Ints, high: Ints, size: Longs, group: Ints, most: int,
+    into: Ints, cost: Longs, alone: Bools,
+) -> None:  # fmt: skip
+    """Merge nearest clusters while the total cost allows it; see `combinations.merge_nearest`.
+
+    ``alone`` are those that have nothing left in their group to merge with.
+    """
     clusters = len(size)
     far = np.int64(1) << 62
-    into = np.arange(clusters).astype(np.int32)
-    size = size.copy()
-    cost = np.empty(clusters, dtype=np.int64)
     total = np.int64(0)
-    alone = np.zeros(clusters, dtype=np.bool_)  # nothing left in its group to merge with
     everything = np.int64(0)  # what a row costs that shows nothing: no merging goes that far
     for a in range(attributes.shape[0]):
         everything += attributes[a, 2]
@@ -132,4 +132,3 @@ def merge_clusters(
     for c in range(clusters):
         while into[into[c]] != into[c]:
             into[c] = into[into[c]]
-    return into

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.arrays import Ints, Longs
+from kveil.arrays import Ints, Longs, Words
 from kveil.kernels.jit import door
 
 
 @door
-def group_runs(start: Longs, values: Ints) -> tuple[Ints, Ints]:
-    """Group equal runs of values; equal hashes are compared value by value."""
+def group_runs(start: Longs, values: Ints, slots: Ints, hashes: Words, member: Ints, first: Ints) -> int:
+    """Group equal runs of values; return how many groups. Equal hashes are compared value by value."""
     runs = len(start) - 1
-    size = 16
-    while size < 2 * runs:
-        size *= 2
-    mask = np.uint64(size - 1)
-    slots = np.full(size, -1, dtype=np.int32)
-    hashes = np.empty(runs, dtype=np.uint64)
-    member = np.empty(runs, dtype=np.int32)
-    first = np.empty(runs, dtype=np.int32)
+    mask = np.uint64(len(slots) - 1)
     groups = 0
     for run in range(runs):
         length = start[run + 1] - start[run]
@@ -47,4 +40,4 @@ def group_runs(start: Longs, values: Ints) -> tuple[Ints, Ints]:
                 member[run] = g
                 break
             slot = (slot + np.uint64(1)) & mask
-    return member, first[:groups].copy()
+    return groups

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kveil.arrays import Ints, Longs
+import numpy as np
+
+from kveil.arrays import Ints, Longs, Words
 
 
 class Forest(NamedTuple):
@@ -42,3 +44,98 @@ class ClusterItems(NamedTuple):
     leaf: Ints
     members: Longs
     level: Ints
+
+
+class RecordRun(NamedTuple):
+    """A run of records that show the same set; ``place`` is where on its leaf's way down each item is shown."""
+
+    order: Ints
+    begin: int
+    end: int
+    place: Longs
+
+
+class Room(NamedTuple):
+    """Arrays to work in: for every record of a part its hash, group and gain; for every group its size and gain.
+
+    ``kept`` has the groups of the node that gains most when opened, of those weighed so far; ``gains`` and ``who`` are
+    records to be sorted by gain.
+    """
+
+    hashes: Words
+    slots: Ints
+    group: Ints
+    kept: Ints
+    gain: Longs
+    first: Ints
+    size: Longs
+    won: Longs
+    one: Ints
+    other: Ints
+    tally: Longs
+    found: Ints
+    gains: Longs
+    who: Longs
+
+
+class Board(NamedTuple):
+    """The inner nodes a part shows: what opening each would gain, and taking out which child (-1: none)."""
+
+    nodes: Ints
+    opened: Longs
+    taken: Longs
+    child: Ints
+
+
+class DividingRoom(NamedTuple):
+    """Room to divide parts in: numbers of groups, where they begin, their records; parts to do, and parts to leave."""
+
+    number: Ints
+    bounds: Longs
+    into: Ints
+    stack: Longs
+    later: Longs
+
+
+def make_room(records: int, longest: int, nodes: int) -> Room:
+    """Return arrays to work in for parts of so many records with so many items, over so many nodes."""
+    slots = 16
+    while slots < 2 * records:
+        slots *= 2
+    return Room(
+        np.empty(records, dtype=np.uint64),
+        np.empty(slots, dtype=np.int32),
+        np.empty(records, dtype=np.int32),
+        np.empty(records, dtype=np.int32),
+        np.empty(records, dtype=np.int64),
+        np.empty(records + 2, dtype=np.int32),
+        np.empty(max(records, longest) + 2, dtype=np.int64),
+        np.empty(records + 2, dtype=np.int64),
+        np.empty(longest, dtype=np.int32),
+        np.empty(longest, dtype=np.int32),
+        np.zeros((nodes, 4), dtype=np.int64),
+        np.empty(nodes, dtype=np.int32),
+        np.empty(records, dtype=np.int64),
+        np.empty(records, dtype=np.int64),
+    )
+
+
+def new_board(nodes: int) -> Board:
+    """Return a board for so many nodes."""
+    return Board(
+        np.empty(nodes, dtype=np.int32),
+        np.empty(nodes, dtype=np.int64),
+        np.empty(nodes, dtype=np.int64),
+        np.empty(nodes, dtype=np.int32),
+    )
+
+
+def new_dividing_room(records: int, parts: int) -> DividingRoom:
+    """Return room for parts of so many records, and so many parts at a time."""
+    return DividingRoom(
+        np.empty(records + 2, dtype=np.int32),
+        np.empty(records + 3, dtype=np.int64),
+        np.empty(records, dtype=np.int32),
+        np.empty((parts, 2), dtype=np.int64),
+        np.empty((parts, 2), dtype=np.int64),
+    )

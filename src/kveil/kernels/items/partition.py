@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.items.layout import Forest, LaidSets
+from kveil.kernels.items.layout import Forest, LaidSets, make_room, new_board, new_dividing_room
 from kveil.kernels.threads import threads
 
 MANY = 16_384  # records that are worth a second thread
@@ -27,10 +27,18 @@ def refine(forest: Forest, sets: LaidSets, order: Ints, k: int, patient: bool = 
     # Laid out in that order, the items of a part stand near each other.
     items = _items_of(sets.start, order)
     laid = LaidSets(np.concatenate([[0], np.cumsum(np.diff(sets.start)[order])]), sets.leaf[items])
+    longest = int(np.diff(laid.start).max(initial=1))
     place, records = forest.way_start[laid.leaf], np.arange(len(order), dtype=np.int32)
 
     def work(parts: Longs, small: int = 0) -> Longs:
-        return refine_parts(forest, laid, records, place, parts, k, patient, small)
+        sizes = parts[:, 1] - parts[:, 0]
+        most, everyone = int(sizes.max(initial=0)), int(sizes.sum())
+        dividing = new_dividing_room(most, everyone // max(k, 1) + len(parts) + 1)
+        dividing.stack[: len(parts)] = parts
+        room, board = make_room(most, longest, len(forest.cost)), new_board(2 * longest + 2)
+        asked = (len(parts), k, patient, small)
+        left = refine_parts(forest, laid, records, place, *asked, room, board, dividing)
+        return dividing.later[:left].copy()
 
     whole = np.array([[0, len(order)]], dtype=np.int64)
     if len(order) < max(k, 1):
@@ -66,7 +74,11 @@ def group_sets(start: Longs, values: Ints) -> tuple[Ints, Ints]:
     """Return every run's group and every group's first run; runs of equal values form a group. O(values)."""
     from kveil.kernels.items.equal_sets_loops import group_runs
 
-    return group_runs(start, np.ascontiguousarray(values, dtype=np.int32))
+    runs = len(start) - 1
+    slots = np.full(max(16, 1 << max(2 * runs - 1, 0).bit_length()), -1, dtype=np.int32)
+    hashes, member, first = np.empty(runs, dtype=np.uint64), *(np.empty(runs, dtype=np.int32) for _ in range(2))
+    groups = group_runs(start, np.ascontiguousarray(values, dtype=np.int32), slots, hashes, member, first)
+    return member, first[:groups].copy()
 
 
 def refine_nothing() -> None:

@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from kveil.arrays import Ints, Longs
 from kveil.kernels.items.by_children_loops import (
     SHORT,
-    RecordRun,
-    Room,
     children_below,
     first_below,
     group_children,
-    make_room,
     regroup,
     settle,
 )
-from kveil.kernels.items.layout import Forest, LaidSets
+from kveil.kernels.items.layout import Board, DividingRoom, Forest, LaidSets, RecordRun, Room
 from kveil.kernels.jit import door, inner
-
-
-class Board(NamedTuple):
-    """The inner nodes a part shows: what opening each would gain, and taking out which child (-1: none)."""
-
-    nodes: Ints
-    opened: Longs
-    taken: Longs
-    child: Ints
 
 
 @inner
@@ -146,7 +132,7 @@ def weigh_nodes(
         gain = settle(forest, sets, part, node, k, groups, room)
         if gain > most or (gain >= 0 and gain == most and node < saved):
             saved, most = node, gain
-            room.kept[:records] = room.group[:records]
+            copy_groups(room.kept, room.group, records)
         board.opened[s] = gain
         board.child[s], board.taken[s] = best_child(forest, sets, part, node, children, k, room)
     return saved
@@ -194,11 +180,12 @@ def move_down(forest: Forest, sets: LaidSets, part: RecordRun, node: int, child:
 
 
 @inner
-def divide(part: RecordRun, group: Ints, number: Ints, place: Longs, into: Ints) -> int:
+def divide(part: RecordRun, group: Ints, room: DividingRoom) -> int:
     """Sort a part's records by group, those left over last, and keep their order; return how many groups there are.
 
-    ``place[g]`` is where group g starts, with the end as last entry. ``number`` renumbers the groups that are left.
+    ``bounds[g]`` is where group g starts, with the end as last entry. ``number`` renumbers the groups that are left.
     """
+    number, place, into = room.number, room.bounds, room.into
     records = part.end - part.begin
     groups = 0
     left = 0
@@ -224,7 +211,8 @@ def divide(part: RecordRun, group: Ints, number: Ints, place: Longs, into: Ints)
         g = rest if group[p] < 0 else number[group[p]]
         into[place[g] - part.begin] = part.order[part.begin + p]
         place[g] += 1
-    part.order[part.begin : part.end] = into[:records]
+    for p in range(records):
+        part.order[part.begin + p] = into[p]
     for g in range(groups, 0, -1):
         place[g] = place[g - 1]
     place[0] = part.begin
@@ -251,42 +239,31 @@ def list_nodes(forest: Forest, sets: LaidSets, place: Longs, record: int, nodes:
     return shown
 
 
+@inner
+def copy_groups(into: Ints, groups: Ints, number: int) -> None:
+    """Copy the groups of so many records."""
+    for p in range(number):
+        into[p] = groups[p]
+
+
 @door
 def refine_parts(
-    forest: Forest, sets: LaidSets, order: Ints, place: Longs, parts: Longs, k: int, patient: bool, small: int
-) -> Longs:
-    """Open nodes part by part until none can be; return the parts of at most ``small`` records, which are left as is.
+    forest: Forest, sets: LaidSets, order: Ints, place: Longs, parts: int, k: int, patient: bool, small: int,
+    room: Room, board: Board, dividing: DividingRoom,
+) -> int:  # fmt: skip
+    """Open nodes part by part until none can be; return how many parts of at most ``small`` records are left as is.
 
-    ``parts`` has the first record of each part and the one behind its last. See `partition.refine`.
+    ``dividing.stack`` has the parts to begin with: the first record of each and the one behind its last; those that are
+    left stand in ``dividing.later``. See `partition.refine`.
     """
-    records = np.int64(0)
-    longest = np.int64(1)
-    everyone = np.int64(0)
-    for n in range(len(parts)):
-        everyone += parts[n, 1] - parts[n, 0]
-        records = max(records, parts[n, 1] - parts[n, 0])
-        for p in range(parts[n, 0], parts[n, 1]):
-            longest = max(longest, sets.start[order[p] + 1] - sets.start[order[p]])
-    room = make_room(records, longest, len(forest.cost))
-    number = np.empty(records + 2, dtype=np.int32)
-    into = np.empty(records, dtype=np.int32)
-    bounds = np.empty(records + 3, dtype=np.int64)
-    board = Board(
-        np.empty(2 * longest + 2, dtype=np.int32),
-        np.empty(2 * longest + 2, dtype=np.int64),
-        np.empty(2 * longest + 2, dtype=np.int64),
-        np.empty(2 * longest + 2, dtype=np.int32),
-    )
-    stack = np.empty((everyone // max(k, 1) + len(parts) + 1, 2), dtype=np.int64)
-    stack[: len(parts)] = parts
-    height = len(parts)
-    later = np.empty_like(stack)
+    stack, later = dividing.stack, dividing.later
+    height = parts
     waiting = 0
     while height > 0:
         height -= 1
         part = RecordRun(order, stack[height, 0], stack[height, 1], place)
         if part.end - part.begin <= small:
-            later[waiting] = stack[height]
+            later[waiting, 0], later[waiting, 1] = part.begin, part.end
             waiting += 1
             continue
         known = 0
@@ -301,16 +278,17 @@ def refine_parts(
             node = np.int64(board.nodes[best])
             child = np.int64(-1) if whole else np.int64(board.child[best])
             if part.end - part.begin < 2 * k:
-                room.group[: part.end - part.begin] = 0  # it moves as a whole
+                for p in range(part.end - part.begin):
+                    room.group[p] = 0  # it moves as a whole
             elif whole and node == saved:
-                room.group[: part.end - part.begin] = room.kept[: part.end - part.begin]
+                copy_groups(room.group, room.kept, part.end - part.begin)
             else:
                 regroup(forest, sets, part, node, child, k, room)
             move_down(forest, sets, part, node, child, room.group)
-            divided = divide(part, room.group, number, bounds, into)
+            divided = divide(part, room.group, dividing)
             if divided > 1:
                 for g in range(divided):
-                    stack[height, 0], stack[height, 1] = bounds[g], bounds[g + 1]
+                    stack[height, 0], stack[height, 1] = dividing.bounds[g], dividing.bounds[g + 1]
                     height += 1
                 break
             # Everyone moved: what the other nodes would gain is as before.
@@ -320,4 +298,4 @@ def refine_parts(
             board.nodes[best], board.opened[best] = board.nodes[known], board.opened[known]
             board.taken[best], board.child[best] = board.taken[known], board.child[known]
             shown = list_nodes(forest, sets, place, order[part.begin], board.nodes, known, node)
-    return later[:waiting].copy()
+    return waiting

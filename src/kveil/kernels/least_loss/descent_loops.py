@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.arrays import Ints
+from kveil.arrays import Ints, Longs
 from kveil.kernels.jit import door, inner
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns, ShownRows, TryRoom
@@ -21,6 +21,16 @@ from kveil.kernels.least_loss.shown_loops import (
     shows_nothing,
 )
 from kveil.kernels.models.layout import Models
+from kveil.kernels.sorting.sorting_loops import sort_pairs
+
+
+@inner
+def lowest(numbers: Longs) -> int:
+    """Return the lowest of some numbers."""
+    least = numbers[0]
+    for number in numbers:
+        least = min(least, number)
+    return least
 
 
 @inner
@@ -112,15 +122,16 @@ def propose(
     shift = 0
     while most >> shift >= 1 << 31:
         shift += 1
-    for i in range(movers):  # gain and place in one word: sorting words compiles in a tenth of argsort
-        work.worth[1, i] = ((work.worth[0, i] >> shift) << 32) | i
-    keys = np.sort(work.worth[1, :movers])
     for i in range(movers):
-        work.picked[0, i] = work.picked[1, keys[i] & 0xFFFFFFFF]
+        work.worth[0, i] >>= shift
+        work.worth[1, i] = i
+    sort_pairs(work.worth[0], work.worth[1], movers)
+    for i in range(movers):
+        work.picked[0, i] = work.picked[1, work.worth[1, i]]
     for i in range(movers):
         row = work.picked[0, i]
         proposed(state, trees, row, depths, vector)
-        if state.free.min() <= 2 * field.MOST_STEPS:  # no room for more classes: the others may move another time
+        if lowest(state.free) <= 2 * field.MOST_STEPS:  # no room for more classes: the others may move another time
             movers = i
             break
         for c in range(len(constraints.k)):

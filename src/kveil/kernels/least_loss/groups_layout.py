@@ -113,3 +113,12 @@ class ChildTable(NamedTuple):
     child: Ints
     rank: Ints  # of every node among its parent's children
     parent: Ints
+
+
+class TopDownRoom(NamedTuple):
+    """Room to split parts in: rows in the order of parts, three columns per row, four per child, the parts to do."""
+
+    order: Ints
+    rows: Ints
+    children: Longs
+    stack: Longs

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints, Words
-from kveil.kernels.jit import bare
+from kveil.kernels.jit import inner
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.groups_layout import Codes
 
 
-@bare
+@inner
 def draw(random: Words, below: int) -> int:
     """Return a number from 0 to below − 1 (splitmix64)."""
     random[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -21,7 +21,7 @@ def draw(random: Words, below: int) -> int:
     return np.int64((z >> np.uint64(33)) % np.uint64(below))
 
 
-@bare
+@inner
 def join(codes: Codes, a: int, u: int, v: int) -> int:
     """Return what covers two codes of an attribute."""
     u, v = np.int64(u), np.int64(v)
@@ -42,7 +42,7 @@ def join(codes: Codes, a: int, u: int, v: int) -> int:
     return min(u // size, v // size) * size + max(u % size, v % size)
 
 
-@bare
+@inner
 def cost_of(codes: Codes, a: int, u: int) -> int:
     """Return what showing a code costs a row."""
     u = np.int64(u)
@@ -62,7 +62,7 @@ def cost_of(codes: Codes, a: int, u: int) -> int:
     return min(np.int64(width * codes.factor[a] + 0.5), codes.about[a, field.WHOLE])
 
 
-@bare
+@inner
 def joined_cost(codes: Codes, a: int, u: int, v: int) -> int:
     """Return what showing the cover of two codes costs a row."""
     if codes.about[a, field.KIND] == field.SMALL:
@@ -70,7 +70,7 @@ def joined_cost(codes: Codes, a: int, u: int, v: int) -> int:
     return cost_of(codes, a, join(codes, a, u, v))
 
 
-@bare
+@inner
 def cover_cost(codes: Codes, ones: Ints, one: int, others: Ints, other: int, rows: int, most: int) -> int:
     """Return what the cover of two vectors of codes costs so many rows; ``most`` or more where it is not below that."""
     about, longs = codes.about, codes.longs
@@ -86,7 +86,7 @@ def cover_cost(codes: Codes, ones: Ints, one: int, others: Ints, other: int, row
     return total
 
 
-@bare
+@inner
 def vector_cost(codes: Codes, ones: Ints, one: int) -> int:
     """Return what a vector of codes costs a row."""
     total = np.int64(0)
@@ -95,7 +95,7 @@ def vector_cost(codes: Codes, ones: Ints, one: int) -> int:
     return total
 
 
-@bare
+@inner
 def take_in(codes: Codes, into: Ints, one: int, others: Ints, other: int) -> int:
     """Let a vector of codes cover another; return what it then costs."""
     about, longs = codes.about, codes.longs
@@ -113,14 +113,14 @@ def take_in(codes: Codes, into: Ints, one: int, others: Ints, other: int) -> int
     return total
 
 
-@bare
+@inner
 def copy_row(into: Ints, one: int, others: Ints, other: int) -> None:
     """Copy a vector of codes."""
     for a in range(into.shape[1]):
         into[one, a] = others[other, a]
 
 
-@bare
+@inner
 def shows_nothing(codes: Codes, ones: Ints, one: int) -> bool:
     """Tell whether a vector of codes shows `*` everywhere."""
     for a in range(ones.shape[1]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.kernels.jit import bare
+from kveil.kernels.jit import inner
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.groups_layout import Codes, GroupedRows, PoolRoom
 from kveil.kernels.least_loss.join_loops import copy_row, cover_cost, take_in, vector_cost
@@ -12,7 +12,7 @@ from kveil.kernels.least_loss.rebuild_loops import group_allowed
 from kveil.kernels.models.layout import Models
 
 
-@bare
+@inner
 def refresh(state: GroupedRows, codes: Codes, work: PoolRoom, rows: int, group: int) -> None:
     """Reckon again what a group shows, and what it would show without each of its pool rows."""
     ints, longs = work.ints, work.longs
@@ -47,7 +47,7 @@ def refresh(state: GroupedRows, codes: Codes, work: PoolRoom, rows: int, group: 
         has = True
 
 
-@bare
+@inner
 def improve(
     state: GroupedRows, codes: Codes, work: PoolRoom, k: int, rows: int, groups: int, at: int
 ) -> tuple[int, int]:
@@ -89,7 +89,7 @@ def improve(
     return to, partner
 
 
-@bare
+@inner
 def move_rows(state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, k: int, rows: int, groups: int) -> bool:
     """Move and swap every row of the pool once where that lowers the cost; tell whether anything did."""
     ints, longs = work.ints, work.longs
@@ -120,7 +120,7 @@ def move_rows(state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, 
     return moved
 
 
-@bare
+@inner
 def dissolve(
     state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, k: int, rows: int, groups: int, group: int
 ) -> bool:
@@ -167,7 +167,7 @@ def dissolve(
     return True
 
 
-@bare
+@inner
 def merge_equal(work: PoolRoom, rows: int, groups: int) -> None:
     """Merge groups that show the same, which is free; a core is merged into, never away."""
     ints, longs = work.ints, work.longs
@@ -190,7 +190,7 @@ def merge_equal(work: PoolRoom, rows: int, groups: int) -> None:
                 break
 
 
-@bare
+@inner
 def polish(state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, k: int, rows: int, groups: int) -> None:
     """Move, swap, dissolve and merge, a few passes, while anything is gained."""
     for _ in range(field.PASSES):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints
-from kveil.kernels.jit import bare
+from kveil.kernels.jit import inner
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.groups_layout import Codes, GroupedRows, PoolRoom
 from kveil.kernels.least_loss.join_loops import copy_row, cover_cost, draw
 
 
-@bare
+@inner
 def nearest(state: GroupedRows, codes: Codes, work: PoolRoom, seed: int, wanted: int, k: int, found: Ints) -> int:
     """Find groups near a group or one of its rows; return how many. ``found[0]`` is the group itself."""
     own = state.rows[field.GROUP, seed]
@@ -62,7 +62,7 @@ def nearest(state: GroupedRows, codes: Codes, work: PoolRoom, seed: int, wanted:
     return number
 
 
-@bare
+@inner
 def gather(
     state: GroupedRows, work: PoolRoom, k: int, whole: bool, seed: int, found: Ints, number: int
 ) -> tuple[int, int]:

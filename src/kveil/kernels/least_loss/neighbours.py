@@ -8,8 +8,8 @@ import numpy as np
 
 from kveil.arrays import Ints, Longs
 from kveil.kernels.least_loss import groups_layout as field
-from kveil.kernels.least_loss.groups_layout import ChildTable, Codes, GroupedRows, PoolRoom
-from kveil.kernels.models.layout import Models, Needs, SensitiveCodes
+from kveil.kernels.least_loss.groups_layout import ChildTable, Codes, GroupedRows, PoolRoom, TopDownRoom
+from kveil.kernels.models.layout import Models, no_models
 
 
 @cache
@@ -63,7 +63,8 @@ def search(
     from kveil.kernels.least_loss.neighbours_loops import search_groups
 
     asked = no_models() if models is None else models
-    return int(search_groups(state, codes, asked, room, noise_table(), k, hides, tries))
+    near = np.zeros(field.MOST_GROUPS, dtype=np.int32)
+    return int(search_groups(state, codes, asked, room, noise_table(), k, hides, tries, near))
 
 
 def top_down(base: Ints, starts: Longs, codes: Codes, children: ChildTable, k: int) -> Ints:
@@ -73,7 +74,16 @@ def top_down(base: Ints, starts: Longs, codes: Codes, children: ChildTable, k: i
     """
     from kveil.kernels.least_loss.start_loops import split_down
 
-    return split_down(base, starts, codes, children, k)
+    rows, most = len(base), int(np.diff(children.start).max(initial=1))
+    room = TopDownRoom(
+        np.arange(rows, dtype=np.int32),
+        np.empty((3, rows), dtype=np.int32),
+        np.empty((4, most + 1), dtype=np.int64),
+        np.empty((rows + len(starts) + 1, 2), dtype=np.int64),
+    )
+    part = np.empty(rows, dtype=np.int32)
+    split_down(base, starts, codes, children, k, room, part)
+    return part
 
 
 def place_rows(base: Ints, zone: Ints, group_zone: Ints, code: Ints, longs: Longs, most: int, codes: Codes) -> Ints:
@@ -83,17 +93,9 @@ def place_rows(base: Ints, zone: Ints, group_zone: Ints, code: Ints, longs: Long
     """
     from kveil.kernels.least_loss.neighbours_loops import place_each
 
-    return place_each(base, zone, group_zone, code, longs, most, codes)
-
-
-def no_models() -> Models:
-    """Return models that ask for nothing: of the same types as others, so that the loops are compiled once."""
-    none, far, flat = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64), np.zeros((0, 1))
-    start, above = np.zeros((0, 1), dtype=np.int64), np.zeros((0, 1, 1), dtype=np.int32)
-    return Models(
-        Needs(none, none, far, far, far, np.zeros(0)), SensitiveCodes(start, none, far, none, flat, above, flat, flat),
-        np.zeros((0, 1), dtype=np.int64), np.zeros((0, 1), dtype=np.int32), none, np.zeros(1), none,
-    )  # fmt: skip
+    joined = np.full(len(base), -1, dtype=np.int32)
+    place_each(base, zone, group_zone, code, longs, most, codes, joined)
+    return joined
 
 
 def search_nothing() -> None:

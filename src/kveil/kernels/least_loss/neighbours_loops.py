@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.jit import bare, door
+from kveil.kernels.jit import door, inner
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.groups_layout import Codes, GroupedRows, PoolRoom
 from kveil.kernels.least_loss.join_loops import copy_row, cover_cost, draw, shows_nothing, take_in, vector_cost
@@ -18,7 +18,7 @@ from kveil.kernels.least_loss.rebuild_loops import group_allowed, pool_cost, reb
 from kveil.kernels.models.layout import Models
 
 
-@bare
+@inner
 def leave_group(state: GroupedRows, row: int) -> None:
     """Take a row out of its group; an empty group's number becomes free."""
     g = state.rows[field.GROUP, row]
@@ -39,7 +39,7 @@ def leave_group(state: GroupedRows, row: int) -> None:
         state.counts[field.UNUSED] += 1
 
 
-@bare
+@inner
 def enter_group(state: GroupedRows, row: int, g: int) -> None:
     """Put a row into a group."""
     first = state.groups[field.HEAD, g]
@@ -52,7 +52,7 @@ def enter_group(state: GroupedRows, row: int, g: int) -> None:
     state.groups[field.SIZE, g] += 1
 
 
-@bare
+@inner
 def new_group(state: GroupedRows) -> int:
     """Return the number of a new empty group."""
     state.counts[field.UNUSED] -= 1
@@ -65,7 +65,7 @@ def new_group(state: GroupedRows) -> int:
     return g
 
 
-@bare
+@inner
 def tighten(state: GroupedRows, codes: Codes, g: int) -> int:
     """Let a group show what covers its rows and no more; return by how much its cost fell."""
     row = state.groups[field.HEAD, g]
@@ -94,7 +94,7 @@ def fill_groups(state: GroupedRows, codes: Codes, part: Ints, groups: int) -> in
     return total
 
 
-@bare
+@inner
 def splice(state: GroupedRows, codes: Codes, work: PoolRoom, rows: int, groups: int) -> int:
     """Put the pool's new groups in the place of the old ones; return what tightening them gained on top."""
     ints, longs = work.ints, work.longs
@@ -116,7 +116,7 @@ def splice(state: GroupedRows, codes: Codes, work: PoolRoom, rows: int, groups: 
     return gained
 
 
-@bare
+@inner
 def hidden(codes: Codes, work: PoolRoom, groups: int) -> bool:
     """Tell whether some group would show `*` everywhere."""
     found = False
@@ -125,7 +125,7 @@ def hidden(codes: Codes, work: PoolRoom, groups: int) -> bool:
     return found
 
 
-@bare
+@inner
 def try_once(
     state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, noise: Longs, k: int, hides: bool, found: Ints
 ) -> int:
@@ -162,10 +162,10 @@ def try_once(
 
 @door
 def search_groups(
-    state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, noise: Longs, k: int, hides: bool, tries: int
-) -> int:
+    state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, noise: Longs, k: int, hides: bool, tries: int,
+    found: Ints,
+) -> int:  # fmt: skip
     """Search; see `neighbours.search`."""
-    found = np.zeros(field.MOST_GROUPS, dtype=np.int32)
     gained = np.int64(0)
     for _ in range(tries):
         more = try_once(state, codes, models, work, noise, k, hides, found)
@@ -177,9 +177,10 @@ def search_groups(
 
 
 @door
-def place_each(base: Ints, zone: Ints, state_zone: Ints, code: Ints, longs: Longs, most: int, codes: Codes) -> Ints:
+def place_each(
+    base: Ints, zone: Ints, state_zone: Ints, code: Ints, longs: Longs, most: int, codes: Codes, joined: Ints
+) -> None:
     """Place rows; see `neighbours.place_rows`. ``longs`` has the groups' sizes and costs."""
-    found = np.full(base.shape[0], -1, dtype=np.int32)
     for row in range(base.shape[0]):
         best = -1
         least = np.int64(most)
@@ -192,5 +193,4 @@ def place_each(base: Ints, zone: Ints, state_zone: Ints, code: Ints, longs: Long
         if best >= 0:
             longs[field.PLACED_COST, best] = take_in(codes, code, best, base, row)
             longs[field.PLACED_SIZE, best] += 1
-            found[row] = best
-    return found
+            joined[row] = best

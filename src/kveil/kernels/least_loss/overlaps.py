@@ -7,9 +7,8 @@ import numpy as np
 from kveil.arrays import Ints, Longs
 from kveil.kernels.grouping.groups import group_rows
 from kveil.kernels.least_loss import overlaps_layout as field
-from kveil.kernels.least_loss.neighbours import no_models
 from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns, ShownRows, TryRoom
-from kveil.kernels.models.layout import Models
+from kveil.kernels.models.layout import Models, no_models
 
 
 class InvalidStart(ValueError):

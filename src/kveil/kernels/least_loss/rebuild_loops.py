@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints
-from kveil.kernels.jit import bare
+from kveil.kernels.jit import inner
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.groups_layout import Codes, GroupedRows, PoolRoom
 from kveil.kernels.least_loss.join_loops import copy_row, cost_of, cover_cost, joined_cost, take_in, vector_cost
@@ -13,19 +13,17 @@ from kveil.kernels.models.layout import Models
 from kveil.kernels.models.models_loops import clear, count_values, holds
 
 
-@bare
+@inner
 def models_hold(models: Models, rows: Ints, number: int) -> bool:
     """Tell whether every model holds for the rows laid out."""
-    values = models.values
     for i in range(number):
-        row = rows[field.ROWS, i]
-        count_values(values, row, models.tally, models.touched, models.used)
-    good = holds(models.needs, values, number, models.tally, models.touched, models.used, models.below, models.nodes)
-    clear(models.tally, models.touched, models.used)
+        count_values(models, rows[field.ROWS, i])
+    good = holds(models, 0, len(models.needs.kind), number)
+    clear(models)
     return good
 
 
-@bare
+@inner
 def unit_allowed(models: Models, work: PoolRoom, k: int, unit: int) -> bool:
     """Tell whether a unit's rows may be a group."""
     if work.longs[field.UNIT_HAS, unit] < k:
@@ -42,7 +40,7 @@ def unit_allowed(models: Models, work: PoolRoom, k: int, unit: int) -> bool:
     return models_hold(models, ints, number)
 
 
-@bare
+@inner
 def group_allowed(
     models: Models, work: PoolRoom, k: int, trial: int, rows: int, group: int, out: int, into: int
 ) -> bool:
@@ -58,7 +56,7 @@ def group_allowed(
     return number == 0 or (number >= k and models_hold(models, ints, number))
 
 
-@bare
+@inner
 def weigh_pairs(codes: Codes, work: PoolRoom, i: int, start: int, opened: int) -> None:
     """Reckon by how much the cost of a unit and each open one, from a place on, grows per row when they are merged.
 
@@ -88,7 +86,7 @@ def weigh_pairs(codes: Codes, work: PoolRoom, i: int, start: int, opened: int) -
         work.pairs[i, j] = work.pairs[j, i] = grown / (mine + theirs)
 
 
-@bare
+@inner
 def pair_value(codes: Codes, work: PoolRoom, i: int, j: int) -> float:
     """Return by how much the cost of two units grows per row when they are merged, as `weigh_pairs` stores it."""
     longs = work.longs
@@ -101,7 +99,7 @@ def pair_value(codes: Codes, work: PoolRoom, i: int, j: int) -> float:
     return grown / (mine + theirs)
 
 
-@bare
+@inner
 def find_near(codes: Codes, work: PoolRoom, i: int, opened: int, stored: bool) -> None:
     """Find the unit that merges best with a unit; of equals the first."""
     near = -1
@@ -117,7 +115,7 @@ def find_near(codes: Codes, work: PoolRoom, i: int, opened: int, stored: bool) -
     work.value[i] = least
 
 
-@bare
+@inner
 def close(work: PoolRoom, i: int, opened: int) -> int:
     """Take a unit off those that are open; return how many are left."""
     ints = work.ints
@@ -130,7 +128,7 @@ def close(work: PoolRoom, i: int, opened: int) -> int:
     return opened - 1
 
 
-@bare
+@inner
 def noisy_cost(codes: Codes, work: PoolRoom, i: int) -> int:
     """Return what a unit costs a row, attributes weighed by chance."""
     cost = np.int64(0)
@@ -139,7 +137,7 @@ def noisy_cost(codes: Codes, work: PoolRoom, i: int) -> int:
     return cost >> field.NOISE_BITS
 
 
-@bare
+@inner
 def make_units(state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, k: int, rows: int) -> int:
     """Make a unit of every set of equal rows of the pool; those that may be groups are closed."""
     ints, longs = work.ints, work.longs
@@ -162,7 +160,7 @@ def make_units(state: GroupedRows, codes: Codes, models: Models, work: PoolRoom,
     return units
 
 
-@bare
+@inner
 def merge_pair(codes: Codes, work: PoolRoom, i: int, j: int) -> None:
     """Merge a unit into another."""
     ints, longs = work.ints, work.longs
@@ -177,7 +175,7 @@ def merge_pair(codes: Codes, work: PoolRoom, i: int, j: int) -> None:
     longs[field.UNIT_HAS, j] = 0
 
 
-@bare
+@inner
 def merge_units(codes: Codes, models: Models, work: PoolRoom, k: int, units: int) -> None:
     """Merge the pair of open units that costs least per row, until one is left; what may be a group closes."""
     ints = work.ints
@@ -219,7 +217,7 @@ def merge_units(codes: Codes, models: Models, work: PoolRoom, k: int, units: int
                     ints[field.NEAR, u], work.value[u] = i, value
 
 
-@bare
+@inner
 def rebuild(state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, k: int, rows: int, cores: int) -> int:
     """Make new groups of the pool's rows; return how many with those of the cores, 0 where it cannot be done."""
     ints, longs = work.ints, work.longs
@@ -259,7 +257,7 @@ def rebuild(state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, k:
     return groups
 
 
-@bare
+@inner
 def pool_cost(work: PoolRoom, groups: int) -> int:
     """Return what all groups cost together."""
     total = np.int64(0)

@@ -173,7 +173,8 @@ def search_shown(
         for i in range(len(state.base)):
             row = constraints.order[c, i, 0]
             if state.cost[row] > state.least[row]:
-                work.active[c, place] = constraints.order[c, i]
+                for column in range(constraints.order.shape[2]):
+                    work.active[c, place, column] = constraints.order[c, i, column]
                 place += 1
     for _ in range(tries):
         seed = active[draw(state.random, number)]

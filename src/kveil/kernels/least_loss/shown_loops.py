@@ -8,7 +8,7 @@ from kveil.arrays import Ints
 from kveil.kernels.jit import door, inner
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns, ShownRows, TryRoom
-from kveil.kernels.models.layout import Models, Needs
+from kveil.kernels.models.layout import Models
 from kveil.kernels.models.models_loops import clear, count_values, holds
 
 
@@ -197,18 +197,12 @@ def class_holds(state: ShownRows, constraints: Constraints, models: Models, c: i
     begin, end = constraints.need[c], constraints.need[c + 1]
     if begin == end:
         return True
-    values = models.values
     row = state.classes[c, field.HEAD, g]
     while row >= 0:
-        count_values(values, row, models.tally, models.touched, models.used)
+        count_values(models, row)
         row = state.rows[c, field.AFTER, row]
-    needs = models.needs
-    own = Needs(
-        needs.kind[begin:end], needs.sensitive[begin:end], needs.k[begin:end], needs.numerator[begin:end],
-        needs.denominator[begin:end], needs.bound[begin:end],
-    )  # fmt: skip
-    good = holds(own, values, size, models.tally, models.touched, models.used, models.below, models.nodes)
-    clear(models.tally, models.touched, models.used)
+    good = holds(models, begin, end, size)
+    clear(models)
     return good
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.jit import bare, door
-from kveil.kernels.least_loss.groups_layout import ChildTable, Codes
+from kveil.kernels.jit import door, inner
+from kveil.kernels.least_loss.groups_layout import ChildTable, Codes, TopDownRoom
 from kveil.kernels.least_loss.join_loops import cost_of, join
 
 
-@bare
+@inner
 def bins_of(children: ChildTable, base: Ints, order: Ints, begin: int, end: int, a: int, node: int, into: Ints) -> None:
     """Give every row of a part the child of a node it lies under, -1 where it shows the node itself."""
     at = children.at[a]
@@ -23,7 +23,7 @@ def bins_of(children: ChildTable, base: Ints, order: Ints, begin: int, end: int,
         into[i] = -1 if above < 0 else children.rank[at + above]
 
 
-@bare
+@inner
 def plan(counts: Longs, kept: Longs, bins: int, rest: int, k: int) -> int:
     """Choose which children become parts of their own, and how many rows each keeps; return the size of the rest.
 
@@ -59,7 +59,7 @@ def plan(counts: Longs, kept: Longs, bins: int, rest: int, k: int) -> int:
     return rest
 
 
-@bare
+@inner
 def gain_of(codes: Codes, children: ChildTable, a: int, node: int, kept: Longs, bins: int) -> int:
     """Return how much the cost falls when the kept rows of every child show the child."""
     at = children.at[a]
@@ -72,7 +72,7 @@ def gain_of(codes: Codes, children: ChildTable, a: int, node: int, kept: Longs, 
     return gain
 
 
-@bare
+@inner
 def count_bins(into: Ints, begin: int, end: int, counts: Longs, bins: int) -> int:
     """Count a part's rows by child; return how many lie under none."""
     rest = 0
@@ -87,24 +87,21 @@ def count_bins(into: Ints, begin: int, end: int, counts: Longs, bins: int) -> in
 
 
 @door
-def split_down(base: Ints, starts: Longs, codes: Codes, children: ChildTable, k: int) -> Ints:
+def split_down(
+    base: Ints, starts: Longs, codes: Codes, children: ChildTable, k: int, room: TopDownRoom, part: Ints
+) -> None:
     """Split parts; see `neighbours.top_down`."""
-    rows, width = base.shape
-    order = np.arange(rows, dtype=np.int32)
-    part = np.empty(base.shape[0], dtype=np.int32)
-    parts = 0
-    most = 1
-    for at in range(len(children.start) - 1):
-        most = max(most, children.start[at + 1] - children.start[at])
-    counts, kept, best_kept = np.zeros(most, np.int64), np.zeros(most, np.int64), np.zeros(most, np.int64)
-    place = np.zeros(most + 1, np.int64)
-    into, best_into, moved = np.zeros(rows, np.int32), np.zeros(rows, np.int32), np.zeros(rows, np.int32)
-    stack = [(np.int64(0), np.int64(0))]
-    stack.pop()
+    width = base.shape[1]
+    order, stack = room.order, room.stack
+    counts, kept, best_kept, place = room.children[0], room.children[1], room.children[2], room.children[3]
+    into, best_into, moved = room.rows[0], room.rows[1], room.rows[2]
+    parts, height = 0, 0
     for z in range(len(starts) - 2, -1, -1):
-        stack.append((starts[z], starts[z + 1]))  # noqa: PERF401
-    while len(stack) > 0:
-        begin, end = stack.pop()
+        stack[height, 0], stack[height, 1] = starts[z], starts[z + 1]
+        height += 1
+    while height > 0:
+        height -= 1
+        begin, end = stack[height, 0], stack[height, 1]
         best, best_gain, best_bins = -1, np.int64(0), 0
         if end - begin >= 2 * k:
             for a in range(width):
@@ -147,8 +144,9 @@ def split_down(base: Ints, starts: Longs, codes: Codes, children: ChildTable, k:
         for i in range(begin, end):
             order[i] = moved[i]
         if rest_at < end:
-            stack.append((rest_at, end))
+            stack[height, 0], stack[height, 1] = rest_at, end
+            height += 1
         for b in range(best_bins - 1, -1, -1):
             if best_kept[b] > 0:
-                stack.append((place[b], place[b] + best_kept[b]))  # noqa: PERF401
-    return part
+                stack[height, 0], stack[height, 1] = place[b], place[b] + best_kept[b]
+                height += 1

@@ -16,7 +16,10 @@ def choose_cells(starts: Longs, leaf: Ints, count: Longs, reach: Ints, k: int) -
     """
     from kveil.kernels.limits.width_cells_loops import choose_all
 
-    return choose_all(starts, leaf, count, reach, k)
+    cell = np.empty(len(leaf), dtype=np.int32)
+    room = np.empty((5, int(np.diff(starts).max(initial=0)) + 1), dtype=np.int64)
+    choose_all(starts, leaf, count, reach, k, room, cell)
+    return cell
 
 
 def choose_nothing() -> None:

@@ -9,20 +9,19 @@ from kveil.kernels.jit import door, inner
 
 
 @inner
-def best_ends(leaf: Ints, count: Longs, reach: Ints, k: int) -> Longs:
-    """Return for every value where the cell that begins there ends (exclusive), in the best division of the rest.
+def best_ends(leaf: Ints, count: Longs, reach: Ints, k: int, room: Longs) -> None:
+    """Find for every value where the cell that begins there ends (exclusive), in the best division of the rest.
 
     From the last value down. Ends that leave a cell below k and ends that fill it are two windows which only move
     down; each keeps its candidates in a queue whose oldest is the best one, so that every end is looked at once.
     """
     number = len(leaf)
-    upto = np.zeros(number + 1, dtype=np.int64)
+    ends, upto, best, below, filled = room[0], room[1], room[2], room[3], room[4]
+    upto[0] = 0
     for i in range(number):
         upto[i + 1] = upto[i] + count[i]
     unit = number + 1
-    best = np.zeros(number + 1, dtype=np.int64)  # rows below k × unit + cells, from a value on
-    ends = np.empty(number, dtype=np.int64)
-    below, filled = np.empty(number + 1, dtype=np.int64), np.empty(number + 1, dtype=np.int64)
+    best[number] = 0  # rows below k × unit + cells, from a value on
     below_first, below_last, filled_first, filled_last = 0, 0, 0, 0
     furthest, full, entered = number, number + 1, number + 1
     for i in range(number - 1, -1, -1):
@@ -54,22 +53,21 @@ def best_ends(leaf: Ints, count: Longs, reach: Ints, k: int) -> Longs:
         if filled_last > filled_first and best[filled[filled_first]] + 1 < best[i]:
             ends[i] = filled[filled_first]
             best[i] = best[ends[i]] + 1
-    return ends
 
 
 @door
-def choose_all(starts: Longs, leaf: Ints, count: Longs, reach: Ints, k: int) -> Ints:
+def choose_all(starts: Longs, leaf: Ints, count: Longs, reach: Ints, k: int, room: Longs, cell: Ints) -> None:
     """Choose the cells of every group; see `kveil.kernels.limits.width_cells.choose_cells`."""
-    cell = np.empty(len(leaf), dtype=np.int32)
+    ends = room[0]
     number = 0
     for g in range(len(starts) - 1):
         begin, end = starts[g], starts[g + 1]
         if begin == end:
             continue
-        ends = best_ends(leaf[begin:end], count[begin:end], reach, k)
+        best_ends(leaf[begin:end], count[begin:end], reach, k, room)
         at = np.int64(0)
         while at < end - begin:
-            cell[begin + at : begin + ends[at]] = number
+            for i in range(at, ends[at]):
+                cell[begin + i] = number
             at = ends[at]
             number += 1
-    return cell

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from kveil.arrays import Floats, Ints, Longs
 
 # The kinds of models.
@@ -49,3 +51,25 @@ class Models(NamedTuple):
     used: Ints
     below: Floats
     nodes: Ints
+
+
+def new_models(needs: Needs, values: SensitiveCodes) -> Models:
+    """Return models with room to count in."""
+    shape, nodes = values.whole.shape, values.edge.shape[1]
+    return Models(
+        needs,
+        values,
+        np.zeros(shape, dtype=np.int64),
+        np.empty(shape, dtype=np.int32),
+        np.zeros(shape[0], dtype=np.int32),
+        np.zeros(nodes),
+        np.empty(nodes, dtype=np.int32),
+    )
+
+
+def no_models() -> Models:
+    """Return models that ask for nothing: of the same types as others, so that the loops are compiled once."""
+    none, far, flat = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64), np.zeros((0, 1))
+    start, above = np.zeros((0, 1), dtype=np.int64), np.zeros((0, 1, 1), dtype=np.int32)
+    needs = Needs(none, none, far, far, far, np.zeros(0))
+    return new_models(needs, SensitiveCodes(start, none, far, none, flat, above, flat, flat))

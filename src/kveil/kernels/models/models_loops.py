@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.arrays import Floats, Ints, Longs
+from kveil.arrays import Ints
 from kveil.kernels.jit import inner
 from kveil.kernels.models import layout as kinds
-from kveil.kernels.models.layout import Needs, SensitiveCodes
+from kveil.kernels.models.layout import Models
 from kveil.kernels.splitting.layout import SplitTuples
 
 TOLERANCE = 1e-9
 
 
 @inner
-def count_values(values: SensitiveCodes, row: int, tally: Longs, touched: Ints, used: Ints) -> None:
+def count_values(models: Models, row: int) -> None:
     """Add a row's sensitive values to the histograms. ``used`` counts the touched codes per attribute."""
+    values, tally, touched, used = models.values, models.tally, models.touched, models.used
     for s in range(values.start.shape[0]):
         for p in range(values.start[s, row], values.start[s, row + 1]):
             code = values.code[p]
@@ -26,28 +27,20 @@ def count_values(values: SensitiveCodes, row: int, tally: Longs, touched: Ints, 
 
 
 @inner
-def add_rows(
-    rows: SplitTuples,
-    values: SensitiveCodes,
-    order: Ints,
-    begin: int,
-    end: int,
-    tally: Longs,
-    touched: Ints,
-    used: Ints,
-) -> int:
-    """Add a run of tuples to the histograms; return their weight. ``used`` counts the touched codes."""
+def add_rows(rows: SplitTuples, models: Models, order: Ints, begin: int, end: int) -> int:
+    """Add a run of tuples to the histograms; return their weight."""
     total = np.int64(0)
     for at in range(begin, end):
         row = order[at]
         total += rows.weight[row]
-        count_values(values, rows.tuple[row], tally, touched, used)
+        count_values(models, rows.tuple[row])
     return total
 
 
 @inner
-def clear(tally: Longs, touched: Ints, used: Ints) -> None:
+def clear(models: Models) -> None:
     """Empty the histograms."""
+    tally, touched, used = models.tally, models.touched, models.used
     for s in range(tally.shape[0]):
         for i in range(used[s]):
             tally[s, touched[s, i]] = 0
@@ -55,21 +48,13 @@ def clear(tally: Longs, touched: Ints, used: Ints) -> None:
 
 
 @inner
-def holds(
-    needs: Needs,
-    values: SensitiveCodes,
-    total: int,
-    tally: Longs,
-    touched: Ints,
-    used: Ints,
-    below: Floats,
-    nodes: Ints,
-) -> bool:
-    """Tell whether the tallied rows satisfy every need."""
-    for m in range(len(needs.kind)):
+def holds(models: Models, first_need: int, last_need: int, total: int) -> bool:
+    """Tell whether the tallied rows, so many in all, satisfy the needs from the first up to the last (exclusive)."""
+    needs, values, tally, touched, used = models.needs, models.values, models.tally, models.touched, models.used
+    for m in range(first_need, last_need):
         if total < needs.k[m]:
             return False
-    for m in range(len(needs.kind)):
+    for m in range(first_need, last_need):
         kind = needs.kind[m]
         if kind == kinds.AT_LEAST_K:
             continue
@@ -93,12 +78,12 @@ def holds(
             if different < needs.numerator[m]:
                 return False
         elif kind == kinds.ENTROPY:
-            inner = 0.0
+            weighted = 0.0
             for i in range(used[s]):
                 code = touched[s, i]
                 if code < known:
-                    inner += tally[s, code] * np.log(tally[s, code])
-            entropy = np.log(members_known) - inner / members_known if members_known > 0 else 0.0
+                    weighted += tally[s, code] * np.log(tally[s, code])
+            entropy = np.log(members_known) - weighted / members_known if members_known > 0 else 0.0
             if entropy < needs.bound[m] - TOLERANCE:
                 return False
         elif kind == kinds.RECURSIVE:
@@ -125,24 +110,16 @@ def holds(
             if largest * needs.denominator[m] > total * needs.numerator[m]:
                 return False
         else:
-            if distance(values, s, kind, members, tally, touched, used, below, nodes) > needs.bound[m] + TOLERANCE:
+            if distance(models, s, kind, members) > needs.bound[m] + TOLERANCE:
                 return False
     return True
 
 
 @inner
-def distance(
-    values: SensitiveCodes,
-    s: int,
-    kind: int,
-    members: int,
-    tally: Longs,
-    touched: Ints,
-    used: Ints,
-    below: Floats,
-    nodes: Ints,
-) -> float:
+def distance(models: Models, s: int, kind: int, members: int) -> float:
     """Return the distance of the tallied distribution to the whole's; entries absent from it cost their share."""
+    values, tally, touched, used = models.values, models.tally, models.touched, models.used
+    below, nodes = models.below, models.nodes
     if kind == kinds.EQUAL:
         total = 1.0
         for i in range(used[s]):

@@ -28,7 +28,15 @@ def repair(nodes: RunNodes, starts: Longs, node: Ints, count: Longs, k: int) -> 
     from kveil.kernels.sequential.k_msd_loops import repair_groups
 
     shown = node.copy()
-    done = repair_groups(nodes.parent, nodes.depth, nodes.end, nodes.limit, starts, shown, count.copy(), k)
+    values = len(node)
+    room = (
+        np.empty(values, dtype=np.int32),
+        np.empty(values, dtype=np.int32),
+        np.arange(values, dtype=np.int64),
+        np.full(len(nodes.parent), -1, dtype=np.int32),
+        np.empty((2, values), dtype=np.int64),
+    )
+    done = repair_groups(*nodes, starts, shown, count.copy(), k, *room)
     return shown if done else None
 
 

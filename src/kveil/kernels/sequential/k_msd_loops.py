@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.jit import door, inner
+from kveil.kernels.sorting.sorting_loops import sort_pairs
 
 FAR = 1 << 30
 
@@ -62,45 +61,37 @@ def unlink(i: int, before: Ints, after: Ints) -> None:
 
 @inner
 def partners(
-    depth: Ints, end: Ints, node: Ints, count: Longs, before: Ints, after: Ints, i: int, to: int, most: int
-) -> Longs:
-    """Return the values that can climb to an ancestor in so many steps, rarest first, as count and node in a word."""
-    found = 0
-    at = before[i]
-    while at >= 0 and node[at] >= to:
-        found += 1
-        at = before[at]
-    at = after[i]
-    while at >= 0 and node[at] <= end[to]:
-        found += 1
-        at = after[at]
-    keys = np.empty(found, dtype=np.int64)
+    depth: Ints, end: Ints, node: Ints, count: Longs, before: Ints, after: Ints, i: int, to: int, most: int,
+    pairs: Longs,
+) -> int:  # fmt: skip
+    """List the values that can climb to an ancestor in so many steps, rarest first, as count and node; return how many.
+
+    Of equal counts the first node comes first.
+    """
     used = 0
     at = before[i]
     while at >= 0 and node[at] >= to:
         if node[at] != to and depth[node[at]] - depth[to] <= most:
-            keys[used] = (count[at] << 31) | node[at]
+            pairs[0, used], pairs[1, used] = count[at], node[at]
             used += 1
         at = before[at]
     at = after[i]
     while at >= 0 and node[at] <= end[to]:
         if depth[node[at]] - depth[to] <= most:
-            keys[used] = (count[at] << 31) | node[at]
+            pairs[0, used], pairs[1, used] = count[at], node[at]
             used += 1
         at = after[at]
-    return np.sort(keys[:used])
+    sort_pairs(pairs[0], pairs[1], used)
+    return used
 
 
 @door
 def repair_groups(
-    parent: Ints, depth: Ints, end: Ints, limit: Bools, starts: Longs, node: Ints, count: Longs, k: int
-) -> bool:
-    """Generalize values until each occurs k times in its group; ``node`` becomes what is shown. See `kmsd.repair`."""
+    parent: Ints, depth: Ints, end: Ints, limit: Bools, starts: Longs, node: Ints, count: Longs, k: int, before: Ints,
+    after: Ints, into: Longs, entry: Ints, pairs: Longs,
+) -> bool:  # fmt: skip
+    """Generalize values until each occurs k times in its group; ``node`` becomes what is shown. See `k_msd.repair`."""
     values = len(node)
-    before = np.empty(values, dtype=np.int32)
-    after = np.empty(values, dtype=np.int32)
-    into = np.arange(values)
-    entry = np.full(len(parent), -1, dtype=np.int32)
     for g in range(len(starts) - 1):
         begin, stop = starts[g], starts[g + 1]
         for i in range(begin, stop):
@@ -120,8 +111,8 @@ def repair_groups(
             if target < 0 or target == i:
                 target = i
                 if count[i] < k:
-                    for key in partners(depth, end, node, count, before, after, i, to, most):
-                        absorb(entry[key & 0x7FFFFFFF], i, node, count, before, after, entry, into)
+                    for n in range(partners(depth, end, node, count, before, after, i, to, most, pairs)):
+                        absorb(entry[pairs[1, n]], i, node, count, before, after, entry, into)
                         if count[i] >= k:
                             break
                 entry[node[i]] = -1
@@ -133,8 +124,8 @@ def repair_groups(
                 entry[to] = i
             else:
                 if count[i] + count[target] < k:
-                    for key in partners(depth, end, node, count, before, after, i, to, most):
-                        absorb(entry[key & 0x7FFFFFFF], target, node, count, before, after, entry, into)
+                    for n in range(partners(depth, end, node, count, before, after, i, to, most, pairs)):
+                        absorb(entry[pairs[1, n]], target, node, count, before, after, entry, into)
                         if count[i] + count[target] >= k:
                             break
                 absorb(i, target, node, count, before, after, entry, into)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.arrays import Ints, Longs
+from kveil.arrays import Ints
 from kveil.kernels.jit import inner
-from kveil.kernels.splitting.layout import SplitTuples, Trees
+from kveil.kernels.sorting.sorting_loops import sort_pairs
+from kveil.kernels.splitting.layout import SplitRoom, SplitTuples, Trees
 
 
 @inner
@@ -46,7 +47,9 @@ def cost_of(trees: Trees, a: int, low: int, high: int) -> float:
 
 
 @inner
-def find_cut(rows: SplitTuples, trees: Trees, a: int, order: Ints, begin: int, end: int, low: int, high: int) -> int:
+def find_cut(
+    rows: SplitTuples, trees: Trees, room: SplitRoom, a: int, order: Ints, begin: int, end: int, low: int, high: int
+) -> int:
     """Return the leaf after which to cut: between distinct values, nearest to halves, the lower of equals.
 
     -1 where all numbers of the part are one.
@@ -56,7 +59,9 @@ def find_cut(rows: SplitTuples, trees: Trees, a: int, order: Ints, begin: int, e
     total = np.int64(0)
     span = high - low + 1
     if span <= 4 * size + 64:
-        counts = np.zeros(span, dtype=np.int64)
+        counts = room.counts
+        for i in range(span):
+            counts[i] = 0
         for at in range(begin, end):
             leaf = rows.low[order[at], a]
             if leaf != missing:
@@ -73,25 +78,23 @@ def find_cut(rows: SplitTuples, trees: Trees, a: int, order: Ints, begin: int, e
             left += counts[i]
             before = low + i
         return best
-    keys = np.empty(size, dtype=np.int64)  # leaf and place in one word: sorting words compiles in a tenth of argsort
-    weights = np.empty(size, dtype=np.int64)
+    leaves, weights = room.leaves[0], room.leaves[1]
     n = 0
     for at in range(begin, end):
         leaf = rows.low[order[at], a]
         if leaf != missing:
-            keys[n] = (np.int64(leaf) << 32) | n
+            leaves[n] = leaf
             weights[n] = rows.weight[order[at]]
             total += weights[n]
             n += 1
-    keys = np.sort(keys[:n])
+    sort_pairs(leaves, weights, n)
     best, best_gap, left = -1, np.int64(-1), np.int64(0)
     for i in range(n - 1):
-        left += weights[keys[i] & 0xFFFFFFFF]
-        leaf = keys[i] >> 32
-        if leaf != keys[i + 1] >> 32:
+        left += weights[i]
+        if leaves[i] != leaves[i + 1]:
             gap = abs(2 * left - total)
             if best_gap < 0 or gap < best_gap:
-                best, best_gap = leaf, gap
+                best, best_gap = leaves[i], gap
     return best
 
 
@@ -99,20 +102,21 @@ def find_cut(rows: SplitTuples, trees: Trees, a: int, order: Ints, begin: int, e
 def assign_bins(
     rows: SplitTuples,
     trees: Trees,
+    room: SplitRoom,
     a: int,
     order: Ints,
     begin: int,
     end: int,
     low: int,
     high: int,
-    bin_of: Ints,
 ) -> int:
     """Give every tuple of a part its bin under a split of an attribute; return how many bins, 0 for no split.
 
     Bin 0 is for tuples that span what the split would separate: they stay in the rest.
     """
+    bin_of = room.bin_of
     if trees.numeric[a]:
-        cut = find_cut(rows, trees, a, order, begin, end, low, high)
+        cut = find_cut(rows, trees, room, a, order, begin, end, low, high)
         missing = trees.missing[a]
         if cut < 0 and high != missing:
             return 0
@@ -150,8 +154,9 @@ def assign_bins(
 
 
 @inner
-def sort_bins(order: Ints, begin: int, end: int, bin_of: Ints, bins: int, into: Ints, place: Longs) -> None:
-    """Sort a part's tuples by bin into ``into``; ``place[b]`` is where bin b starts."""
+def sort_bins(order: Ints, begin: int, end: int, bins: int, room: SplitRoom) -> None:
+    """Sort a part's tuples by bin; ``place[b]`` is where bin b starts."""
+    bin_of, into, place, fill = room.bin_of, room.sorted_rows, room.place, room.fill
     for b in range(bins + 1):
         place[b] = 0
     for at in range(begin, end):
@@ -159,7 +164,8 @@ def sort_bins(order: Ints, begin: int, end: int, bin_of: Ints, bins: int, into: 
     place[0] = begin
     for b in range(bins):
         place[b + 1] += place[b]
-    fill = place[:bins].copy()
+    for b in range(bins):
+        fill[b] = place[b]
     for at in range(begin, end):
         into[fill[bin_of[at]]] = order[at]
         fill[bin_of[at]] += 1

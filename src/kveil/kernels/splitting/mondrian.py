@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.models.layout import Needs, SensitiveCodes
-from kveil.kernels.splitting.layout import SplitParts, SplitTuples, Trees
+from kveil.kernels.models.layout import Needs, SensitiveCodes, new_models
+from kveil.kernels.splitting.layout import SplitParts, SplitTuples, Trees, new_split_room
 
 
 def split(
@@ -30,7 +30,10 @@ def split(
     far = _by_tuple(low, high, weight)
     near = SplitTuples(np.empty_like(far.low), far.high, np.empty_like(weight), np.empty_like(far.tuple))
     near = near._replace(high=near.low if low is high else np.empty_like(far.high))
-    order, ends = split_parts(far, near, low is not high, trees, needs, values, order, starts, by_gain)
+    order, room = order.copy(), new_split_room(len(low), len(order), len(starts), trees)
+    models = new_models(needs, values)
+    number = split_parts(far, near, low is not high, trees, models, order, starts, by_gain, room)
+    ends = room.final[: number + 1].copy()
     spans = np.empty((2, len(low), len(ends) - 1), dtype=np.int32)
     spans_of(far, order, ends, spans[0], spans[1])
     return SplitParts(order, ends, spans[0], spans[1])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.arrays import Bools, Floats, Ints, Longs
+from kveil.arrays import Ints, Longs
 from kveil.kernels.jit import door, inner
-from kveil.kernels.models.layout import Needs, SensitiveCodes
+from kveil.kernels.models.layout import Models
 from kveil.kernels.models.models_loops import add_rows, clear, holds
 from kveil.kernels.splitting.bins_loops import assign_bins, cost_of, sort_bins, width_of
-from kveil.kernels.splitting.layout import SplitTuples, Trees
+from kveil.kernels.splitting.layout import SplitRoom, SplitTuples, Trees
 
 NEAR = 1 << 15  # tuples of a part whose cells are copied side by side, so that they stay in the cache
 
@@ -30,10 +30,9 @@ def bring_near(rows: SplitTuples, near: SplitTuples, order: Ints, begin: int, en
 
 
 @inner
-def measure_part(
-    rows: SplitTuples, trees: Trees, order: Ints, begin: int, end: int, low: Ints, high: Ints, top: Ints
-) -> None:
+def measure_part(rows: SplitTuples, trees: Trees, order: Ints, begin: int, end: int, room: SplitRoom) -> None:
     """Find the span of a part in every attribute; ``top`` is its largest leaf that is not missing."""
+    low, high, top = room.low, room.high, room.top
     for a in range(len(low)):
         low[a], high[a], top[a] = np.int32(2147483647), np.int32(-1), np.int32(-1)
     for at in range(begin, end):
@@ -65,54 +64,29 @@ def split_parts(
     near: SplitTuples,
     spans: bool,
     trees: Trees,
-    needs: Needs,
-    values: SensitiveCodes,
+    models: Models,
     order: Ints,
     starts: Longs,
     by_gain: bool,
-) -> tuple[Ints, Longs]:
-    """Split parts top-down until no split is allowed; see `mondrian.split`."""
+    room: SplitRoom,
+) -> int:
+    """Split parts top-down until no split is allowed; return how many there are then. See `mondrian.split`."""
     attributes = far.low.shape[1]
-    tuples = len(order)
     near_begin = near_end = np.int64(0)
-    order = order.copy()
-    sensitives = values.start.shape[0]
-    codes = values.whole.shape[1]
-    tally = np.zeros((sensitives, codes), dtype=np.int64)
-    touched = np.empty((sensitives, codes), dtype=np.int32)
-    used = np.zeros(sensitives, dtype=np.int32)
-    below = np.zeros(values.edge.shape[1])
-    nodes = np.empty(values.edge.shape[1], dtype=np.int32)
-    widest_fan = 4
-    for node in range(len(trees.child_start) - 1):
-        widest_fan = max(widest_fan, trees.child_start[node + 1] - trees.child_start[node] + 1)
-    place = np.empty(widest_fan + 2, dtype=np.int64)
-    weight = np.empty(widest_fan + 2, dtype=np.int64)
-    good = np.empty(widest_fan + 2, dtype=np.bool_)
-    bin_of = np.empty(tuples, dtype=np.int32)
-    sorted_rows = np.empty(tuples, dtype=np.int32)
-    best_rows = np.empty(tuples, dtype=np.int32)
-    best_ends = np.empty(widest_fan + 2, dtype=np.int64)
-    ends = np.empty(widest_fan + 2, dtype=np.int64)
-    low = np.empty(attributes, dtype=np.int32)
-    high = np.empty(attributes, dtype=np.int32)
-    high_number = np.empty(attributes, dtype=np.int32)
-    width = np.empty(attributes)
+    low, high, width = room.low, room.high, room.width
+    sorted_rows, best_rows, ends, best_ends = room.sorted_rows, room.best_rows, room.ends, room.best_ends
+    stack, final = room.stack, room.final
     least = np.int64(0)
-    for m in range(len(needs.kind)):
-        least = max(least, needs.k[m])
-
-    stack_begin = np.empty(tuples + len(starts), dtype=np.int64)
-    stack_end = np.empty(tuples + len(starts), dtype=np.int64)
+    for m in range(len(models.needs.kind)):
+        least = max(least, models.needs.k[m])
     height = 0
     for part in range(len(starts) - 2, -1, -1):
-        stack_begin[height], stack_end[height] = starts[part], starts[part + 1]
+        stack[height, 0], stack[height, 1] = starts[part], starts[part + 1]
         height += 1
-    final = np.empty(tuples + 1, dtype=np.int64)
     finals = 0
     while height > 0:
         height -= 1
-        begin, end = stack_begin[height], stack_end[height]
+        begin, end = stack[height, 0], stack[height, 1]
         inside = near_begin <= begin and end <= near_end
         if not inside and end - begin <= NEAR:
             # The stack is worked off depth first, so all that comes of this part follows at once.
@@ -124,9 +98,9 @@ def split_parts(
             total += rows.weight[order[at]]
         chosen = False
         if total >= 2 * least and end - begin > 1:
-            measure_part(rows, trees, order, begin, end, low, high, high_number)
+            measure_part(rows, trees, order, begin, end, room)
             for a in range(attributes):
-                width[a] = width_of(trees, a, low[a], high[a], high_number[a]) * trees.importance[a]
+                width[a] = width_of(trees, a, low[a], high[a], room.top[a]) * trees.importance[a]
             best_gain = -1.0
             for _ in range(attributes):
                 a = np.int64(0)
@@ -136,14 +110,11 @@ def split_parts(
                 if width[a] <= 0:
                     break
                 width[a] = -1.0
-                bins = assign_bins(rows, trees, a, order, begin, end, low[a], high[a], bin_of)
+                bins = assign_bins(rows, trees, room, a, order, begin, end, low[a], high[a])
                 if bins == 0:
                     continue
-                sort_bins(order, begin, end, bin_of, bins, sorted_rows, place)
-                parts = settle(
-                    rows, needs, values, sorted_rows, bins, place, weight, good, ends,
-                    tally, touched, used, below, nodes, begin, end,
-                )  # fmt: skip
+                sort_bins(order, begin, end, bins, room)
+                parts = settle(rows, models, room, bins, begin, end)
                 if parts < 2:
                     continue
                 gain = 0.0
@@ -172,37 +143,23 @@ def split_parts(
         while best_ends[parts] >= 0:
             parts += 1
         for part in range(parts - 1, -1, -1):
-            stack_begin[height] = begin if part == 0 else best_ends[part - 1]
-            stack_end[height] = best_ends[part]
+            stack[height, 0] = begin if part == 0 else best_ends[part - 1]
+            stack[height, 1] = best_ends[part]
             height += 1
-    final[finals] = tuples
-    return order, final[: finals + 1].copy()
+    final[finals] = len(order)
+    return finals
 
 
 @inner
-def settle(
-    rows: SplitTuples,
-    needs: Needs,
-    values: SensitiveCodes,
-    sorted_rows: Ints,
-    bins: int,
-    place: Longs,
-    weight: Longs,
-    good: Bools,
-    ends: Longs,
-    tally: Longs,
-    touched: Ints,
-    used: Ints,
-    below: Floats,
-    nodes: Ints,
-    begin: int,
-    end: int,
-) -> int:
+def settle(rows: SplitTuples, models: Models, room: SplitRoom, bins: int, begin: int, end: int) -> int:
     """Decide which bins stand alone; the others are one rest, which takes in the smallest good ones until it holds.
 
     Rearranges ``sorted_rows`` so that parts are runs, the rest last, writes where each ends, and returns how many.
     Fewer than two: no split.
     """
+    sorted_rows, moved = room.sorted_rows, room.moved
+    place, weight, good, ends = room.place, room.weight, room.good, room.ends
+    needs = len(models.needs.kind)
     alone = 0
     rest = 0
     for b in range(bins):
@@ -210,9 +167,9 @@ def settle(
         good[b] = False
         if place[b] == place[b + 1]:
             continue
-        weight[b] = add_rows(rows, values, sorted_rows, place[b], place[b + 1], tally, touched, used)
-        good[b] = b > 0 and holds(needs, values, weight[b], tally, touched, used, below, nodes)
-        clear(tally, touched, used)
+        weight[b] = add_rows(rows, models, sorted_rows, place[b], place[b + 1])
+        good[b] = b > 0 and holds(models, 0, needs, weight[b])
+        clear(models)
         if good[b]:
             alone += 1
         else:
@@ -223,21 +180,20 @@ def settle(
         total = np.int64(0)
         for b in range(bins):
             if not good[b] and place[b] < place[b + 1]:
-                total += add_rows(rows, values, sorted_rows, place[b], place[b + 1], tally, touched, used)
-        while alone > 0 and not holds(needs, values, total, tally, touched, used, below, nodes):
+                total += add_rows(rows, models, sorted_rows, place[b], place[b + 1])
+        while alone > 0 and not holds(models, 0, needs, total):
             smallest = -1
             for b in range(bins):
                 if good[b] and (smallest < 0 or weight[b] < weight[smallest]):
                     smallest = b
             good[smallest] = False
             alone -= 1
-            total += add_rows(rows, values, sorted_rows, place[smallest], place[smallest + 1], tally, touched, used)
-        clear(tally, touched, used)
+            total += add_rows(rows, models, sorted_rows, place[smallest], place[smallest + 1])
+        clear(models)
         if alone == 0:
             return 0
     if alone + (1 if rest > 0 else 0) < 2:
         return 0
-    moved = np.empty(end - begin, dtype=np.int32)
     at = 0
     parts = 0
     for b in range(bins):

@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from "/static/vendor/preact.js";
 import { api, attempt, loadRuns, go, useStore } from "/static/store.js";
 import { Copy } from "/static/copy.js";
-import { number, sentence, share, size, withRole } from "/static/words.js";
+import { count, number, sentence, share, size, withRole } from "/static/words.js";
 
 const WHAT = { "receipt.json": "what holds, for everybody", "report-public.html": "the report for everybody", "owner.json": "which released row is whose", "account.json": "the whole story of the run", "report.html": "the report for your eyes", "policy.yaml": "the policy it was made with" };
 
@@ -75,7 +75,7 @@ export function ResultScreen() {
   return html`<h2>Result</h2><p class="lead">Made ${run} with ${account.algorithm}.</p>
     <div class="notice"><p class="big">✓ Verified: ${holding} of ${account.guarantees.length} promises hold</p><p>No check can know whether the columns were rightly named; that was your decision on Columns.</p></div>
     <ul class="tiles"><li><b>${number(counts.released)}</b><span>of ${number(counts.input)} ${noun} released</span></li><li><b>${number(counts.suppressed)}</b><span>left out</span></li><li><b>${share(account.loss?.ncp ?? 0)}</b><span>of the detail lost</span></li><li><b>${number(smallest)}</b><span>look alike at least</span></li></ul>
-    <section class="card"><h3>What holds</h3><ul>${account.guarantees.map((g) => html`<li><span class=${g.holds ? "good" : "bad"}>${g.holds ? "✓" : "✗"}</span> ${sentence(g, quasi, noun)} <span class="soft small">${catalogue?.worst[g.model] ?? "nearest to breaking it"}: ${typeof g.worst === "number" ? Number(g.worst.toFixed(3)) : g.worst ?? "–"}</span></li>`)}${(account.dependencies ?? []).map((d) => html`<li><span class=${d.holds ? "good" : "bad"}>${d.holds ? "✓" : "✗"}</span> ${d.rule}</li>`)}</ul>
+    <section class="card"><h3>What holds</h3><ul>${account.guarantees.map((g) => html`<li><span class=${g.holds ? "good" : "bad"}>${g.holds ? "✓" : "✗"}</span> ${sentence(g, quasi, noun)} <span class="soft small">${catalogue?.worst[g.model] ?? "nearest to breaking it"}: ${typeof g.worst === "number" ? Number(g.worst.toFixed(3)) : g.worst ?? "–"}</span></li>`)}${(account.dependencies ?? []).map((d) => html`<li><span class=${d.holds ? "good" : "bad"}>${d.holds ? "✓" : "✗"}</span> ${d.rule}</li>`)}</ul>${account.previous && html`<p>Together with ${count(account.previous.releases - 1, "earlier release")}: ${number(account.previous.newcomers)} are shown for the first time, ${number(account.previous.leavers)} of the earlier ones no more, and every promise holds on those who look alike in all of them.</p>`}
       ${account.warnings?.length > 0 && html`<div class="notice warn">${account.warnings.map((w) => html`<p>${w}</p>`)}</div>`}</section>
     <${Files} run=${run} files=${files} />
     <section class="card"><h3>Before and after</h3><${Before} run=${run} /></section>

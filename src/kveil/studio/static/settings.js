@@ -4,6 +4,8 @@ import { change, useStore } from "/static/store.js";
 
 const WORDS = {
   path: ["The table", "from the policy's folder, or absolute"], separator: ["Sign between the fields", "found by itself where it is empty"],
+  key: ["Who somebody is in another table", "an identifier; archives keep a keyed hash of it"],
+  previous: ["Earlier releases", "archives, from the policy's folder; the release holds together with them"],
   order: ["Order of the rows", "the table's own order can tell who somebody is"], shape: ["People with several records", "one row each, or one row for each item"],
   conflicts: ["Where a person's records disagree", ""], limit: ["How many may be left out", "0.05 is 5 in 100"], show: ["Records left out", ""],
   loss: ["What counts as loss", ""], seed: ["Seed", "the same seed gives the same release"],

@@ -1,0 +1,162 @@
+"""One archived release as the bytes of one file, and back.
+
+A ZIP file, so that its owner can look into it with any tool: what was lost or changed shows by the hashes that its
+`manifest.json` has of every other part.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from kveil.archive.people import DIGEST
+from kveil.errors import DataError
+from kveil.files import Source, parse_table
+from kveil.policy.attributes import HierarchyFile
+from kveil.policy.model import Policy
+
+VERSION = 1
+MANIFEST, POLICY, PEOPLE = "manifest.json", "policy.yaml", "people"
+JSON_PARTS = ("receipt.json", "account.json", "owner.json")
+EARLIEST = (1980, 1, 1, 0, 0, 0)  # a ZIP tells when its parts were made; the manifest says it for all of them
+
+
+class Damaged(Exception):
+    """What is wrong with the bytes of an archived release, as the end of a sentence."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a run gives an archive to keep: nothing of the original but who each released row is, by a keyed hash."""
+
+    policy: Policy
+    release: bytes
+    suffix: str
+    receipt: Mapping[str, Any]
+    account: Mapping[str, Any]
+    owner: Mapping[str, Any]
+    people: pl.Series
+
+    def parts(self) -> dict[str, bytes]:
+        """Return the parts of the file by name."""
+        text, hierarchies = policy_parts(self.policy)
+        documents = zip(JSON_PARTS, (self.receipt, self.account, self.owner), strict=True)
+        return {
+            POLICY: text.encode(),
+            **{name: content.encode() for name, content in hierarchies.items()},
+            f"release{self.suffix}": self.release,
+            **{name: json.dumps(content, ensure_ascii=False).encode() + b"\n" for name, content in documents},
+            PEOPLE: bytes.fromhex("".join(self.people.to_list())),
+        }
+
+
+def policy_parts(policy: Policy) -> tuple[str, dict[str, str]]:
+    """Return a policy as a text that is whole without its folder, and its hierarchy files by the names it gives them.
+
+    Where the table lies, and which archives there were, is left out: neither says what was promised.
+    """
+    content = policy.content
+    content["data"] = {key: value for key, value in content.get("data", {}).items() if key != "path"}
+    content.pop("previous", None)
+    content["algorithm"] = {"name": policy.algorithm.name, **policy.algorithm.options}
+    files: dict[str, str] = {}
+    for name, attribute in policy.attributes.items():
+        if isinstance(attribute.hierarchy, HierarchyFile):
+            lines = policy.fixed_lines(name)
+            assert lines is not None
+            path = f"hierarchies/{len(files) + 1}.csv"
+            out = io.StringIO()
+            csv.writer(out, delimiter=";", lineterminator="\n").writerows(lines.lines)
+            files[path] = out.getvalue()
+            content["attributes"][name]["hierarchy"] = path
+    return json.dumps(content, ensure_ascii=False, indent=1, default=str) + "\n", files
+
+
+def pack(parts: Mapping[str, bytes], manifest: Mapping[str, Any]) -> bytes:
+    """Return the bytes of an archived release: its parts, and a manifest with their hashes."""
+    told = {**manifest, "archive": VERSION, "files": {name: sha256(part).hexdigest() for name, part in parts.items()}}
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, part in {MANIFEST: json.dumps(told, indent=2).encode() + b"\n", **parts}.items():
+            file.writestr(zipfile.ZipInfo(name, EARLIEST), part, zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
+def unpack(raw: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return the manifest and the parts of an archived release; raise Damaged where they are not what was written."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as file:
+            parts = {name: file.read(name) for name in file.namelist()}
+        manifest = json.loads(parts.pop(MANIFEST))
+        listed = dict(manifest["files"])
+        number, version = int(manifest["number"]), int(manifest["archive"])
+    except Exception:  # zipfile raises many kinds, and their texts quote what they read
+        raise Damaged("cannot be read as an archived release") from None
+    if version != VERSION or number < 1:
+        raise Damaged("was written by another version of kveil")
+    for name in listed:
+        if name not in parts:
+            raise Damaged(f"has lost its part {name}")
+        if sha256(parts[name]).hexdigest() != listed[name]:
+            raise Damaged(f"has a changed part {name}")
+    if set(parts) != set(listed):
+        raise Damaged("has a part that was not written by kveil")
+    if not {POLICY, PEOPLE, *JSON_PARTS} <= set(parts) or not any(name.startswith("release.") for name in parts):
+        raise Damaged("lacks a part that every archived release has")
+    return manifest, parts
+
+
+@dataclass(frozen=True)
+class Archived:
+    """An archived release as later runs use it.
+
+    ``name`` stands in sentences. ``people`` has a keyed hash per released row, or per person where the policy names
+    individuals; ``release_sha256`` is of the released file.
+    """
+
+    name: str
+    number: int
+    made: str
+    policy: Policy
+    release: Source
+    people: pl.Series
+    receipt: dict[str, Any]
+    account: dict[str, Any]
+    owner: dict[str, Any]
+    release_sha256: str
+
+    @classmethod
+    def of(cls, raw: bytes, name: str) -> Archived:
+        """Return an archived release from its bytes."""
+        try:
+            manifest, parts = unpack(raw)
+        except Damaged as damage:
+            raise DataError(f"{name} {damage}; kveil archive check tells more, and a copy may help.") from None
+        files = {path: part.decode() for path, part in parts.items() if path.startswith("hierarchies/")}
+        policy = Policy.parse(parts[POLICY].decode(), f"the policy of {name}", Path(), files)
+        path = next(Path(part) for part in parts if part.startswith("release."))
+        release = parse_table(parts[str(path)], path, policy.data.separator, policy.released)
+        digits = parts[PEOPLE].hex()
+        hashes = [digits[at : at + 2 * DIGEST] for at in range(0, len(digits), 2 * DIGEST)]
+        receipt, account, owner = (json.loads(parts[part]) for part in JSON_PARTS)
+        return cls(
+            name,
+            int(manifest["number"]),
+            str(manifest["made"]),
+            policy,
+            Source(name, release.frame, release.kind, release.separator),
+            pl.Series("person", hashes, dtype=pl.String),
+            receipt,
+            account,
+            owner,
+            sha256(parts[str(path)]).hexdigest(),
+        )

@@ -1,0 +1,245 @@
+"""`kveil apply`: new records get the values that an archived release shows for records like them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from kveil.algorithms.full_domain.levels import levels_of
+from kveil.archive import Archive, Archived
+from kveil.arrays import Bools, Ints, Longs
+from kveil.choose import attempt, candidates
+from kveil.errors import DataError, NotVerified, Unmeetable
+from kveil.files import Outputs, Source, kind_of, write_table
+from kveil.flow.archive import release_of
+from kveil.flow.inputs import read
+from kveil.flow.stages import Stages
+from kveil.measures import measure
+from kveil.policy.components import largest_k, most_suppressed
+from kveil.policy.keys import Suppression
+from kveil.previous.covering import cover_rows
+from kveil.previous.fixed import rows_of_table
+from kveil.previous.joining import rows_that_may_join
+from kveil.progress import Progress, silent
+from kveil.table.columns import code_columns
+from kveil.table.decode import decode
+from kveil.table.encode import encode, encode_column
+from kveil.table.sensitive import encode_sensitive
+from kveil.table.solution import Shown, Solution
+from kveil.table.table import Table
+from kveil.table.tree import Tree
+from kveil.verifier import verify_release
+from kveil.verifier.rows import INDIVIDUAL, release_rows
+from kveil.words import count
+
+LEVELS = {"datafly": "steps", "incognito": "levels"}  # full-domain algorithms, and what their details call levels
+NO_PROMISE = "the same levels for another table promise nothing by themselves: kveil verify says what holds."
+
+
+@dataclass(frozen=True)
+class Application:
+    """What `apply` is asked for: which release of an archive, and what becomes of records that it shows nothing for."""
+
+    folder: Path
+    number: int | None = None
+    extend: bool = False
+    levels: bool = False
+
+
+@dataclass(frozen=True)
+class _Applied:
+    """The new table with what it shows: who was covered, who is in new groups, who is left out."""
+
+    table: Table
+    solution: Solution
+    covered: int
+    extended: int
+
+
+def apply_file(asked: Application, path: Path, output: Path, *, progress: Progress = silent) -> dict[str, Any]:
+    """Write the new records as an archived release shows such records, and return what was done, as plain data.
+
+    Old and new together satisfy the whole policy, within its limit; nothing is written before that is verified.
+    """
+    stages = Stages(progress)
+    kind_of(output)
+    archived = release_of(Archive.open(asked.folder), asked.number)
+    policy = archived.policy
+    stages.begin("reading")
+    source = read(policy, path)
+    check_values(source, archived)
+    table = encode(source, policy)
+    stages.begin("applying")
+    applied = _levels(table, archived) if asked.levels else _applied(table, archived, asked, progress)
+    release = decode(source, table, applied.solution)
+    released = Source("the new records", release.frame(source), source.kind, source.separator)
+    stages.begin("verifying")
+    _check_truth(released, source, archived, release.rows)
+    guarantees = [] if asked.levels else _check_together(released, archived)
+    with Outputs() as outputs:
+        digest = write_table(released.frame, outputs.open(output), output, source.separator, policy.data.missing[0])
+        outputs.commit()
+    out = int(applied.solution.suppressed_anywhere.sum())
+    return {
+        "archive": asked.folder.name,
+        "release": archived.number,
+        "records": {"input": table.records, "released": table.records - out, "suppressed": out},
+        "covered": applied.covered,
+        "extended": applied.extended,
+        "guarantees": guarantees,
+        "loss": measure(table, applied.solution).as_json(),
+        "warnings": [NO_PROMISE] if asked.levels else _warnings(released, archived),
+        "sha256": {"release": digest},
+    }
+
+
+def check_values(source: Source, archived: Archived) -> None:
+    """Raise DataError with a sentence per attribute that has values its hierarchy does not know."""
+    policy, sentences = archived.policy, []
+    for name in [*policy.quasi_identifiers, *policy.with_role("sensitive")]:
+        try:
+            (coded,) = code_columns(source, policy, [name])
+            if policy.attributes[name].role == "sensitive":
+                encode_sensitive(coded, policy, name, None, source.name)
+            else:
+                encode_column(coded, policy, name, source.name)
+        except DataError as error:
+            sentences.append(str(error))
+    if sentences:
+        raise DataError(" ".join(sentences))
+
+
+def _applied(table: Table, archived: Archived, asked: Application, progress: Progress) -> _Applied:
+    """Give every record that a shown tuple covers that tuple, and solve the others where that is asked for."""
+    policy = archived.policy
+    covered = cover_rows(table, release_rows(archived.release, policy).texts)
+    joined = rows_that_may_join(table, covered, archived)
+    before = archived.account["individuals"] or archived.account["records"]
+    allowed = most_suppressed(policy, int(before["input"]) + table.records) - int(before["suppressed"])
+    rest = ~joined
+    shown = covered.shown(table)
+    extended = 0
+    if asked.extend and rest.any():
+        for some in (rest, np.ones_like(rest)):  # too few for groups of their own take the other new ones along
+            shown, solved = _extended(table, covered.shown(table), some, max(allowed, 0), progress)
+            extended, left = int(solved.sum()), rest & ~solved
+            if int(left.sum()) <= allowed:
+                break
+        joined, rest = joined & ~solved, left
+    lost = int(rest.sum())
+    if lost > allowed:
+        raise Unmeetable(
+            f"{count(lost, table.noun)} of {table.records:,} would be left out, since the archived release shows "
+            f"nothing for such {table.noun}s, and the limit leaves room for {max(allowed, 0):,}; "
+            f"{'make a new release' if asked.extend else 'solve them as new groups with --extend'}.",
+            lost,
+        )
+    reasons = {"the archived release shows nothing that covers them": np.flatnonzero(rest).astype(np.int32)}
+    suppressed = np.tile(rest, (len(table.components), 1))
+    solution = Solution(shown, suppressed, {reason: rows for reason, rows in reasons.items() if len(rows)})
+    return _Applied(table, solution, int(joined.sum()), extended)
+
+
+def _extended(
+    table: Table, shown: tuple[Shown, ...], rest: Bools, allowed: int, progress: Progress
+) -> tuple[tuple[Shown, ...], Bools]:
+    """Solve the rows that are left as new groups; return what all rows show, and which of those left are shown."""
+    number = int(rest.sum())
+    limit = f"{min((10 * allowed + 1) / (10 * number), 1.0):.15f}"
+    policy = table.policy.model_copy(update={"suppression": Suppression(limit=limit, show="drop")})
+    some = rows_of_table(table, rest).changed(policy=policy)
+    if number < largest_k(policy):
+        return shown, np.zeros_like(rest)
+    try:
+        solution = attempt(some, candidates(policy), progress).solution
+    except Unmeetable:
+        return shown, np.zeros_like(rest)
+    kept = ~solution.suppressed_anywhere
+    rows = np.flatnonzero(rest)[kept]
+    columns = [_merged(own, new, rows, new.codes[kept]) for own, new in zip(shown, solution.shown, strict=True)]
+    solved = np.zeros_like(rest)
+    solved[rows] = True
+    return tuple(columns), solved
+
+
+def _merged(own: Shown, new: Shown, rows: Longs, codes_of_rows: Ints) -> Shown:
+    """Return what all rows show, some of them something new; equal texts have equal codes."""
+    position = {label: code for code, label in enumerate(own.labels)}
+    added = [code for code, label in enumerate(new.labels) if label not in position]
+    for code in added:
+        position[new.labels[code]] = len(position)
+    translate = np.array([position[label] for label in new.labels], dtype=np.int32)
+    codes = own.codes.copy()
+    codes[rows] = translate[codes_of_rows]
+    return Shown(
+        codes,
+        (*own.labels, *(new.labels[code] for code in added)),
+        np.append(own.ncp, new.ncp[added]),
+        np.append(own.il, new.il[added]),
+        np.append(own.is_star, new.is_star[added]),
+    )
+
+
+def _levels(table: Table, archived: Archived) -> _Applied:
+    """Show every record at the levels of a full-domain release, whoever it is like."""
+    name = str(archived.account["algorithm"])
+    details = archived.account["details"].get(LEVELS.get(name, ""))
+    if not isinstance(details, dict):
+        raise DataError(
+            f"{archived.name} was made by {name}, which has no levels for all records; use apply without --as, or an "
+            f"archived release of {' or '.join(LEVELS)}."
+        )
+    shown = []
+    for attribute, tree, leaves in zip(table.names, table.trees, table.low, strict=True):
+        assert isinstance(tree, Tree)  # full-domain algorithms take no others
+        levels = levels_of(tree, np.unique(tree.leaf_nodes[leaves]))
+        place = int(np.searchsorted(levels.numbers, int(details[attribute]), side="right")) - 1
+        node: Ints = levels.maps[place][tree.leaf_nodes[leaves]]
+        shown.append(Shown.nodes(tree, node))
+    nobody = np.zeros((len(table.components), table.records), dtype=bool)
+    return _Applied(table, Solution(tuple(shown), nobody), table.records, 0)
+
+
+def _check_truth(released: Source, source: Source, archived: Archived, rows: Longs) -> None:
+    """Raise NotVerified where a cell of the new records is not true, or beyond its boundary."""
+    verdict = verify_release(released, archived.policy, source, rows)
+    wrong = [part for part in (verdict.truth, verdict.boundaries, verdict.unchanged) if part and part["violations"]]
+    if wrong:
+        raise NotVerified(
+            "kveil applied a release and its own verifier refuses what it made; nothing was written. This is a defect "
+            "of kveil: please report the policy."
+        )
+
+
+def _check_together(released: Source, archived: Archived) -> list[Any]:
+    """Return the guarantees of old and new together; raise Unmeetable where one does not hold."""
+    old, new = archived.release.frame, released.frame.select(archived.release.frame.columns)
+    if INDIVIDUAL in old.columns and archived.policy.release.shape == "long":  # both are numbered from 1
+        new = new.with_columns(pl.Series(INDIVIDUAL, [f"new {number}" for number in released.texts(INDIVIDUAL)]))
+    both = pl.concat([old.cast(pl.String), new.cast(pl.String)]) if old.schema != new.schema else pl.concat([old, new])
+    verdict = verify_release(Source("old and new together", both, archived.release.kind), archived.policy)
+    if not verdict:
+        raise Unmeetable(
+            f"old and new together do not keep the policy ({verdict.findings[0].rstrip('.')}); nothing was written. "
+            "Make one new release of both."
+        )
+    return list(verdict.guarantees)
+
+
+def _warnings(released: Source, archived: Archived) -> list[str]:
+    """Say whom somebody can tell apart who has the archived release, too."""
+    rows = release_rows(released, archived.policy)
+    k = largest_k(archived.policy)
+    sizes = rows.texts.group_by(rows.texts.columns).len()["len"]
+    few = int(sizes.filter(sizes < k).sum())
+    if not few:
+        return []
+    return [
+        f"{count(few, rows.noun)} of the new ones show what fewer than {k} new ones show: old and new together keep "
+        "the policy, but whoever has the archived release as well can tell the new ones apart. Where that matters, "
+        "make a release with --previous instead."
+    ]

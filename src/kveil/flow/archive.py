@@ -1,0 +1,72 @@
+"""`kveil archive`: what an archive holds, told without a word about anybody in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from kveil.archive import Archive, Archived, check_archive
+from kveil.errors import DataError
+from kveil.words import count, listing, model_in_words
+
+
+def _told(archived: Archived) -> dict[str, Any]:
+    """Return what `list` says about a release."""
+    account = archived.account
+    counts = account["individuals"] or account["records"]
+    return {
+        "number": archived.number,
+        "made": archived.made,
+        "algorithm": account["algorithm"],
+        "released": counts["released"],
+        "suppressed": counts["suppressed"],
+        "ncp": account["loss"]["ncp"],
+        "promises": [model_in_words(model) for model in _models(archived)],
+        "sha256": archived.release_sha256,
+    }
+
+
+def _models(archived: Archived) -> list[dict[str, Any]]:
+    return [
+        {key: value for key, value in guarantee.items() if key != "attributes"}
+        for guarantee in archived.receipt["guarantees"]
+    ]
+
+
+def list_releases(folder: Path) -> dict[str, Any]:
+    """Return the releases of an archive, the earliest first."""
+    return {"archive": folder.name, "releases": [_told(archived) for archived in Archive.open(folder).releases()]}
+
+
+def release_of(archive: Archive, number: int | None) -> Archived:
+    """Return one release of an archive, by default the latest."""
+    releases = archive.releases()
+    if number is None:
+        number = len(releases)
+    if not 1 <= number <= len(releases):
+        raise DataError(
+            f"{archive.folder.name} has {count(len(releases), 'release')}, and none with the number {number}; "
+            "kveil archive list names them."
+        )
+    return releases[number - 1]
+
+
+def show_release(folder: Path, number: int | None) -> dict[str, Any]:
+    """Return one release's receipt and policy, and the same in sentences."""
+    archived = release_of(Archive.open(folder), number)
+    told, policy = _told(archived), archived.policy
+    noun = "record" if archived.account["individuals"] is None else "individual"
+    sentences = [
+        f"Release {told['number']} of {folder.name}, made {told['made']} by {told['algorithm']}: "
+        f"{count(told['released'], noun)} released, {told['suppressed']:,} left out, NCP {told['ncp']:.2%}.",
+        f"It shows {listing(policy.released, 20)}; people are known by {policy.key_column}.",
+        *(f"It promises {promise}." for promise in told["promises"]),
+    ]
+    return {**told, "receipt": archived.receipt, "key": policy.key_column, "sentences": sentences}
+
+
+def check_releases(folder: Path) -> dict[str, Any]:
+    """Return whether an archive is whole, unchanged and private, and a sentence per thing that is not."""
+    findings = check_archive(folder)
+    number = 0 if findings else len(Archive.open(folder).listed)
+    return {"archive": folder.name, "holds": not findings, "releases": number, "findings": findings}

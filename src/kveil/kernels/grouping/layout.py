@@ -1,0 +1,39 @@
+"""What the loops that group rows work in."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kveil.arrays import Ints, Longs, Words
+
+
+class GroupingRoom(NamedTuple):
+    """Room to group rows in.
+
+    Where the parts of the hash space start, and where the next row of each goes; rows and their hashes in the order of
+    the parts; every group's first row; a hash table, of which a part uses as much as it needs.
+    """
+
+    starts: Longs
+    place: Longs
+    order: Ints
+    near: Words
+    first: Ints
+    slots: Ints
+    words: Words
+
+
+def new_grouping_room(rows: int, parts: int) -> GroupingRoom:
+    """Return room for so many rows, in ``2**parts`` parts. What is not used of it takes no memory."""
+    table = max(16, 1 << max(2 * rows - 1, 0).bit_length())
+    return GroupingRoom(
+        np.zeros((1 << parts) + 1, dtype=np.int64),
+        np.empty(1 << parts, dtype=np.int64),
+        np.empty(rows, dtype=np.int32),
+        np.empty(rows if parts else 0, dtype=np.uint64),
+        np.empty(rows, dtype=np.int32),
+        np.empty(table, dtype=np.int32),
+        np.empty(table, dtype=np.uint64),
+    )

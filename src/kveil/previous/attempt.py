@@ -1,0 +1,157 @@
+"""Solve a table so that its release holds together with earlier ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kveil.algorithms.algorithm import Algorithm
+from kveil.algorithms.stars import star_cells
+from kveil.algorithms.suppression import beyond_limit
+from kveil.arrays import Bools, Ints
+from kveil.choose import Attempt, attempt
+from kveil.errors import Unmeetable
+from kveil.kernels.grouping.groups import group_rows
+from kveil.measures import measure
+from kveil.policy.attributes import Ranges
+from kveil.policy.components import most_suppressed
+from kveil.previous.fixed import fixed_table
+from kveil.previous.past import Past
+from kveil.previous.withhold import already_broken, hide_groups, withhold_company
+from kveil.progress import Progress
+from kveil.table.order import sorted_rows
+from kveil.table.solution import Solution
+from kveil.table.table import Table
+from kveil.words import count
+
+LEFT = "people who looked alike in an earlier release are in the table no more"
+TOO_FEW = "too few of those who looked alike in an earlier release would be shown, or not shown"
+
+
+@dataclass(frozen=True)
+class TogetherAttempt:
+    """An attempt that holds together with earlier releases, and how many rows were withheld for their sake."""
+
+    attempt: Attempt
+    withheld: int
+    leavers: int
+
+    def warnings(self, noun: str) -> list[str]:
+        """Say what was lost for the sake of earlier releases."""
+        if not self.withheld:
+            return []
+        people = count(self.leavers, "person", "people")
+        return [
+            f"{count(self.withheld, noun)} withheld, which counts as suppressed: of those they looked alike with in "
+            f"earlier releases too few would be shown, or too few not shown ({people} of these left the table)."
+        ]
+
+
+def attempt_together(table: Table, past: Past, algorithms: Sequence[Algorithm], progress: Progress) -> TogetherAttempt:
+    """Return a solution whose release, together with all earlier ones, keeps every model.
+
+    Says so before anything is tried where earlier releases already break one, and where more would have to be withheld
+    than the policy's limit allows.
+    """
+    _check_before(past)
+    order = sorted_rows([*table.low, *table.high, past.ties])
+    hidden = withhold_company(past, order, past.leavers)
+    withheld = int(hidden[: past.rows].sum())
+    _check_withheld(table, past, withheld)
+    while True:
+        kept = ~hidden[: past.rows]
+        chosen = attempt(fixed_table(table, past, kept), algorithms, progress)
+        whole = _whole_solution(table, chosen.solution, kept)
+        out = whole.suppressed_anywhere | (star_cells(whole.shown, table.records) & (not table.stars_take_part))
+        after = hide_groups(past, _groups(past, whole), np.append(out, past.leavers[past.rows :]))
+        more = int((after[: past.rows] & ~out).sum())
+        if more and _labels_depend_on_who_is_shown(table):
+            hidden = hidden | after  # spans and intervals are written for those who are released: solve once more
+            continue
+        final = _finished(table, chosen, whole, after[: past.rows], hidden)
+        return TogetherAttempt(final, withheld + more, _gone(past))
+
+
+def _gone(past: Past) -> int:
+    return past.people - past.rows
+
+
+def _check_before(past: Past) -> None:
+    broken = int(already_broken(past).sum())
+    if broken:
+        raise Unmeetable(
+            f"the earlier releases already break the policy together, for {count(broken, 'person', 'people')}: no new "
+            "release can mend that; leave an archive out, or ask for less.",
+            broken,
+        )
+
+
+def _check_withheld(table: Table, past: Past, withheld: int) -> None:
+    allowed = most_suppressed(table.policy, table.records)
+    if withheld > allowed:
+        raise Unmeetable(
+            f"{count(withheld, table.noun)} of {table.records:,} must be withheld, since "
+            f"{count(_gone(past), 'person', 'people')} of earlier releases are in the table no more and would be told "
+            f"apart from those they were shown with; the limit allows {allowed:,}: raise suppression.limit, or leave "
+            "an archive out.",
+            withheld,
+        )
+
+
+def _labels_depend_on_who_is_shown(table: Table) -> bool:
+    quasi = (table.policy.attributes[name].hierarchy for name in table.names)
+    return bool(table.fractions) or any(isinstance(hierarchy, Ranges) for hierarchy in quasi)
+
+
+def _whole_solution(table: Table, solution: Solution, kept: Bools) -> Solution:
+    """Return a solution of some rows as one of all rows, without the attributes of looks; others are suppressed."""
+    rows = np.flatnonzero(kept)
+    shown = []
+    for column in solution.shown[: len(table.names)]:
+        codes = np.zeros(table.records, dtype=np.int32)
+        codes[rows] = column.codes
+        shown.append(replace(column, codes=codes))
+    gone = np.ones(table.records, dtype=bool)
+    gone[rows] = solution.suppressed_anywhere
+    reasons = {reason: rows[own].astype(np.int32) for reason, own in solution.reasons.items()}
+    suppressed = np.tile(gone, (len(table.components), 1))
+    return Solution(tuple(shown), suppressed, _in_words(reasons), solution.details, solution.items)
+
+
+def _in_words(reasons: dict[str, Ints]) -> dict[str, Ints]:
+    """Return reasons without names of looks, which are no attributes."""
+    plain: dict[str, Ints] = {}
+    for reason, rows in reasons.items():
+        text = ", ".join(part for part in reason.split(", ") if "\0" not in part)
+        plain[text] = np.union1d(plain.get(text, rows), rows).astype(np.int32)
+    return plain
+
+
+def _groups(past: Past, solution: Solution) -> list[Ints]:
+    """Return, per model, the group of every row: what it shows, among those who looked alike before."""
+    policy = past.policy
+    codes: dict[str, Ints] = dict(zip(policy.quasi_identifiers, (s.codes for s in solution.shown), strict=True))
+    groups = []
+    for model, looks in zip(policy.privacy, past.looks, strict=True):
+        own = [codes[name] for name in policy.attributes_of(model)]
+        groups.append(group_rows(np.array([*own, looks[: past.rows]], dtype=np.int32))[0])
+    return groups
+
+
+def _finished(table: Table, chosen: Attempt, whole: Solution, out: Bools, hidden: Bools) -> Attempt:
+    """Return the attempt for all rows; raise Unmeetable where more are not shown than the limit allows."""
+    lost, allowed = int(out.sum()), most_suppressed(table.policy, table.records)
+    if lost > allowed:
+        raise beyond_limit(table, f"{chosen.algorithm.name} together with earlier releases", lost, allowed)
+    withheld = hidden[: table.records]
+    reasons = dict(whole.reasons)
+    told = np.zeros(table.records, dtype=bool)
+    for rows in reasons.values():
+        told[rows] = True
+    for reason, these in ((LEFT, withheld), (TOO_FEW, out & ~withheld & ~told)):
+        if these.any():
+            reasons[reason] = np.flatnonzero(these).astype(np.int32)
+    solution = replace(whole, suppressed=np.tile(out, (len(table.components), 1)), reasons=reasons)
+    return replace(chosen, solution=solution, losses=measure(table, solution))

@@ -1,0 +1,161 @@
+"""Which tuple of an earlier release covers a new record, and of several the one that loses least."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from kveil.arrays import Floats, Ints, Longs
+from kveil.policy.attributes import STAR
+from kveil.policy.builders import label_writer
+from kveil.policy.numbers import parse_span
+from kveil.table.scale import Scale
+from kveil.table.solution import Shown
+from kveil.table.table import Table
+from kveil.table.tree import Tree
+
+NOBODY = -1  # the tuple of a record that none covers
+
+
+@dataclass(frozen=True)
+class CoveringLabels:
+    """The labels that may stand for the values of one attribute: ``value`` and ``label`` are pairs, by number.
+
+    ``own`` has every row's value; ``code`` what a label is called in a solution for that value, ``cost`` its loss.
+    """
+
+    own: Longs
+    value: Longs
+    label: Longs
+    code: Longs
+    cost: Floats
+
+
+@dataclass(frozen=True)
+class Covered:
+    """For every row the tuple of the earlier release that it gets, -1 where none covers it; ``tuples`` are all."""
+
+    tuples: pl.DataFrame
+    group: Longs
+    codes: Ints  # per attribute and row: the node of its tree, or the number of the label on a scale
+
+    def shown(self, table: Table) -> tuple[Shown, ...]:
+        """Return what rows show, in the notation of the earlier release."""
+        columns = []
+        for a, tree in enumerate(table.trees):
+            labels = self.tuples[table.names[a]].unique().sort().to_list()
+            if isinstance(tree, Tree):
+                write = label_writer(table.policy.attributes[table.names[a]].hierarchy, labels)
+                nodes = Shown.nodes(tree, self.codes[a])
+                columns.append(nodes.relabelled([write(label) for label in tree.labels], tree.ncp, tree.il))
+            else:
+                cost = np.array([tree.loss_of_text(label) for label in labels])
+                star = np.array([label == STAR for label in labels], dtype=bool)
+                columns.append(Shown(self.codes[a], tuple(labels), cost, cost, star))
+        return tuple(columns)
+
+
+def cover_rows(table: Table, texts: pl.DataFrame) -> Covered:
+    """Give every row of a table the tuple that covers it and loses least; of equals the first by its texts.
+
+    ``texts`` are the quasi-identifiers of the earlier release. Rows are walked attribute by attribute through the
+    beginnings of tuples that there are: O(pairs of a row's values and a beginning that covers them).
+    """
+    stars = pl.all_horizontal(pl.all() == STAR)
+    tuples = texts.select(table.names).filter(~stars).unique().sort(table.names)
+    covering = [_covering(table, a, tuples[name].unique().sort().to_list()) for a, name in enumerate(table.names)]
+    own = np.array([labels.own for labels in covering], dtype=np.int64)
+    different, member = np.unique(own, axis=1, return_inverse=True)
+    rows = np.arange(different.shape[1], dtype=np.int64)
+    reached = pl.DataFrame({"row": rows, "prefix": np.zeros_like(rows), "cost": np.zeros(len(rows))})
+    prefix = np.zeros(tuples.height, dtype=np.int64)
+    weights = [float(table.policy.attributes[name].weight) for name in table.names]
+    for a, labels in enumerate(covering):
+        numbers = _positions(tuples[table.names[a]])
+        pairs, following = np.unique(np.array([prefix, numbers]), axis=1, return_inverse=True)
+        edges = pl.DataFrame({"prefix": pairs[0], "label": pairs[1], "next": np.arange(pairs.shape[1])})
+        prefix = following.reshape(-1).astype(np.int64)
+        known = pl.DataFrame({"value": labels.value, "label": labels.label, "more": labels.cost * weights[a]})
+        reached = reached.with_columns(pl.Series("value", different[a]).gather(reached["row"]))
+        reached = reached.join(known, on="value").join(edges, on=["prefix", "label"])
+        reached = reached.select("row", pl.col("next").alias("prefix"), pl.col("cost") + pl.col("more"))
+    ends = pl.DataFrame({"prefix": prefix, "group": np.arange(tuples.height, dtype=np.int64)})
+    best = reached.join(ends, on="prefix").sort("row", "cost", "group").unique("row", keep="first", maintain_order=True)
+    group = np.full(different.shape[1], NOBODY, dtype=np.int64)
+    group[best["row"].to_numpy()] = best["group"].to_numpy()
+    group = group[member.reshape(-1)]
+    return Covered(tuples, group, _codes(covering, tuples, table.names, group))
+
+
+def _positions(column: pl.Series) -> Longs:
+    """Return every label's position among the sorted different ones."""
+    labels = column.unique().sort().to_list()
+    place = {label: i for i, label in enumerate(labels)}
+    return np.array([place[label] for label in column.to_list()], dtype=np.int64)
+
+
+def _codes(covering: Sequence[CoveringLabels], tuples: pl.DataFrame, names: Sequence[str], group: Longs) -> Ints:
+    """Return what every row's tuple is called in a solution, per attribute; anything for a row without one."""
+    codes = np.zeros((len(names), len(group)), dtype=np.int32)
+    inside = np.flatnonzero(group >= 0)
+    for a, (labels, name) in enumerate(zip(covering, names, strict=True)):
+        position = _positions(tuples[name])
+        width = max(int(position.max(initial=0)), int(labels.label.max(initial=0))) + 1
+        keys = labels.value * width + labels.label
+        order = np.argsort(keys)
+        wanted = labels.own[inside] * width + position[group[inside]]
+        codes[a, inside] = labels.code[order[np.searchsorted(keys[order], wanted)]] if len(inside) else 0
+    return codes
+
+
+def _covering(table: Table, a: int, labels: list[str]) -> CoveringLabels:
+    """Return which of the labels may stand for which values of an attribute, inside its boundary."""
+    tree = table.trees[a]
+    spans, own = np.unique(np.array([table.low[a], table.high[a]]), axis=1, return_inverse=True)
+    found = _on_tree(table, a, tree, spans, labels) if isinstance(tree, Tree) else _on_scale(tree, spans, labels)
+    value, label, code, cost = zip(*found, strict=True) if found else ((), (), (), ())
+    return CoveringLabels(
+        own.reshape(-1).astype(np.int64),
+        np.array(value, dtype=np.int64),
+        np.array(label, dtype=np.int64),
+        np.array(code, dtype=np.int64),
+        np.array(cost, dtype=np.float64),
+    )
+
+
+def _on_tree(table: Table, a: int, tree: Tree, spans: Ints, labels: list[str]) -> list[tuple[int, int, int, float]]:
+    """Return value, label, node and loss of the labels on the values' ways up to their limits."""
+    place = {label: i for i, label in enumerate(labels)}
+    write = label_writer(table.policy.attributes[table.names[a]].hierarchy, labels)
+    cost = tree.il if table.policy.loss == "il" else tree.ncp
+    found = []
+    starts = tree.lca(spans[0].astype(np.int32), spans[1].astype(np.int32))
+    for value, (start, limit) in enumerate(zip(starts.tolist(), tree.limit_of[spans[0]].tolist(), strict=True)):
+        node = start
+        while True:
+            text = write(tree.labels[node])
+            if text in place:
+                found.append((value, place[text], node, float(cost[node])))
+            if node in (limit, 0):
+                break
+            node = int(tree.parent[node])
+    return found
+
+
+def _on_scale(scale: Scale, spans: Ints, labels: list[str]) -> list[tuple[int, int, int, float]]:
+    """Return value, label, its number and its loss for the labels whose numbers reach around the values."""
+    bounds = {i: span for i, label in enumerate(labels) if (span := parse_span(label)) is not None}
+    found = []
+    for value, (low, high) in enumerate(spans.T.tolist()):
+        if scale.missing is not None and high == scale.missing:
+            wanted = {scale.missing_text, STAR} if low == high else {STAR}
+            found += [(value, i, i, scale.loss_of_text(label)) for i, label in enumerate(labels) if label in wanted]
+            continue
+        bottom, top = scale.numbers[low], scale.numbers[high]
+        for i, (first, last) in bounds.items():
+            if first <= bottom and top <= last:
+                found.append((value, i, i, scale.loss_of_text(labels[i])))
+    return found
