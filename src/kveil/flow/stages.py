@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 
 from kveil.kernels.compiling import compiled_before
-from kveil.progress import Progress
+from kveil.progress import Progress, silent
 
 COMPILING = " (the first run compiles its loops, which can take a minute; kveil warmup does it ahead)"
 
@@ -30,6 +30,6 @@ class Stages:
 
     def told_when_compiling(self) -> Progress:
         """Return how to tell of a search; where its loops have not been compiled yet, that is said too."""
-        if compiled_before():
+        if self.progress is silent or compiled_before():
             return self.progress
         return lambda stage: self.progress(stage + COMPILING)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
 
 import numpy as np
 import polars as pl
 
 from kveil.arrays import Longs
 from kveil.files import Source
-from kveil.policy.attributes import STAR, Attribute, MaxWidth, Ranges
+from kveil.policy.attributes import STAR, Attribute, Intervals, MaxWidth, Ranges
 from kveil.policy.builders import label_test, label_writer
 from kveil.policy.hierarchy import WaysUp, marked_nodes
 from kveil.policy.lines import Line
@@ -135,25 +134,35 @@ def _star_is_free(policy: Policy, name: str) -> bool:
     return policy.attributes[name].boundary is None and (lines is None or lines.root == STAR)
 
 
-def _pairs(was: pl.Series, shown: pl.Series, star: pl.Series, aligned: Aligned, *, free: bool) -> pl.LazyFrame:
-    """Return the distinct pairs (original, shown) of an attribute with how many records have each.
+@dataclass(frozen=True)
+class _Asked:
+    """Which cells are asked about: `*` unless it is ``free``, values that show ``themselves`` or not."""
 
-    Without those that need no judgement: a value that shows itself, and `*` where it is ``free``.
-    """
-    if free and not star.any() and (shown == STAR).all():
+    free: bool
+    themselves: bool
+
+
+def _asked(policy: Policy, name: str) -> _Asked:
+    """Return which cells of an attribute need a judgement, or say how others are written."""
+    return _Asked(_star_is_free(policy, name), isinstance(policy.attributes[name].hierarchy, Intervals))
+
+
+def _pairs(was: pl.Series, shown: pl.Series, star: pl.Series, aligned: Aligned, asked: _Asked) -> pl.LazyFrame:
+    """Return the distinct pairs (original, shown) of an attribute with how many records have each."""
+    if asked.free and not star.any() and (shown == STAR).all():
         return pl.LazyFrame(schema={"was": pl.String, "shown": pl.String, "star": pl.Boolean, "len": pl.UInt32})
     frame = pl.LazyFrame({"was": was}).select(pl.col("was").gather(pl.Series(aligned.records)))
     if aligned.row_of is not None:
         shown, star = shown.gather(aligned.row_of), star.gather(aligned.row_of)
     frame = frame.with_columns(shown.alias("shown"))
-    asked = pl.col("shown") != pl.col("was")
-    if free:
-        asked &= pl.col("shown") != STAR
+    cells = pl.lit(asked.themselves) | (pl.col("shown") != pl.col("was"))
+    if asked.free:
+        cells &= pl.col("shown") != STAR
     if star.any():
         return (
-            frame.with_columns(star.alias("star")).filter(asked | pl.col("star")).group_by("was", "shown", "star").len()
+            frame.with_columns(star.alias("star")).filter(cells | pl.col("star")).group_by("was", "shown", "star").len()
         )
-    return frame.filter(asked).group_by("was", "shown").len().select("was", "shown", pl.lit(False).alias("star"), "len")
+    return frame.filter(cells).group_by("was", "shown").len().select("was", "shown", pl.lit(False).alias("star"), "len")
 
 
 @dataclass(frozen=True)
@@ -205,15 +214,13 @@ def compare_generalized(aligned: Aligned, policy: Policy, stars: Stars) -> Diffe
     originals = _record_texts(aligned, policy)
     owned = list(stars.by_attribute())
     counted = pl.collect_all(
-        _pairs(originals[n], rows.texts[n], star, aligned, free=_star_is_free(policy, n)) for n, star in owned
+        _pairs(originals[name], rows.texts[name], star, aligned, _asked(policy, name)) for name, star in owned
     )
     for (name, star), pairs in zip(owned, counted, strict=True):
         if not pairs.height:
             continue
-        # Intervals are of whole numbers if all values are that a row shows something of: those that show another
-        # text, and those that show themselves.
-        decisive = chain(pairs.filter(pl.col("shown") != STAR)["was"].to_list(), rows.labels(name))
-        judge = _judge(policy, name, originals[name], decisive)
+        # Intervals are of whole numbers if all values are that a row shows something of.
+        judge = _judge(policy, name, originals[name], pairs.filter(pl.col("shown") != STAR)["was"])
         cells = _judge_pairs(judge, pairs)
         if cells.cannot_be_star and not before.persons:
             value = originals[name].gather(aligned.places)
@@ -270,7 +277,7 @@ def _record_alignment(before: Rows, places: Longs) -> tuple[Longs, Longs | None]
     return records, row_of[before.row_of[records]]
 
 
-def _judge(policy: Policy, name: str, values: pl.Series, decisive: Iterable[str]) -> Allowed:
+def _judge(policy: Policy, name: str, values: pl.Series, decisive: pl.Series) -> Allowed:
     """Return what may be shown for an attribute's values, given all of them as the original has them.
 
     ``decisive`` are the values that say how `intervals` are written.
@@ -280,7 +287,7 @@ def _judge(policy: Policy, name: str, values: pl.Series, decisive: Iterable[str]
     if isinstance(attribute.hierarchy, Ranges):
         return _judge_ranges(attribute, missing[0], has_missing)
     ways = policy.ways_up(name, _distinct(values))
-    writer = label_writer(attribute.hierarchy, decisive)
+    writer = label_writer(attribute.hierarchy, decisive.to_list())
     return _judge_tree(attribute, ways, missing[0], has_missing=has_missing, writer=writer)
 
 
