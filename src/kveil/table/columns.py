@@ -16,7 +16,7 @@ from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.words import count
 
-ROWS_WORTH_A_THREAD = 20_000  # below, starting one takes longer than what it does
+ROWS_WORTH_A_THREAD = 10_000  # below, starting one takes longer than what it does
 
 
 @dataclass(frozen=True)
