@@ -10,7 +10,7 @@ BROWSER := $(VENV)/.installed-browser
 # Small tests once more without the compiler: what it does not check shows up. Hashes want numbers that wrap.
 UNCOMPILED := NUMBA_DISABLE_JIT=1 $(BIN)/pytest -m uncompiled -W 'ignore:overflow encountered:RuntimeWarning'
 
-.PHONY: demo studio test explore studio-slow browser pictures lint data coverage bench figures-classfly figures-boundaries figures-people figures-least-loss clean
+.PHONY: demo studio test explore studio-slow browser pictures lint data coverage bench figures-classfly figures-boundaries figures-people figures-least-loss previous clean
 
 demo: $(PLAIN)
 	$(BIN)/kveil demo
@@ -67,6 +67,10 @@ figures-least-loss: $(FIGURES)
 	$(BIN)/python benchmarks/figures_least_loss.py
 	$(BIN)/python benchmarks/figures_overlaps.py
 	$(BIN)/python benchmarks/figures_overlaps.py --tiny
+
+# Adult in months, with joiners and leavers: the price of releases that hold together. Wants `make data`.
+previous: $(DEV)
+	PYTHONPATH=tests $(BIN)/python benchmarks/figures_previous.py
 
 $(PLAIN): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kveil needs Python 3.11 or newer: make PYTHON=python3.11 ...")'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -44,6 +44,14 @@ class EarlierModel:
     model: GroupModel
     pairs: Pairs
     shown: Bools
+
+    def among(self, people: Longs) -> EarlierModel:
+        """Return the same model on some people alone."""
+        parts = [self.pairs.of(people[i : i + 1]) for i in range(len(people))]
+        tuples = np.repeat(np.arange(len(people), dtype=np.int32), [len(codes) for codes, _ in parts])
+        codes = np.concatenate([codes for codes, _ in parts]) if parts else np.zeros(0, dtype=np.int32)
+        counts = np.concatenate([counts for _, counts in parts]) if parts else np.zeros(0, dtype=np.int64)
+        return EarlierModel(self.model, Pairs(tuples, codes, counts, self.pairs.known), self.shown[people])
 
 
 @dataclass(frozen=True)
@@ -86,6 +94,12 @@ class Past:
     def leavers(self) -> Bools:
         """The people who are in the table no more."""
         return np.arange(self.people) >= self.rows
+
+    def among(self, people: Longs) -> Past:
+        """Return the past of some people alone, numbered anew; whoever else there is counts no more."""
+        own = tuple(tuple(model.among(people) for model in models) for models in self.models)
+        looks = tuple(look[people] for look in self.looks)
+        return replace(self, rows=len(people), people=len(people), looks=looks, models=own, changed={})
 
     def good(self, position: int, group: Ints, number: int) -> Bools:
         """Tell which groups of people satisfy a model, by their size and by the values they had in earlier releases.

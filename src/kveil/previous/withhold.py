@@ -13,7 +13,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
+from kveil.policy.privacy import TCloseness
 from kveil.previous.past import NEVER, Past
+
+MOST_STARTS = 40  # runs of one length that are tried
+MOST_LENGTHS = 60  # the longest run that is tried
 
 
 def broken_looks(past: Past, position: int, people: Bools) -> list[int]:
@@ -42,16 +46,26 @@ def withhold_company(past: Past, order: Longs, hidden: Bools) -> Bools:
     round withholds more, so it ends.
     """
     hidden = hidden.copy()
+    together = _models_by_look(past)
     while True:
         before = int(hidden.sum())
-        for position, looks in enumerate(past.looks):
-            broken = broken_looks(past, position, hidden)
+        for positions in together:
+            looks = past.looks[positions[0]]
+            broken = sorted({look for position in positions for look in broken_looks(past, position, hidden)})
             rows = _rows_by_look(looks, order, broken)
             for look in broken:
                 members = np.flatnonzero(hidden & (looks == look))
-                hidden[_as_few_as_possible(past, position, members, rows[look][~hidden[rows[look]]])] = True
+                hidden[_as_few_as_possible(past, positions, members, rows[look][~hidden[rows[look]]])] = True
         if int(hidden.sum()) == before:
             return hidden
+
+
+def _models_by_look(past: Past) -> list[list[int]]:
+    """Return the models, by position, that see the same looks."""
+    found: dict[bytes, list[int]] = {}
+    for position, looks in enumerate(past.looks):
+        found.setdefault(looks.tobytes(), []).append(position)
+    return list(found.values())
 
 
 def _rows_by_look(looks: Longs, order: Longs, wanted: Sequence[int]) -> dict[int, Longs]:
@@ -63,16 +77,24 @@ def _rows_by_look(looks: Longs, order: Longs, wanted: Sequence[int]) -> dict[int
     return {look: sorted_rows[b:e] for look, b, e in zip(wanted, begin.tolist(), end.tolist(), strict=True)}
 
 
-def _as_few_as_possible(past: Past, position: int, members: Longs, rows: Longs) -> Longs:
-    """Return the first of some rows that, with the members that are hidden, satisfy a model; the rest must, too.
+def _as_few_as_possible(past: Past, positions: Sequence[int], members: Longs, rows: Longs) -> Longs:
+    """Return a run of some rows that, with the members that are hidden, satisfies some models; the rest must, too.
 
-    All of them where there is no such number: the whole look satisfied the model before.
+    The shortest, of these the first: neighbours by quasi-identifiers, whoever has what. All rows where there is no such
+    run: the whole look satisfied the models before.
     """
-    group = np.full(past.people, -1, dtype=np.int32)
-    for number in range(1, len(rows)):
-        group[members], group[rows[:number]], group[rows[number:]] = 0, 0, 1
-        if past.good(position, group, 2).all():
-            return rows[:number]
+    models = [past.policy.privacy[position] for position in positions]
+    alone = not any(isinstance(model, TCloseness) for model in models)  # whose groups are compared with everybody
+    judge = past.among(np.append(members, rows)) if alone else past
+    inside, these = (np.arange(len(members)), len(members) + np.arange(len(rows))) if alone else (members, rows)
+    group = np.full(judge.people, -1, dtype=np.int32)
+    k = max(getattr(model, "k", 1) for model in models)
+    for number in range(max(k - len(members), 1), min(len(rows) - k, MOST_LENGTHS) + 1):
+        for start in range(min(len(rows) - number + 1, MOST_STARTS)):
+            group[inside], group[these] = 0, 1
+            group[these[start : start + number]] = 0
+            if all(judge.good(position, group, 2).all() for position in positions):
+                return rows[start : start + number]
     return rows
 
 

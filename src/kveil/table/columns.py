@@ -12,6 +12,7 @@ import polars as pl
 from kveil.arrays import Ints
 from kveil.errors import DataError
 from kveil.files import Source
+from kveil.kernels.threads import threads
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.words import count
@@ -65,7 +66,7 @@ def _categories(texts: pl.DataFrame) -> Iterator[pl.Series]:
         yield from (column.cast(pl.Categorical(pl.Categories.random())) for column in texts)
         return
     # Polars codes the next columns while the caller builds the tree of the one before.
-    with ThreadPoolExecutor(max_workers=2) as pool:
+    with ThreadPoolExecutor(min(threads(), 2)) as pool:
         for coded in [pool.submit(column.cast, pl.Categorical(pl.Categories.random())) for column in texts]:
             yield coded.result()
 

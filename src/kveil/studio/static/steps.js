@@ -77,7 +77,7 @@ function Builder({ column, attribute, k }) {
   }
   if (kind === "ranges") {
     const limit = attribute.boundary?.max_width;
-    const middle = (bounds) => save(bounds === "values" ? [{ path: [...path, "ranges", "bounds"] }] : [{ path: [...path, "ranges", "bounds"], value: bounds }, { path: [...path, "ranges", "round"] }, ...(attribute.boundary ? [{ path: ["attributes", column, "boundary"] }] : [])], `ranges by ${bounds}`);
+    const middle = (bounds) => save(bounds === "values" ? [{ path: [...path, "ranges", "bounds"] }] : [{ path: [...path, "ranges", "bounds"], value: bounds }, { path: [...path, "ranges", "round"] }, { path: ["attributes", column, "boundary"] }], `ranges by ${bounds}`);
     return html`<div class="stack"><div class="row"><${NumberInput} label="from" value=${inside.within?.[0]} save=${(v) => save([{ path: [...path, "ranges", "within"], value: [v, inside.within[1]] }], `ranges from ${v}`)} />
       <${NumberInput} label="to" value=${inside.within?.[1]} save=${(v) => save([{ path: [...path, "ranges", "within"], value: [inside.within[0], v] }], `ranges to ${v}`)} />
       <label>a group shows <select value=${inside.bounds ?? "values"} onChange=${(e) => middle(e.target.value)}><option value="values">its smallest and largest number</option><option value="midpoints">halfway to the next numbers (midpoints)</option></select></label></div>
@@ -97,7 +97,7 @@ function Import({ column }) {
   const [path, setPath] = useState("");
   const [files, setFiles] = useState([]);
   useEffect(() => { if (how === "import") attempt(() => api("GET", "files?under=")).then((a) => setFiles((a?.entries ?? []).filter((e) => /\.(csv|txt|tsv)$/.test(e.name)))); }, [how]);
-  const plant = (wish) => change(() => ({ column, ...wish }), "tree").then((ok) => ok && choose(null));
+  const plant = (wish) => change(() => ({ column, ...wish }), "tree").then((ok) => ok && choose((now) => (now === how ? null : now)));
   return html`<div class="row"><button class="tight" aria-expanded=${how === "import"} onClick=${() => choose(how === "import" ? null : "import")}>Take a tree from a file…</button>
     <button class="tight" aria-expanded=${how === "paste"} onClick=${() => choose(how === "paste" ? null : "paste")}>Paste from a spreadsheet…</button></div>
     ${how === "import" && html`<form class="row" onSubmit=${(e) => { e.preventDefault(); plant({ do: "import", path }); }}><label>File <select aria-label="File of the tree" required value=${path} onChange=${(e) => setPath(e.target.value)}><option value="">choose…</option>${files.map((f) => html`<option value=${f.path}>${f.path}</option>`)}</select></label><button class="main" disabled=${!path}>Take it</button></form>`}
