@@ -226,6 +226,9 @@ def test_auto_takes_the_smallest_loss(case: Case) -> None:
         assert {tried["algorithm"]: tried["solved"] for tried in account["tried"]} == {
             name: name in solved for name in alone
         }
+        for tried in account["tried"]:  # what was not run, since another one finds the same, does find the same
+            if tried["solved"] and "reason" in tried and here.policy.loss == "ncp":
+                assert tried["loss"] == solved[tried["algorithm"]]
 
 
 # ---------------------------------------------------------------------------------------------- threads
@@ -255,7 +258,7 @@ def large_case() -> Case:
     """Enough rows for every library to split them over its threads."""
     random = Random(7)
     rows = []
-    for _ in range(30_000):
+    for _ in range(12_000):
         birth = f"19{random.randrange(20, 99)}-{random.randrange(1, 13):02}-{random.randrange(1, 29):02}"
         zip_code = f"0{random.randrange(2100, 2190)}{random.randrange(10)}"
         rows.append((birth, zip_code, str(random.randrange(18, 90)), random.choice("mf?"), random.choice("abcdefgh")))

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from kveil.algorithms.algorithm import Algorithm
 from kveil.algorithms.least_loss.options import NORMAL
-from kveil.algorithms.registry import check_honours, find, honouring, lacking
+from kveil.algorithms.registry import check_honours, families, find, honouring, lacking
 from kveil.engines.local import Solved, finished, settled_or_before, solve
 from kveil.errors import KveilError, PolicyError, Refused, Unmeetable
 from kveil.measures import Losses
@@ -61,7 +61,7 @@ class TriedEntry(TypedDict):
 
 @dataclass(frozen=True)
 class Tried:
-    """What is kept of a trial: its loss by the policy's measure, or the reason why it has none."""
+    """What is kept of a trial: its loss by the policy's measure, or the reason why it has none, or was not run."""
 
     algorithm: str
     loss: float | None
@@ -72,7 +72,8 @@ class Tried:
     def as_json(self) -> TriedEntry:
         """Return the account's entry."""
         if self.loss is not None:
-            return {"algorithm": self.algorithm, "solved": True, "loss": self.loss}
+            solved: TriedEntry = {"algorithm": self.algorithm, "solved": True, "loss": self.loss}
+            return solved if self.reason is None else {**solved, "reason": self.reason}
         entry: TriedEntry = {"algorithm": self.algorithm, "solved": False, "reason": self.reason}
         if self.late:
             entry["timed_out"] = True
@@ -184,11 +185,13 @@ def trials(
     """Run algorithms one after another, within ``seconds`` for all of them where that is given.
 
     Each may take half of what is left, the last one all, so that one slow algorithm does not keep the others from
-    running. Where ``choosing`` one of several, nothing is stopped before one has found a release, and algorithms
-    whose effort on the table is too high are left out.
+    running. Where ``choosing`` one of several, nothing is stopped before one has found a release, algorithms whose
+    effort on the table is too high are left out, and what another one has found is not sought again.
     """
     whole = Stop(seconds, within=current())
     solved = False
+    ran: dict[str, Trial] = {}
+    same = families(table.policy) if choosing else []
     for position, algorithm in enumerate(algorithms):
         last = position == len(algorithms) - 1
         timed = seconds is not None and (solved or not choosing)
@@ -199,11 +202,18 @@ def trials(
             reason = "was not run: it may take very long on this table; name it to run it"
             yield Trial(algorithm, 0.0, reason=reason, left_out=True)
             continue
+        twin = next((ran[name] for own in same if algorithm.name in own for name in own if name in ran), None)
+        if twin is not None:
+            reason = f"was not run: it finds what {twin.algorithm.name} finds"
+            yield replace(twin, algorithm=algorithm, seconds=0.0, reason=reason)
+            continue
         place = f" ({position + 1} of {len(algorithms)})" if len(algorithms) > 1 else ""
         progress(f"solving with {algorithm.name}{place}")
         stop = Stop(_part(whole.left, last=last), within=whole) if timed else current()
         trial = _try(algorithm, table, options.get(algorithm.name, {}), stop, progress)
         solved = solved or trial.solved is not None
+        if not trial.late:
+            ran[algorithm.name] = trial
         yield trial
 
 
@@ -245,7 +255,7 @@ def _best_of(table: Table, algorithms: Sequence[Algorithm], progress: Progress) 
             tried.append(Tried(name, None, trial.reason, late=trial.late, left_out=trial.left_out))
             continue
         loss = trial.solved.losses.of(policy.loss)
-        tried.append(Tried(name, loss))
+        tried.append(Tried(name, loss, trial.reason))
         if best is None or loss < best[1].losses.of(policy.loss):
             best = trial.algorithm, trial.solved
     if best is None:

@@ -134,6 +134,21 @@ def test_time_that_is_over_runs_nothing_more(sleeper: str) -> None:
     assert found.tried[1].reason == "was not run: the time was over"
 
 
+def test_auto_does_not_run_what_finds_the_same_and_says_so() -> None:
+    stages: list[str] = []
+    policy = make_policy(algorithm="auto")
+    table = encode(from_frame(frame()), policy)
+    found = choose.attempt(table, choose.candidates(policy), stages.append)
+    tried = {entry["algorithm"]: entry for entry in (own.as_json() for own in found.tried)}
+    twins = {"greedy-cka": "k-member", **{f"classfly+{kind}": "classfly" for kind in ("naive", "complete", "partial")}}
+    for name, twin in twins.items():
+        assert tried[name]["loss"] == tried[twin]["loss"]
+        assert tried[name]["reason"] == f"was not run: it finds what {twin} finds"
+        assert not any(stage.startswith(f"solving with {name} ") for stage in stages)
+    ran = {stage.split(" ")[2] for stage in stages if stage.startswith("solving with")}
+    assert ran == set(tried) - set(twins)
+
+
 def test_nothing_is_written_without_a_report(tmp_path: Path) -> None:
     write_policy(tmp_path, data={"path": "data.csv"})
     write_rows(tmp_path / "data.csv")

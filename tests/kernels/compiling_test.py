@@ -48,33 +48,91 @@ assert "numba" not in sys.modules
 """
 
 
+def compiling_environ() -> dict[str, str]:
+    """Compile also where the tests run without the compiler."""
+    return {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
+
+
 @pytest.mark.parametrize("script", [READ_ONLY, UNTESTED, IMPORTED], ids=["read-only", "untested numba", "imported"])
 def test_loops_compile_and_nothing_of_the_host_changes(script: str) -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
 
 
-def test_what_was_compiled_is_found_in_every_folder_that_numba_uses(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("given", [True, False], ids=["NUMBA_CACHE_DIR", "beside the source"])
+@pytest.mark.parametrize("writable", [True, False], ids=["writable", "read-only"])
+def test_what_was_compiled_is_found_where_numba_looks_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: bool, writable: bool
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(compiling, "__file__", str(tmp_path / "kernels" / "compiling.py"))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    if given:
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "given"))
+    if not writable:
+        monkeypatch.setattr(os, "access", lambda place, mode: False)
+    monkeypatch.setattr(compiling, "KERNELS", tmp_path / "kernels")
+    family = compiling.LoopFamily(lambda: None, ("family.some_loops",), 1)
+    monkeypatch.setattr(compiling, "FAMILIES", {"some": family})
     source = tmp_path / "kernels" / "family" / "some_loops.py"
     source.parent.mkdir(parents=True)
-    source.write_text("@door\ndef f(): ...\n")
-    (source.parent / "inner_loops.py").write_text("@inner\ndef g(): ...\n")
-    for given in (None, str(tmp_path / "given")):
-        if given:
-            monkeypatch.setenv("NUMBA_CACHE_DIR", given)
-        else:
-            monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-        for folder in cache_folders(source):
-            assert not compiling.compiled_before()
-            folder.mkdir(parents=True, exist_ok=True)
-            index = folder / "some_loops.f-1.py311.nbi"
-            index.write_text("")
-            assert compiling.compiled_before()
-            index.unlink()
+    source.write_text("")
+    assert compiling.not_compiled(["some"]) == ["some"]
+    for folder in reversed(cache_folders(source)):  # the first is where Numba writes, if it can
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "some_loops.f-1.py311.nbi").write_text("")
+        first = folder == cache_folders(source)[0]
+        assert compiling.not_compiled(["some"]) == ([] if first or not writable else ["some"])
+
+
+def test_every_module_with_something_that_python_calls_is_in_a_family() -> None:
+    doors = {
+        ".".join(source.relative_to(compiling.KERNELS).with_suffix("").parts)
+        for source in compiling.KERNELS.rglob("*_loops.py")
+        if "@door" in source.read_text(encoding="utf-8")
+    }
+    listed = [loops for family in compiling.FAMILIES.values() for loops in family.loops]
+    assert sorted(listed) == sorted(doors)
+
+
+def test_a_function_for_loops_is_compiled_for_one_type_of_integers_and_refuses_python() -> None:
+    script = """
+import numba, numpy as np
+from kveil.kernels.jit import inner
+@inner
+def twice(number: int) -> int:
+    return number + number
+@numba.njit
+def ask(numbers):
+    return twice(numbers[0]) + twice(7) + twice(len(numbers))
+assert ask(np.array([2**31 - 1], dtype=np.int32)) == 2**32 - 2 + 14 + 2
+assert len(twice.overloads) == 1
+try:
+    twice(1)
+except TypeError as error:
+    assert "Only loops call twice" in str(error)
+else:
+    raise AssertionError("Python called it")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=compiling_environ(), capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_families_are_compiled_in_several_processes_which_are_told_of(tmp_path: Path) -> None:
+    script = """
+import sys
+from kveil.kernels.compiling import compile_apart, not_compiled
+told = []
+assert not_compiled(["widening", "width-cells"]) == ["widening", "width-cells"]
+compile_apart(["widening", "width-cells"], 2, told.append)
+assert not_compiled(["widening", "width-cells"]) == []
+assert told[0].startswith("compiling the loops of width-cells and widening"), told
+assert "numba" not in sys.modules
+"""
+    environ = compiling_environ() | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", script], env=environ, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
 
 
 def test_compiled_code_of_other_sources_is_thrown_away_and_that_of_these_is_kept(

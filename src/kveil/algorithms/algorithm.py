@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kveil.algorithms.settle import settle
-from kveil.kernels.compiling import compile_some, compiled_before
+from kveil.kernels.compiling import compile_some, not_compiled
 from kveil.policy.attributes import MaxWidth, Ranges
 from kveil.policy.components import implied
 from kveil.policy.fields import PolicyPart
@@ -64,7 +64,7 @@ class Algorithm:
     made_for: frozenset[str] = frozenset()
     refine: str = "off"  # the effort that follows unless the options say another
     starts: tuple[str, ...] = ()  # algorithms whose solution it goes on from: one has to honour the policy
-    loops: tuple[str, ...] = ()  # names in `compiling.COMPILERS` of loops that take a moment to load
+    loops: tuple[str, ...] = ()  # names in `compiling.FAMILIES`, beside the loops that group rows and those that refine
 
     @property
     def solve(self) -> Solve:
@@ -89,7 +89,7 @@ class Algorithm:
     def load(self) -> None:
         """Import what a run will need, and load its loops if they have been compiled before."""
         self.search()
-        if self.loops and compiled_before():
+        if self.loops and not not_compiled(self.loops):
             compile_some(self.loops)
 
 

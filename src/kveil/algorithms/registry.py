@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from kveil.algorithms.algorithm import (
@@ -22,6 +24,7 @@ from kveil.algorithms.algorithm import (
     asks,
 )
 from kveil.errors import Refused
+from kveil.policy.components import Component, components, implied
 from kveil.policy.model import Policy
 from kveil.table.solution import Solution
 from kveil.table.table import Table
@@ -145,6 +148,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         frozenset({BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         "sets aside the records that satisfy the constraint, generalizes only the rest",
         CLASSFLY_PAPER,
+        loops=("widening",),
     ),
     Algorithm(
         "classfly+naive",
@@ -152,6 +156,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         "classfly on the union of each component's constraints",
         CLASSFLY_PAPER,
+        loops=("widening",),
     ),
     Algorithm(
         "classfly+complete",
@@ -159,6 +164,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         "sets aside the maximal anonymous subset under all constraints of a component",
         CLASSFLY_PAPER,
+        loops=("widening",),
     ),
     Algorithm(
         "classfly+partial",
@@ -166,6 +172,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         "the same subset, found by adding constraints in order of growing k",
         CLASSFLY_PAPER,
+        loops=("widening",),
     ),
     Algorithm(
         "mondrian",
@@ -173,6 +180,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         frozenset({MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         "splits the table top-down, one attribute at a time, while every part satisfies every model",
         "LeFevre, DeWitt, Ramakrishnan 2006",
+        loops=("mondrian",),
     ),
     Algorithm(
         "incognito",
@@ -187,6 +195,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         frozenset({RANGES, INDIVIDUALS, DEPENDENCIES}),
         "grows clusters of k around far-apart records, each time by the record that adds least loss",
         "Byun, Kamra, Bertino, Li 2006",
+        loops=("greedy",),
     ),
     Algorithm(
         "greedy-cka",
@@ -194,6 +203,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         frozenset({BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES}),
         "k-member inside the groups that boundaries leave; suppresses only what no release could keep",
         "Miller, Campan, Truta 2008",
+        loops=("greedy",),
     ),
     Algorithm(
         "pk-clustering",
@@ -201,6 +211,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         frozenset({MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         "clusters inside the boundaries: diversity first, then size, then the rest",
         "Truta, Campan, Meyer 2007",
+        loops=("greedy",),
     ),
     Algorithm(
         "k-msd",
@@ -208,6 +219,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         frozenset({BOUNDARIES, INDIVIDUALS, DEPENDENCIES}),
         "makes one attribute after another k-anonymous inside the groups of those before",
         KMSD_PAPER,
+        loops=("k-msd",),
     ),
     Algorithm(
         "k-msd-ag",
@@ -215,6 +227,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         frozenset({BOUNDARIES, INDIVIDUALS, DEPENDENCIES, MULTIVALUED}),
         "the same, right sides of dependencies following their left sides",
         KMSD_PAPER,
+        loops=("k-msd",),
     ),
     Algorithm(
         "1m-generalization",
@@ -234,6 +247,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "He, Naughton 2009",
         needs=frozenset({INDIVIDUALS}),
         made_for=frozenset({FINGERPRINTS}),
+        loops=("partition", "mondrian"),
     ),
     Algorithm(
         "rmerger",
@@ -243,6 +257,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "Poulis, Loukides, Gkoulalas-Divanis, Skiadopoulos 2013",
         needs=frozenset({INDIVIDUALS}),
         made_for=frozenset({COMBINATIONS}),
+        loops=("greedy", "combinations"),
     ),
     Algorithm(
         "least-loss",
@@ -256,6 +271,8 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         starts=("mondrian", "classfly+complete", "datafly", "1m-generalization"),
     ),
 )
+
+DIVERSE_CLUSTERS = frozenset(GROUP_MODELS)  # models with which pk-clustering looks at values, not at sizes alone
 
 
 def find(name: str) -> Algorithm:
@@ -304,6 +321,37 @@ def honouring(policy: Policy) -> list[Algorithm]:
             f"{'' if nobody else ' together'}; take that out of the policy, or use a later version."
         )
     return found
+
+
+def families(policy: Policy) -> list[tuple[str, ...]]:
+    """Return sets of algorithms that find the same under a policy, those of them that honour it, by name.
+
+    The filters of Classfly differ in how constraints over different attributes meet: over one set of attributes they
+    set the same groups aside. K-member is greedy-cka without boundaries, and honours none.
+    """
+    same: list[tuple[str, ...]] = [("k-member", "greedy-cka")]
+    skip = implied(policy)
+    if len({policy.attributes_of(model) for i, model in enumerate(policy.privacy) if i not in skip}) == 1:
+        same.append(("classfly", "classfly+naive", "classfly+complete", "classfly+partial"))
+    return same
+
+
+def loops_of(policy: Policy, algorithms: Sequence[Algorithm]) -> list[str]:
+    """Return the families of loops that algorithms need under a policy, as far as the policy tells."""
+    names = ["groups", *(name for algorithm in algorithms for name in algorithm.loops)]
+    if len(algorithms) > 1 or any(algorithm.refine != "off" for algorithm in algorithms):
+        names += [loops for component in components(policy) for loops in _refining(policy, component)]
+        names += [name for algorithm in algorithms for start in starts_of(algorithm, policy) for name in start.loops]
+    by_values = DIVERSE_CLUSTERS.intersection(asks(policy))
+    if by_values and "pk-clustering" in [algorithm.name for algorithm in algorithms]:
+        names.append("diverse")
+    return list(dict.fromkeys(names))
+
+
+def _refining(policy: Policy, component: Component) -> list[str]:
+    """Return the loops that refine a component: those of overlapping constraints where there are several."""
+    over = {policy.attributes_of(policy.privacy[i]) for i in component.models if i not in implied(policy)}
+    return ["overlaps"] if len(over) > 1 else ["least-loss"]
 
 
 def check_honours(algorithm: Algorithm, policy: Policy) -> None:

@@ -1,4 +1,7 @@
-"""Loading compiled loops while the table is being read. Only the command line does it, whose process is its own."""
+"""Compiling loops in several processes, and loading them while the table is being read.
+
+Only the command line does it, whose process is its own.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,24 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kveil.policy.model import Policy
+    from kveil.progress import Progress
+
+
+def compile_first(policy: Policy, progress: Progress) -> None:
+    """Compile the loops that a policy's algorithms need and that are not on this machine yet, on all its cores."""
+    from kveil.algorithms.registry import loops_of
+    from kveil.choose import candidates
+    from kveil.errors import KveilError
+    from kveil.kernels.caching import writable_folder
+    from kveil.kernels.compiling import KERNELS, compile_apart, not_compiled
+    from kveil.kernels.threads import threads
+
+    try:
+        missing = not_compiled(loops_of(policy, candidates(policy)))
+    except KveilError:  # the run itself says so
+        return
+    if len(missing) > 1 and threads() > 1 and writable_folder(KERNELS / "jit.py") is not None:
+        compile_apart(missing, threads(), progress)
 
 
 def load_in_background(policy: Policy) -> None:

@@ -60,10 +60,14 @@ class _Task:
     tries_per_row: float  # of refining, 0 for none
     budget: _Budget
     progress: Progress
+    solutions: dict[int, Solution] = field(default_factory=dict)  # by the identity of a table
 
     def solve(self, table: Table) -> Solution:
-        """Run the algorithm on a table; the policy's seed is all the randomness there is."""
-        return self.algorithm.solve(table, self.options, np.random.default_rng(table.policy.seed))
+        """Run the algorithm on a table, once; the policy's seed is all the randomness there is."""
+        if id(table) not in self.solutions:
+            random = np.random.default_rng(table.policy.seed)
+            self.solutions[id(table)] = self.algorithm.solve(table, self.options, random)
+        return self.solutions[id(table)]
 
     def refine(self, table: Table, solution: Solution, rules: Any = ()) -> Solution:
         """Refine a solution of a table for as long as the budget allows."""

@@ -11,6 +11,7 @@ from typing import IO, Any
 import polars as pl
 
 from kveil.algorithms.algorithm import Algorithm
+from kveil.algorithms.registry import loops_of
 from kveil.archive import Entry, key_texts
 from kveil.archive.archive import adding_to
 from kveil.choose import attempt, candidates
@@ -149,10 +150,11 @@ def _release(
     check_input(source, table)
     stages.end("read")
     together = None
+    told = stages.told_when_compiling(loops_of(policy, able))
     if earlier is None:
-        chosen = attempt(table, able, stages.told_when_compiling())
+        chosen = attempt(table, able, told)
     else:
-        together = attempt_together(table, earlier.past_of(source, table), able, stages.told_when_compiling())
+        together = attempt_together(table, earlier.past_of(source, table), able, told)
         chosen = together.attempt
     release = decode(source, table, chosen.solution)
     stages.end("solve")

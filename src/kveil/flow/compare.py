@@ -9,11 +9,12 @@ from typing import Any, NotRequired, TypedDict
 
 import polars as pl
 
+from kveil.algorithms.registry import loops_of
 from kveil.choose import Trial, named, trials
 from kveil.files import Outputs, Source
 from kveil.flow.inputs import check_input, check_targets, input_path, read
 from kveil.frames import from_frame
-from kveil.kernels.compiling import compile_all
+from kveil.kernels.compiling import compile_some
 from kveil.measures import LossFigures
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
@@ -93,7 +94,7 @@ def compare_source(
     table = encode(source, policy)
     check_input(source, table)
     progress("loading the kernels")
-    compile_all()  # so that the first algorithm does not pay for all
+    compile_some(loops_of(policy, able))  # so that the first algorithm does not pay for all
     options = {a.name: policy.algorithm.options if a.name == policy.algorithm.name else {} for a in able}
     entries: list[ComparisonEntry] = []
     for trial in trials(table, able, options, progress, seconds=seconds):

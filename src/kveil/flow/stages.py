@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import perf_counter
 
-from kveil.kernels.compiling import compiled_before
-from kveil.progress import Progress
+from kveil.kernels.compiling import not_compiled
+from kveil.progress import Progress, silent
 
 COMPILING = " (the first run compiles its loops, which can take a minute; kveil warmup does it ahead)"
 
@@ -28,8 +29,8 @@ class Stages:
         self.seconds[name] = self.seconds.get(name, 0.0) + now - self._since
         self._since = now
 
-    def told_when_compiling(self) -> Progress:
-        """Return how to tell of a search; where its loops have not been compiled yet, that is said too."""
-        if compiled_before():
+    def told_when_compiling(self, loops: Sequence[str]) -> Progress:
+        """Return how to tell of a search; where loops it needs have not been compiled yet, that is said too."""
+        if self.progress is silent or not not_compiled(loops):
             return self.progress
         return lambda stage: self.progress(stage + COMPILING)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -53,6 +53,13 @@ class Table:
     ties: tuple[pl.Series, ...] = ()
     fractions: Mapping[str, Bools] = field(default_factory=dict)
     rows_apart: bool = False
+    _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def once(self, key: Hashable, reckon: Callable[[], Any]) -> Any:
+        """Return what somebody reckons about this very table, which is done the first time it is asked for."""
+        if key not in self._known:
+            self._known[key] = reckon()
+        return self._known[key]
 
     def changed(self, **fields: Any) -> Table:
         """Return the same rows with some fields changed; what was reckoned before and does not depend on them stays.

@@ -67,7 +67,9 @@ def _best(table: Table, options: PeopleOptions, name: str) -> Solution:
     over = {policy.attributes_of(model) for i, model in enumerate(policy.privacy) if i not in implied(policy)}
     if len(over) < 2 or not all(isinstance(tree, Tree) for tree in table.trees):
         return _solve(table, options, name)
-    other = _by_classfly(table, options) if table.records >= largest_k(policy) else None
+    other: Solution | None = None
+    if table.records >= largest_k(policy):  # how Mondrian chooses does not matter to Classfly
+        other = table.once(("by classfly", options.take_out), lambda: _by_classfly(table, options))
     try:
         first = _solve(table, options, name)
     except Unmeetable:

@@ -15,8 +15,14 @@ from kveil.table.tree import Tree
 def tightened(table: Table, rules: list[DeclaredRule]) -> Table | None:
     """Return the table with limits on left sides above which right sides that cannot meet would be merged.
 
-    For rules with one attribute on the left. None where there is nothing to tighten.
+    For rules with one attribute on the left. None where there is nothing to tighten. The same table however often it is
+    asked for, so that what was found for it is found again.
     """
+    tight: Table | None = table.once(("tightened", *rules), lambda: _tightened(table, rules))
+    return tight
+
+
+def _tightened(table: Table, rules: list[DeclaredRule]) -> Table | None:
     trees = list(table.trees)
     others = list(table.others.values())
     same = table.low is table.high

@@ -62,18 +62,19 @@ def anonymize(
     quiet: QuietOption = False,
 ) -> None:
     """Make a release: solve, verify, and only then write it."""
-    from kveil.cli.loading import load_in_background
+    from kveil.cli.loading import compile_first, load_in_background
     from kveil.flow.anonymize import Targets, anonymize_file
     from kveil.flow.inputs import input_path, with_algorithm
 
     if public and report is None:
         raise typer.BadParameter("--public is about the report; give --report too.")
     loaded = with_algorithm(load(policy), algorithm)
-    load_in_background(loaded)
     source = input_path(loaded, input_)
     target = output or source.with_name(f"{source.stem}-release{source.suffix}")
     targets = Targets(target, receipt, account, owner, report, public, archive)
     with stages("anonymize", quiet=quiet, progress=progress_as) as progress:
+        compile_first(loaded, progress)
+        load_in_background(loaded)
         content = anonymize_file(loaded, source, targets, bounded=bound, previous=previous or [], progress=progress)
 
     def show(out: Console) -> None:

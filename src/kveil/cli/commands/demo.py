@@ -25,12 +25,14 @@ def demo(
     ] = None,
 ) -> None:
     """Run the main job on data that ships inside the package: a small made-up hospital."""
+    from kveil.cli.loading import compile_first
     from kveil.flow.demo import demo_policy, run_demo
 
     out = console()
     policy = demo_policy()
     _show_asked(out, policy)
     with tempfile.TemporaryDirectory() as temporary, stages("anonymize", quiet=False) as progress:
+        compile_first(policy, progress)
         made = run_demo(policy, folder or Path(temporary), keep=folder is not None, progress=progress)
     _show_made(out, made, folder)
 

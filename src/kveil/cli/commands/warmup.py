@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import typer
 
 from kveil.cli.options import QuietOption, stages
@@ -12,9 +10,9 @@ from kveil.cli.options import QuietOption, stages
 def warmup(quiet: QuietOption = False) -> None:
     """Compile the kernels now, so that the first run need not."""
     with stages("warmup", quiet=quiet) as progress:
-        progress("compiling the kernels (once for each version of kveil)")
         from kveil.kernels.compiling import compile_all
+        from kveil.kernels.threads import threads
 
-        compiled = compile_all(processes=min(os.cpu_count() or 1, 4))
+        compiled = compile_all(threads(), progress)
     if not quiet:
         typer.echo(f"{compiled} kernels are ready.")
