@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import places
-from kveil.discover import Columns
+from kveil.discover import Columns, find
+from kveil.discover import columns as as_codes
 from kveil.flow.dependencies import dependencies_of_file
 from naive import release as naive
 from strategies import examples
@@ -47,6 +48,27 @@ def test_exactly_the_minimal_functional_rules_are_found(seed: int) -> None:
     assert {(tuple(rule["left"]), rule["right"][0]) for rule in found["functional"]} == expected
     for rule in found["functional"]:
         assert rule["key"] == (len({tuple(row[n] for n in rule["left"]) for row in rows}) == len(rows))
+
+
+@given(st.integers(0, 10**9))
+@examples(40)
+def test_looking_at_a_part_first_changes_no_rule(seed: int) -> None:
+    rng = Random(seed)
+    rows = [{name: rng.choice("xyz"[: rng.randint(1, 3)]) for name in "abcd"} for _ in range(rng.randint(2, 20))]
+    if rng.random() < 0.5:  # a rule that holds, over rows that repeat
+        rows = [{**row, "b": row["a"] + "'"} for row in rows for _ in range(2)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = write(Path(folder), rows)
+        whole = dependencies_of_file(path)
+        with pytest.MonkeyPatch.context() as patch:
+            for module in (as_codes, find):
+                patch.setattr(module, "PART", 3)
+            patch.setattr(find, "PAIRS", 1)
+            assert dependencies_of_file(path) == whole
+    for rule in whole["multivalued"]:
+        for one, other in combinations(rows, 2):
+            if all(one[name] == other[name] for name in rule["left"]):
+                assert {**one, **{name: other[name] for name in rule["right"]}} in rows
 
 
 def test_a_multivalued_rule_is_found(tmp_path: Path) -> None:

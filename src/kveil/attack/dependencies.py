@@ -11,7 +11,7 @@ import numpy as np
 from kveil.arrays import Bools, Longs
 from kveil.attack.attacks import LinkingByRules
 from kveil.attack.link import affordable, chances, chances_before, knowledge
-from kveil.attack.match import CHUNK, Clue, EqualRows, KnownValue, coded, group
+from kveil.attack.match import CHUNK, Clue, EqualRows, KnownValue, coded
 from kveil.attack.rate import rate_of
 from kveil.attack.world import World
 from kveil.policy.dependencies import Dependency
@@ -118,7 +118,7 @@ def refinement(world: World, names: tuple[str, ...]) -> list[LinkingByRules]:
     if not narrowing:
         return []
     columns = tuple(dict.fromkeys([*wide, *(name for rule in narrowing for name in rule.left)]))
-    groups = group([world.column("after", name) for name in columns], world.after.height)
+    groups = world.equal("after", columns)
     targets = world.sample(affordable(len(groups.sizes), len(columns)))
     plain, _ = chances(world, knowledge(world, names, targets), world.hidden(names))
     known = knowledge(world, wide, targets, groups)

@@ -14,7 +14,7 @@ import polars as pl
 from kveil.arrays import Bools, Floats, Longs
 from kveil.attack.attacks import Disclosure
 from kveil.attack.link import Knowledge, knowledge
-from kveil.attack.match import group, matches
+from kveil.attack.match import matches
 from kveil.attack.rate import rate_of
 from kveil.attack.world import World
 from kveil.table.columns import codes_among
@@ -124,7 +124,7 @@ def disclosure(world: World, sensitive: str, names: tuple[str, ...], *, share: i
     was, shown = world.items_before[sensitive], world.items_after[sensitive]
     if not was.height or not world.after.height:
         return []
-    groups = group([world.column("after", name) for name in names], world.after.height)
+    groups = world.equal("after", names)
     labels = _labels(shown)
     targets = world.sample(max(WORK // share // max(len(groups.sizes) * (len(labels) + 1), 1), 1000))
     has_some = np.zeros(world.people, dtype=bool)
@@ -161,14 +161,14 @@ def _after(world: World, sensitive: str, known: Knowledge, names: tuple[str, ...
     groups, asked, targets = known.groups, len(known.tuples.first), known.targets
     seen = np.where(world.hidden(names), -1, groups.member)
     sizes = np.bincount(seen[seen >= 0], minlength=len(groups.sizes)).astype(np.float64)
-    fitting = matches(known.clues, asked, sizes[:, None])[:, 0][known.tuples.member]
     rows = world.row_of[targets]
     released, original = _coded_items(shown, labels), _coded_items(was, labels)
     judge = _Judge(len(targets))
     for start, stop in _blocks(len(labels), max(len(groups.sizes), len(targets))):
         codes, at = released.between(start, stop)
-        weights = _histogram(codes, seen[at], len(groups.sizes), stop - start)
+        weights = np.column_stack([_histogram(codes, seen[at], len(groups.sizes), stop - start), sizes])
         values = matches(known.clues, asked, weights)[known.tuples.member]
+        values, fitting = values[:, :-1], values[:, -1]
         has = _has(codes, at, rows, world.after.height, stop - start)
         absent = _has(*original.between(start, stop), targets, world.people, stop - start)
         has[rows < 0] = absent[rows < 0]
@@ -178,7 +178,7 @@ def _after(world: World, sensitive: str, known: Knowledge, names: tuple[str, ...
 
 def _before(world: World, was: pl.DataFrame, names: tuple[str, ...], targets: Longs) -> tuple[Floats, Floats, Floats]:
     """Judge the same attacks on the original: the rows that fit are those with equal values."""
-    groups = group([world.column("before", name) for name in names], world.people)
+    groups = world.equal("before", names)
     asked, of_target = np.unique(groups.member[targets], return_inverse=True)
     number = np.full(len(groups.sizes), -1, dtype=np.int64)
     number[asked] = np.arange(len(asked))

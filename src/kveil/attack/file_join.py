@@ -41,7 +41,7 @@ def attackers_file(world: World, original: Source, attacker: Source) -> FileJoin
             f"{attacker.name} has none of the quasi-identifiers {listing(policy.quasi_identifiers)}; give --attacker a "
             "file whose columns are called as in the policy."
         )
-    released = group([world.column("after", name) for name in names], world.after.height)
+    released = world.equal("after", names)
     rows = world.sample(affordable(len(released.sizes), len(names)), among=np.arange(attacker.rows, dtype=np.int64))
     texts = {name: coded(released_texts(attacker, policy, name)).at(rows) for name in names}
     tuples = group(list(texts.values()), len(rows))

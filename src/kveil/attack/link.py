@@ -41,7 +41,7 @@ def knowledge(world: World, names: tuple[str, ...], targets: Longs, shown: Equal
     """Return what somebody who knows the named attributes of the targets can match them with."""
     known = [world.column("before", name).at(targets) for name in names]
     tuples = group(known, len(targets))
-    groups = shown or group([world.column("after", name) for name in names], world.after.height)
+    groups = shown or world.equal("after", names)
     clues: list[Clue] = []
     for name, column in zip(names, known, strict=True):
         released = world.column("after", name)
@@ -84,8 +84,7 @@ def chances(world: World, known: Knowledge, hidden: Bools) -> tuple[Floats, Floa
 
 def chances_before(world: World, names: tuple[str, ...], targets: Longs) -> Floats:
     """Return every target's chance in the original itself, its identifiers taken away."""
-    groups = group([world.column("before", name) for name in names], world.people)
-    return 1 / groups.own[targets]
+    return 1 / world.equal("before", names).own[targets]
 
 
 def _journalist(world: World, names: tuple[str, ...], hidden: Bools) -> Floats:
@@ -97,8 +96,8 @@ def _journalist(world: World, names: tuple[str, ...], hidden: Bools) -> Floats:
     if not len(rows):
         return np.zeros(0)
     shown = [world.column("after", name).at(rows) for name in names]
-    tuples = group(shown, len(rows))
-    everyone = group([world.column("before", name) for name in names], world.people)
+    tuples = group(shown, len(rows)) if hidden.any() else world.equal("after", names)
+    everyone = world.equal("before", names)
     most = affordable(len(everyone.sizes), len(names))
     if len(tuples.first) > most:
         chosen = world.sample(most, among=np.arange(len(rows), dtype=np.int64))
@@ -120,7 +119,7 @@ def _journalist(world: World, names: tuple[str, ...], hidden: Bools) -> Floats:
 
 def linking(world: World, names: tuple[str, ...]) -> list[Linking]:
     """Play prosecutor, journalist and marketer with knowledge of the named attributes."""
-    groups = group([world.column("after", name) for name in names], world.after.height)
+    groups = world.equal("after", names)
     targets = world.sample(affordable(len(groups.sizes), len(names)))
     hidden = world.hidden(names)
     chance, most = chances(world, knowledge(world, names, targets, groups), hidden)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from kveil.arrays import Bools, Floats, Longs
+from kveil.arrays import Bools, Floats, Longs, Words
 from kveil.attack.cover import Cover
 from kveil.table.columns import codes_among
 
-CHUNK = 8_000_000  # cells that are matched at once, in bytes
-WIDEST = 200_000_000  # cells of all clues together that are laid out over all groups beforehand
+CHUNK = 8_000_000  # cells that are looked at at once, in bytes
+MATCHED = 2_000_000  # bytes of bits that are matched at once: what stays close to the processor
+WIDEST = 100_000_000  # bytes of bits of all clues together that are laid out over all groups beforehand
+SPARSE = 64  # where fewer than one cell in so many fits, those that do are added up one by one
+PACKED = 2**62  # keys of several columns in one number stay below this
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,11 @@ class CodedTexts:
 
     def at(self, rows: Longs) -> CodedTexts:
         """Return the column at some rows, with only the texts that occur there."""
-        used, codes = np.unique(self.codes[rows], return_inverse=True)
-        return CodedTexts([self.texts[i] for i in used.tolist()], codes.reshape(-1).astype(np.int64))
+        codes = self.codes[rows]
+        used = np.bincount(codes, minlength=len(self.texts)) > 0
+        if used.all():
+            return CodedTexts(self.texts, codes)
+        return CodedTexts([self.texts[i] for i in np.flatnonzero(used).tolist()], (np.cumsum(used) - 1)[codes])
 
 
 def coded(column: pl.Series) -> CodedTexts:
@@ -52,13 +57,20 @@ class EqualRows:
 
 
 def group(columns: Sequence[CodedTexts], rows: int) -> EqualRows:
-    """Return the groups of equal rows; O(rows log rows) per column."""
+    """Return the groups of equal rows, in the order of their codes; O(rows log rows) time."""
     key = np.zeros(rows, dtype=np.int64)
-    first = np.zeros(min(rows, 1), dtype=np.int64)
+    span = 1
     for column in columns:
-        _, first, key = np.unique(key * len(column.texts) + column.codes, return_index=True, return_inverse=True)
-        key = key.reshape(-1)
-    return EqualRows(key, first, np.bincount(key, minlength=len(first)).astype(np.int64))
+        if span * len(column.texts) > PACKED:  # every key so far gets a number of its own
+            used, key = np.unique(key, return_inverse=True)
+            key, span = key.reshape(-1), len(used)
+        key = key * len(column.texts) + column.codes
+        span *= len(column.texts)
+    used, member = np.unique(key, return_inverse=True)
+    member = member.reshape(-1)
+    first = np.empty(len(used), dtype=np.int64)
+    first[member[::-1]] = np.arange(rows - 1, -1, -1)  # of equal rows the first is written last
+    return EqualRows(member, first, np.bincount(member, minlength=len(first)).astype(np.int64))
 
 
 class Clue(Protocol):
@@ -130,22 +142,55 @@ class ShownText:
 def matches(clues: Sequence[Clue], asked: int, weights: Floats) -> Floats:
     """Return for everyone asked for the sum of the weights of all groups that fit every clue.
 
-    ``weights`` has a row per group; the result has a row per one asked for. O(asked · groups · (clues + columns)) time,
-    O(groups) memory beyond fixed limits.
+    ``weights``, whole numbers, has a row per group; the result has a row per one asked for. Which groups fit is kept
+    as a bit per group. O(asked · groups · clues / 64) steps and what fits, O(groups) memory beyond fixed limits.
     """
     groups = weights.shape[0]
     sums = np.zeros((asked, weights.shape[1]))
-    step = max(CHUNK // max(groups, 1), 1)
-    exact = weights.sum(initial=0.0) < 2**24  # in single precision
-    kind = np.float32 if exact else np.float64
-    heavy: NDArray[Any] = weights.astype(kind)
+    if not groups or not asked:
+        return sums
+    words = -(-groups // 64)
     most = WIDEST // max(len(clues), 1)
-    laid = [clue.table(np.arange(clue.kinds)) if clue.kinds * groups <= most else None for clue in clues]
+    laid = [_bits(clue, np.arange(clue.kinds), words) if clue.kinds * words * 8 <= most else None for clue in clues]
+    everything = _packed(np.ones((1, groups), dtype=bool))
+    step = max(MATCHED // (words * 8), 1)
     for start in range(0, asked, step):
         part = slice(start, start + step)
-        fits = np.ones((min(step, asked - start), groups), dtype=bool)
-        for clue, table in zip(clues, laid, strict=True):
+        fits = np.repeat(everything, min(step, asked - start), axis=0)
+        for clue, bits in zip(clues, laid, strict=True):
             values = clue.values[part]
-            fits &= clue.table(values) if table is None else table[values]
-        sums[part] = fits.astype(kind) @ heavy
+            fits &= _bits(clue, values, words) if bits is None else bits[values]
+        sums[part] = _fitting(fits, weights)
     return sums
+
+
+def _packed(fits: Bools) -> Words:
+    """Return a bit per group; those beyond the last group are not set."""
+    bits = np.packbits(fits, axis=1)
+    whole = np.zeros((len(bits), -(-bits.shape[1] // 8) * 8), dtype=np.uint8)
+    whole[:, : bits.shape[1]] = bits
+    return whole.view(np.uint64)
+
+
+def _bits(clue: Clue, values: Longs, words: int) -> Words:
+    """Return which groups some values fit, in so many words of a bit per group."""
+    bits = np.zeros((len(values), words), dtype=np.uint64)
+    step = max(CHUNK // (words * 64), 1)
+    for start in range(0, len(values), step):
+        bits[start : start + step] = _packed(clue.table(values[start : start + step]))
+    return bits
+
+
+def _fitting(fits: Words, weights: Floats) -> Floats:
+    """Return for every row of bits the sum of the weights of those that are set."""
+    groups = weights.shape[0]
+    row, word = np.nonzero(fits != 0)
+    if len(row) * SPARSE > fits.size * 8:
+        exact = weights.sum(initial=0.0) < 2**24  # in single precision
+        kind = np.float32 if exact else np.float64
+        whole: Floats = np.unpackbits(fits.view(np.uint8), axis=1, count=groups).astype(kind) @ weights.astype(kind)
+        return whole
+    at, bit = np.nonzero(np.unpackbits(fits[row, word][:, None].view(np.uint8), axis=1))
+    of_row, group = row[at], word[at] * 64 + bit
+    sums = [np.bincount(of_row, weights=own[group], minlength=len(fits)) for own in weights.T]
+    return np.stack(sums, axis=1)

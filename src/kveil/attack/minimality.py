@@ -15,7 +15,6 @@ import numpy as np
 
 from kveil.arrays import Bools, Floats
 from kveil.attack.attacks import Rerun
-from kveil.attack.match import group
 from kveil.attack.rate import rate_of
 from kveil.attack.world import World
 
@@ -60,7 +59,7 @@ def minimality(world: World, sensitive: str, remake: Remake) -> list[Rerun]:
     worlds = _Worlds([own for own in _assignments(truth) if _fits(places, own, kinds, rows)])
     everything = np.ones(len(worlds.values), dtype=bool)
     same = np.array([remake(sensitive, own) == rows for own in worlds.values], dtype=bool)
-    alike = group([world.column("before", name) for name in names], world.people)
+    alike = world.equal("before", names)
     before = np.array([_share(truth, alike.member == alike.member[i], truth[i]) for i in range(world.people)])
     return [
         Rerun(

@@ -8,7 +8,7 @@ import polars as pl
 from kveil.arrays import Floats, Longs
 from kveil.attack.attacks import MissingPeople
 from kveil.attack.link import affordable, knowledge
-from kveil.attack.match import group, matches
+from kveil.attack.match import matches
 from kveil.attack.rate import rate_of
 from kveil.attack.world import World
 
@@ -23,7 +23,7 @@ def who_is_missing(world: World, sensitive: str, names: tuple[str, ...]) -> list
     left_out = np.flatnonzero(world.row_of < 0)
     if not len(left_out) or not was.height or not shown.height:
         return []
-    groups = group([world.column("after", name) for name in names], world.after.height)
+    groups = world.equal("after", names)
     targets = world.sample(affordable(len(groups.sizes), len(names)), among=left_out)
     known = knowledge(world, names, targets, groups)
     seen = np.bincount(groups.member[~world.hidden(names)], minlength=len(groups.sizes)).astype(np.float64)

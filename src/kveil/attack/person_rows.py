@@ -11,7 +11,7 @@ from kveil.attack.attacks import Inconsistency
 from kveil.attack.cover import Cover
 from kveil.attack.fingerprints import MOST_TARGETS
 from kveil.attack.link import chances, knowledge
-from kveil.attack.match import coded, group, matches
+from kveil.attack.match import coded, matches
 from kveil.attack.rate import rate_of
 from kveil.attack.world import World
 from kveil.files import Source
@@ -24,7 +24,7 @@ def inconsistency(world: World, release: Source) -> Inconsistency:
     A release in sets, or a long one of kveil's, shows every person once: nothing can be put together.
     """
     names = tuple(world.policy.quasi_identifiers)
-    before = group([world.column("before", name) for name in names], world.people)
+    before = world.equal("before", names)
     targets = world.sample(MOST_TARGETS)
     if world.policy.release.shape == "long" and INDIVIDUAL in release.frame.columns:
         chance, differing = _put_together(world, release, names, targets)

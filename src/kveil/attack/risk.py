@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
@@ -9,38 +10,73 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kveil.arrays import Longs
+from kveil.arrays import Bools, Ints
 from kveil.files import Source
+from kveil.kernels.grouping.groups import group_rows
 from kveil.policy.attributes import Ranges
 from kveil.policy.model import Policy
-from kveil.table.columns import code_texts
+from kveil.table.columns import Coded, code_texts
 from kveil.verifier.rows import original_rows
 from kveil.words import count, listing
 
 MOST_SETS = 400  # sets of attributes that are looked at
 LARGEST_SET = 4
+DENSE = 8  # cells per distinct row up to which groups are counted in a table of all that could be
 OTHER_K = (2, 3, 5, 10, 20, 50)
 
 
 class _EqualOver:
-    """Rows as integer codes, and the groups of equal rows over any attributes."""
+    """The distinct rows as integer codes, with how many rows have each, and the groups of equal rows over attributes.
+
+    Everything is reckoned on distinct rows, of which a long table has few; whatever is counted is counted in rows.
+    """
 
     def __init__(self, texts: pl.DataFrame) -> None:
+        columns = [code_texts(texts[name]) for name in texts.columns]
+        member, first = group_rows(np.array([column.codes for column in columns], dtype=np.int32))
         self.rows = texts.height
-        self.codes: dict[str, Longs] = {}
-        for name in texts.columns:
-            self.codes[name] = code_texts(texts[name]).codes.astype(np.int64)
+        self.weights = np.bincount(member, minlength=len(first))
+        self.columns = {
+            name: Coded(column.texts, column.codes[first]) for name, column in zip(texts.columns, columns, strict=True)
+        }
+        self._known: dict[frozenset[str], Ints] = {}
 
-    def sizes(self, names: Sequence[str], other: dict[str, Longs] | None = None) -> Longs:
-        """Return for every row how many rows are equal to it over the names; ``other`` replaces columns."""
-        if not names:
-            return np.full(self.rows, self.rows, dtype=np.int64)
-        key = np.zeros(self.rows, dtype=np.int64)
-        for name in names:
-            codes = (other or {}).get(name, self.codes[name])
-            _, key = np.unique(key * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
-            key = key.reshape(-1)
-        return np.bincount(key)[key].astype(np.int64)
+    def count(self, chosen: Bools) -> int:
+        """Return how many rows the chosen distinct ones stand for."""
+        return int(self.weights[chosen].sum())
+
+    def share(self, chosen: Bools) -> float:
+        """Return the share of all rows that the chosen distinct ones stand for."""
+        return self.count(chosen) / self.rows if self.rows else 0.0
+
+    def sizes(self, names: Sequence[str]) -> Ints:
+        """Return for every distinct row how many rows are equal to it over the names.
+
+        Those over many names are kept: they are few, and asked for again.
+        """
+        key = frozenset(names)
+        if key in self._known:
+            return self._known[key]
+        sizes = self._sizes([self.columns[name].codes for name in names])
+        if len(key) > LARGEST_SET:
+            self._known[key] = sizes
+        return sizes
+
+    def sizes_with(self, names: Sequence[str], other: str, codes: Ints) -> Ints:
+        """Return the same where one of the names has other codes."""
+        return self._sizes([codes if name == other else self.columns[name].codes for name in names])
+
+    def _sizes(self, columns: list[Ints]) -> Ints:
+        if not columns or not self.rows:
+            return np.full(len(self.weights), self.rows, dtype=np.int32)
+        spans = [int(codes.max()) + 1 for codes in columns]
+        if math.prod(spans) <= DENSE * len(self.weights):
+            group = columns[0]
+            for codes, span in zip(columns[1:], spans[1:], strict=True):
+                group = group * np.int32(span) + codes
+        else:
+            group, _ = group_rows(np.array(columns, dtype=np.int32))
+        return np.bincount(group, weights=self.weights).astype(np.int32)[group]
 
 
 def raw_risk(source: Source, policy: Policy) -> dict[str, Any]:
@@ -59,13 +95,13 @@ def raw_risk(source: Source, policy: Policy) -> dict[str, Any]:
         "constraints": _constraints(groups, policy),
         "attributes": _attributes(groups, names),
         "smallest_sets": smallest_sets(groups, names),
-        "levels": _levels(groups, policy, rows.texts),
+        "levels": _levels(groups, policy),
     }
 
 
 def _unique(groups: _EqualOver, names: tuple[str, ...]) -> dict[str, Any]:
-    alone = int((groups.sizes(names) == 1).sum()) if groups.rows else 0
-    return {"attributes": list(names), "rows": alone, "share": alone / groups.rows if groups.rows else 0.0}
+    alone = groups.sizes(names) == 1
+    return {"attributes": list(names), "rows": groups.count(alone), "share": groups.share(alone)}
 
 
 def _constraints(groups: _EqualOver, policy: Policy) -> list[dict[str, Any]]:
@@ -82,17 +118,17 @@ def _constraints(groups: _EqualOver, policy: Policy) -> list[dict[str, Any]]:
         names = policy.attributes_of(model)
         sizes = groups.sizes(names)
         bad = sizes < k
-        drivers = {name: int((bad & (groups.sizes([n for n in names if n != name]) >= k)).sum()) for name in names}
+        drivers = {name: groups.count(bad & (groups.sizes([n for n in names if n != name]) >= k)) for name in names}
         found.append(
             {
                 "constraint": position,
                 "model": model.model,
                 "attributes": list(names),
                 "k": k,
-                "below_k": int(bad.sum()),
-                "share": float(bad.mean()) if groups.rows else 0.0,
+                "below_k": groups.count(bad),
+                "share": groups.share(bad),
                 "drivers": dict(sorted(drivers.items(), key=lambda pair: -pair[1])),
-                "below_other_k": {str(other): int((sizes < other).sum()) for other in sorted({*OTHER_K, k})},
+                "below_other_k": {str(other): groups.count(sizes < other) for other in sorted({*OTHER_K, k})},
             }
         )
     return found
@@ -104,13 +140,13 @@ def _attributes(groups: _EqualOver, names: tuple[str, ...]) -> list[dict[str, An
     found: list[dict[str, Any]] = []
     for name in names:
         others = [other for other in names if other != name]
-        without = groups.sizes(others) == 1 if others else np.zeros(groups.rows, dtype=bool)
+        without = groups.sizes(others) == 1 if others else np.zeros(len(alone), dtype=bool)
         found.append(
             {
                 "attribute": name,
-                "values": len(np.unique(groups.codes[name])),
-                "unique_alone": int((groups.sizes([name]) == 1).sum()),
-                "unique_through_it": int((alone & ~without).sum()),
+                "values": len(groups.columns[name].texts),
+                "unique_alone": groups.count(groups.sizes([name]) == 1),
+                "unique_through_it": groups.count(alone & ~without),
             }
         )
     found.sort(key=lambda entry: -entry["unique_through_it"])
@@ -124,7 +160,7 @@ def smallest_sets(groups: _EqualOver, names: tuple[str, ...], most: float = 0.5)
     size that has such a set, at four attributes, or after a fixed number of sets. ``best`` has the most telling
     sets of each size.
     """
-    values = {name: len(np.unique(groups.codes[name])) for name in names}
+    values = {name: len(groups.columns[name].texts) for name in names}
     ordered = sorted(names, key=lambda name: -values[name])
     looked = 0
     best: list[dict[str, Any]] = []
@@ -135,7 +171,7 @@ def smallest_sets(groups: _EqualOver, names: tuple[str, ...], most: float = 0.5)
             if looked >= MOST_SETS:
                 break
             looked += 1
-            share = float((groups.sizes(chosen) == 1).mean()) if groups.rows else 0.0
+            share = groups.share(groups.sizes(chosen) == 1)
             found.append({"attributes": [name for name in names if name in chosen], "share": share})
         found.sort(key=lambda entry: -entry["share"])
         best += found[:3]
@@ -145,46 +181,45 @@ def smallest_sets(groups: _EqualOver, names: tuple[str, ...], most: float = 0.5)
     return {"threshold": most, "sets": enough[:5], "best": best, "looked_at": looked, "complete": looked < MOST_SETS}
 
 
-def _levels(groups: _EqualOver, policy: Policy, texts: pl.DataFrame) -> list[dict[str, Any]]:
+def _levels(groups: _EqualOver, policy: Policy) -> list[dict[str, Any]]:
     """Return for each attribute how many rows still break a model when it alone goes up, level by level."""
     asked = [(getattr(model, "k", 0), policy.attributes_of(model)) for model in policy.privacy]
     asked = [(k, names) for k, names in asked if k]
+    nobody = np.zeros(len(groups.weights), dtype=bool)
+    broken = [groups.sizes(names) < k for k, names in asked]
 
-    def broken(other: dict[str, Longs]) -> int:
-        bad = np.zeros(groups.rows, dtype=bool)
-        for k, names in asked:
-            bad |= groups.sizes(names, other) < k
-        return int(bad.sum())
+    def still_broken(name: str, rung: Ints) -> int:
+        bad = nobody.copy()
+        for own, (k, names) in zip(broken, asked, strict=True):
+            bad |= groups.sizes_with(names, name, rung) < k if name in names else own
+        return groups.count(bad)
 
-    found = []
-    for name in policy.quasi_identifiers:
-        rungs = _rungs(policy, name, texts[name])
-        found.append(
-            {
-                "attribute": name,
-                "below_k": [broken({}), *(broken({name: rung}) for rung in rungs)],
-            }
-        )
-    return found
+    as_it_is = groups.count(np.logical_or.reduce([nobody, *broken]))
+    return [
+        {
+            "attribute": name,
+            "below_k": [as_it_is, *(still_broken(name, rung) for rung in _rungs(policy, name, groups.columns[name]))],
+        }
+        for name in policy.quasi_identifiers
+    ]
 
 
-def _rungs(policy: Policy, name: str, texts: pl.Series) -> list[Longs]:
+def _rungs(policy: Policy, name: str, column: Coded) -> list[Ints]:
     """Return a column's codes at every level above its leaves; `ranges` has one, `*`."""
-    coded = code_texts(texts)
-    distinct, codes = coded.texts, coded.codes
+    distinct, codes = column.texts, column.codes
     spec = policy.attributes[name].hierarchy
     if isinstance(spec, Ranges):
-        return [np.zeros(len(codes), dtype=np.int64)]
+        return [np.zeros(len(codes), dtype=np.int32)]
     up = policy.ways_up(name, distinct)
     ways = [way if len(way := up.of(value)) > 1 else (value, up.root) for value in distinct]
     height = max((len(way) for way in ways), default=1) - 1
-    found = []
+    rungs = []
     for level in range(1, height + 1):
         # Full-domain level n shows each leaf's ancestor at depth at most height - n.
         labels = [way[max(len(way) - 1 - (height - level), 0)] for way in ways]
         number = {label: i for i, label in enumerate(dict.fromkeys(labels))}
-        found.append(np.array([number[label] for label in labels], dtype=np.int64)[codes])
-    return found
+        rungs.append(np.array([number[label] for label in labels], dtype=np.int32)[codes])
+    return rungs
 
 
 def risk_sentences(risk: dict[str, Any]) -> list[str]:

@@ -11,11 +11,11 @@ import polars as pl
 
 from kveil.arrays import Bools, Longs
 from kveil.attack.cover import Cover, cover
-from kveil.attack.match import CodedTexts, coded
+from kveil.attack.match import CodedTexts, EqualRows, coded, group
 from kveil.files import Source
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
-from kveil.verifier.rows import ITEM, ROW, original_rows, release_rows, released_texts
+from kveil.verifier.rows import ITEM, ROW, Rows, original_rows, release_rows, released_texts
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class World:
     persons: bool
     starred: Bools
     _coded: dict[tuple[str, str], CodedTexts] = field(default_factory=dict)
+    _equal: dict[tuple[str, tuple[str, ...]], EqualRows] = field(default_factory=dict)
 
     @property
     def people(self) -> int:
@@ -58,6 +59,14 @@ class World:
         if key not in self._coded:
             self._coded[key] = coded((self.before if side == "before" else self.after)[name])
         return self._coded[key]
+
+    def equal(self, side: str, names: tuple[str, ...]) -> EqualRows:
+        """Return the groups of rows of ``before`` or ``after`` that are equal over the names."""
+        key = (side, names)
+        if key not in self._equal:
+            rows = self.people if side == "before" else self.after.height
+            self._equal[key] = group([self.column(side, name) for name in names], rows)
+        return self._equal[key]
 
     def cover(self, name: str, values: Sequence[str], shown: Sequence[str]) -> Cover:
         """Return for values and shown texts of an attribute which may stand for which."""
@@ -89,27 +98,22 @@ class World:
         return self.after.select(pl.all_horizontal(pl.col(names) == STAR).alias("star"))["star"].to_numpy()
 
 
-def _texts(source: Source, policy: Policy, first: Longs, stars: bool, skip: set[str]) -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            name: released_texts(source, policy, name, stars=stars).gather(first)
-            for name in policy.released
-            if name not in skip
-        }
-    )
+def _texts(source: Source, policy: Policy, rows: Rows, *, stars: bool) -> pl.DataFrame:
+    """Return the texts of all released columns; where a row is a person, sensitive ones are compared as items."""
+    skip = set(policy.with_role("sensitive")) if rows.persons else set()
+    others = [name for name in policy.released if name not in skip and name not in rows.texts.columns]
+    texts = (released_texts(source, policy, name, stars=stars).alias(name) for name in others)
+    return rows.texts.with_columns(column.gather(rows.source) if rows.persons else column for column in texts)
 
 
 def world_of(policy: Policy, original: Source, release: Source, places: Longs) -> World:
     """Return both tables as an attacker, and whoever judges the attacker, sees them."""
     was = original_rows(original, policy)
     shown = release_rows(release, policy)
-    skip = set(policy.with_role("sensitive")) if was.persons else set()  # sets are compared as items
-    before = _texts(original, policy, was.source, False, skip)
-    after = _texts(release, policy, shown.source, True, skip)
     return World(
         policy,
-        was.texts.with_columns(before.get_columns()).with_columns(was.texts.get_columns()),
-        shown.texts.with_columns(after.get_columns()).with_columns(shown.texts.get_columns()),
+        _texts(original, policy, was, stars=False),
+        _texts(release, policy, shown, stars=True),
         _items(was.items, original, policy, was.height),
         _items(shown.items, release, policy, shown.height),
         places,

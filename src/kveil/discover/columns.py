@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
+
 import numpy as np
 import polars as pl
 
@@ -18,20 +21,54 @@ CHANCE = 0.2  # of the error that chance would leave: a rule that nearly holds l
 class Columns:
     """Columns as codes, with the numbers of groups that were asked for before; missing is a value of its own."""
 
-    def __init__(self, texts: pl.DataFrame) -> None:
+    def __init__(self, texts: pl.DataFrame, codes: Ints | None = None) -> None:
         self.names = texts.columns
         self.rows = texts.height
         self.texts = texts
-        self.codes = np.array([_codes(texts[name]) for name in self.names], dtype=np.int32).reshape(
-            len(self.names), self.rows
-        )
-        self._known: dict[tuple[int, ...], int] = {(): min(self.rows, 1)}
+        if codes is None:
+            codes = np.array([_codes(texts[name]) for name in self.names], dtype=np.int32)
+        self.codes = codes.reshape(len(self.names), self.rows)
+        self._known: dict[tuple[int, ...], int] = {}
+
+    def only(self, names: Sequence[str]) -> Columns:
+        """Return some of the columns."""
+        return Columns(self.texts.select(names), self.codes[[self.names.index(name) for name in names]])
+
+    @cached_property
+    def distinct(self) -> Ints:
+        """The codes of the distinct rows, of which a long table may have few."""
+        first = group_rows(self.codes)[1]
+        return self.codes if len(first) == self.rows else np.ascontiguousarray(self.codes[:, first])
+
+    @cached_property
+    def part(self) -> Ints:
+        """The codes of an even part of the distinct rows, where these are many."""
+        step = max(self.distinct.shape[1] // PART, 1)
+        return self.distinct if step == 1 else np.ascontiguousarray(self.distinct[:, ::step])
 
     def groups(self, columns: tuple[int, ...]) -> int:
         """Return how many different tuples some columns have."""
         if columns not in self._known:
-            self._known[columns] = len(group_rows(self.codes[list(columns)])[1])
+            self._known[columns] = self._groups(self.distinct, columns)
         return self._known[columns]
+
+    def tell_apart(self, columns: tuple[int, ...]) -> bool:
+        """Tell whether some columns tell all distinct rows apart; where they do not, a part often shows it."""
+        part, whole = self.part.shape[1], self.distinct.shape[1]
+        return self._groups(self.part, columns) == part and (part == whole or self.groups(columns) == whole)
+
+    def determine(self, left: tuple[int, ...], right: int) -> bool:
+        """Tell whether some columns determine another one; where they do not, a part often shows it."""
+        both = tuple(sorted((*left, right)))
+        if self.part is not self.distinct and self._groups(self.part, left) != self._groups(self.part, both):
+            return False
+        return self.groups(left) == self.groups(both)
+
+    @staticmethod
+    def _groups(codes: Ints, columns: tuple[int, ...]) -> int:
+        if len(columns) == 1:
+            return int(np.count_nonzero(np.bincount(codes[columns[0]])))
+        return len(group_rows(codes[list(columns)])[1])
 
     def follows(self, left: int, right: int) -> bool:
         """Tell whether a column always has one value where another has one: the rule left -> right."""

@@ -56,19 +56,22 @@ def describe_rules(
         if barred:
             raise PolicyError(f"{listing(barred)} cannot be looked at: the policy never releases it.")
     texts = pl.DataFrame({name: _told(table.texts(name), policy.data.missing if policy else ()) for name in names})
-    declared = [] if policy is None else _declared(texts, policy, table.name)
-    if policy is not None and texts.height:
-        quasi = [name for name in policy.quasi_identifiers if name in names]
-        texts = texts.filter(~pl.all_horizontal(pl.col(quasi).eq_missing(pl.lit(STAR)))) if quasi else texts
-    looked_at = list(names if chosen is None else chosen)
+    quasi = [name for name in policy.quasi_identifiers if name in names] if policy else []
+    if quasi and texts.height:
+        texts = texts.filter(~pl.all_horizontal(pl.col(quasi).eq_missing(pl.lit(STAR))))
+    named = _named(texts, policy, table.name) if policy is not None and policy.dependencies else []
+    every = list(names if chosen is None else chosen)
+    looked_at = every[:MOST_COLUMNS]
+    columns = Columns(texts.select(list(dict.fromkeys([*looked_at, *named]))))
+    declared = _declared(columns, policy, quasi) if policy is not None else []
     progress("looking for rules")
     return {
         "data": table.name,
         "records": texts.height,
-        "columns": looked_at[:MOST_COLUMNS],
-        "left_out": looked_at[MOST_COLUMNS:],
+        "columns": looked_at,
+        "left_out": every[MOST_COLUMNS:],
         "declared": declared,
-        **_holding(Columns(texts.select(looked_at[:MOST_COLUMNS])), policy),
+        **_holding(columns if columns.names == looked_at else columns.only(looked_at), policy),
     }
 
 
@@ -105,15 +108,20 @@ def _told(texts: pl.Series, missing: tuple[str, ...]) -> pl.Series:
     ]
 
 
-def _declared(texts: pl.DataFrame, policy: Policy, name: str) -> list[dict[str, Any]]:
-    absent = [n for rule in policy.dependencies for n in rule.left + rule.right if n not in texts.columns]
+def _named(texts: pl.DataFrame, policy: Policy, name: str) -> list[str]:
+    """Return the columns that declared rules are about: what they name, and the quasi-identifiers beside that."""
+    named = [n for rule in policy.dependencies for n in rule.left + rule.right]
+    absent = [n for n in named if n not in texts.columns]
     if absent:
         raise DataError(f"{name} lacks {listing(absent)}, which a dependency names.")
-    quasi = [n for n in policy.quasi_identifiers if n in texts.columns]
-    shown = texts.filter(~pl.all_horizontal(pl.col(quasi).eq_missing(pl.lit(STAR)))) if quasi else texts
+    return [*named, *(n for n in policy.quasi_identifiers if n in texts.columns)]
+
+
+def _declared(columns: Columns, policy: Policy, quasi: list[str]) -> list[dict[str, Any]]:
+    """Return how the declared rules stand."""
     rules = []
     for rule in policy.dependencies:
-        broken, groups = offending(shown, rule, quasi)
+        broken, groups = offending(columns, rule, quasi)
         rules.append(
             {
                 "rule": rule.rule,

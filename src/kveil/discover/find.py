@@ -2,43 +2,52 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
-from kveil.arrays import Bools, Ints
+from kveil.arrays import Bools, Ints, Longs
 from kveil.discover.columns import PART, Columns
 from kveil.kernels.grouping.groups import group_rows
 
 WIDEST = 2  # attributes on the left of a multivalued rule, and on its right
+PAIRS = 1_000  # of rows with equal left sides that are looked at first
 
 
 def functional_rules(columns: Columns, among: list[int]) -> list[tuple[tuple[int, ...], int]]:
     """Return the minimal rules X -> A that hold, level by level: X -> A where X and XA have as many tuples.
 
     What a smaller left side determines already is not asked again, and nothing is added to a left side that tells
-    all rows apart. (The lattice of TANE, Huhtala et al. 1999, with counts of distinct tuples in place of partitions.)
+    all rows apart. What all others together do not determine, none of them does. (The lattice of TANE, Huhtala et al.
+    1999, with counts of distinct tuples in place of partitions.)
     """
     rules: list[tuple[tuple[int, ...], int]] = []
     determined: dict[tuple[int, ...], set[int]] = {}
-    everything = columns.groups(tuple(among))
+    rights = [a for a in among if columns.determine(tuple(b for b in among if b != a), a)]
     level: list[tuple[int, ...]] = [(a,) for a in among]
     while level:
         for left in level:
             own = {a for i in range(len(left)) for a in determined.get(left[:i] + left[i + 1 :], ())}
-            for a in among:
-                if a not in left and a not in own:
-                    both = tuple(sorted((*left, a)))
-                    if columns.groups(left) == columns.groups(both):
-                        rules.append((left, a))
-                        own.add(a)
+            for a in rights:
+                if a not in left and a not in own and columns.determine(left, a):
+                    rules.append((left, a))
+                    own.add(a)
             determined[left] = own
         level = _wider(
-            [left for left in level if columns.groups(left) < everything and not determined[left].intersection(left)],
-            among,
-            determined,
+            [left for left in level if _worth_widening(columns, left, rights, determined)], among, determined
         )
     return rules
+
+
+def _worth_widening(
+    columns: Columns, left: tuple[int, ...], rights: list[int], determined: dict[tuple[int, ...], set[int]]
+) -> bool:
+    """Tell whether something may follow from more than this left side that does not follow from less."""
+    own = determined[left]
+    if own.intersection(left) or own.union(left).issuperset(rights):
+        return False
+    return not columns.tell_apart(left)
 
 
 def _wider(
@@ -76,8 +85,10 @@ def multivalued_rules(
     A rule is trivial where X determines Y or all the rest. Of Y and its complement the smaller is named. A rule
     whose left side is larger than that of one that holds already is not named again.
     """
-    first = group_rows(columns.codes[among])[1]
-    codes = np.ascontiguousarray(columns.codes[:, first])
+    codes = columns.distinct
+    if len(among) < len(codes):
+        codes = np.ascontiguousarray(codes[:, group_rows(codes[among])[1]])
+    known = _Known(codes, among)
     rules: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
     for size in range(1, WIDEST + 1):
         for left in combinations(among, size):
@@ -86,7 +97,7 @@ def multivalued_rules(
             open_to = [a for a in others if a not in closure]
             if len(open_to) < 2:
                 continue
-            part = _whole_groups(codes, list(left))
+            split = _Split(known, list(left))
             for width in range(1, min(WIDEST, len(open_to) // 2) + 1):
                 for right in combinations(open_to, width):
                     rest = [a for a in open_to if a not in right]
@@ -94,7 +105,7 @@ def multivalued_rules(
                         continue
                     if any(set(x) <= set(left) and set(y) <= set(right) for x, y in rules):
                         continue
-                    if all(independent(own, list(left), list(right), rest).all() for own in (codes[:, part], codes)):
+                    if split.independent(list(right), rest):
                         rules.append((left, right))
     return rules
 
@@ -108,13 +119,54 @@ def _closure(left: tuple[int, ...], functional: list[tuple[tuple[int, ...], int]
         closure |= more
 
 
-def _whole_groups(codes: Ints, left: list[int]) -> Ints:
-    """Return all rows of some groups: a part of many rows that can refute a rule."""
-    if codes.shape[1] <= PART:
-        return np.arange(codes.shape[1], dtype=np.int32)
-    group, first = group_rows(codes[left])
-    sizes = np.bincount(group, minlength=len(first))
-    few = np.zeros(len(first), dtype=bool)
-    order = np.argsort(-sizes, kind="stable")
-    few[order[: max(int(np.searchsorted(np.cumsum(sizes[order]), PART)), 1)]] = True
-    return np.flatnonzero(few[group]).astype(np.int32)
+class _Known:
+    """Which tuples occur, by a random word per value and its sum per tuple: one whose sum is new occurs nowhere."""
+
+    def __init__(self, codes: Ints, among: list[int]) -> None:
+        draw = np.random.default_rng(0)
+        self.codes = codes
+        self.words = {a: draw.integers(2**64, size=int(codes[a].max()) + 1, dtype=np.uint64) for a in among}
+        self.sums = np.zeros(codes.shape[1], dtype=np.uint64)
+        for a in among:
+            self.sums += self.words[a][codes[a]]
+        self.sorted = np.sort(self.sums)
+
+    def may_mix(self, one: Longs, other: Longs, right: list[int]) -> bool:
+        """Tell whether rows with the right side of other rows may all occur; if not, one of them surely does not."""
+        mixed = self.sums[one]
+        for a in right:
+            mixed += self.words[a][self.codes[a, other]] - self.words[a][self.codes[a, one]]
+        at = np.minimum(np.searchsorted(self.sorted, mixed), len(self.sorted) - 1)
+        return bool((self.sorted[at] == mixed).all())
+
+
+class _Split:
+    """Distinct rows in their groups of equal left sides, and whether right sides are independent of the rest in each.
+
+    Most are not, and a few pairs of rows of one group show it: the one with the other's right side occurs nowhere.
+    """
+
+    def __init__(self, known: _Known, left: list[int]) -> None:
+        self.known, self.codes, self.left = known, known.codes, left
+        self.group, first = group_rows(self.codes[left])
+        self.sizes = np.bincount(self.group, minlength=len(first))
+        order = np.argsort(self.group, kind="stable")
+        at = np.flatnonzero(np.diff(self.group[order]) == 0)
+        at = at[:: max(len(at) // PAIRS, 1)]
+        self.pairs = order[at], order[at + 1]
+
+    def independent(self, right: list[int], rest: list[int]) -> bool:
+        """Tell whether each right side occurs with each rest, in all groups."""
+        if not self.known.may_mix(*self.pairs, right):
+            return False
+        return all(bool(independent(codes, self.left, right, rest).all()) for codes in (self._part, self.codes))
+
+    @cached_property
+    def _part(self) -> Ints:
+        """All rows of some groups: a part of many rows that can refute a rule."""
+        if self.codes.shape[1] <= PART:
+            return self.codes
+        few = np.zeros(len(self.sizes), dtype=bool)
+        order = np.argsort(-self.sizes, kind="stable")
+        few[order[: max(int(np.searchsorted(np.cumsum(self.sizes[order]), PART)), 1)]] = True
+        return np.ascontiguousarray(self.codes[:, few[self.group]])

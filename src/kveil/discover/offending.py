@@ -37,9 +37,9 @@ class OffendingGroup:
         return {"left": self.left, "right": self.right, "right_sides": self.rights, "records": self.records}
 
 
-def offending(texts: pl.DataFrame, rule: Dependency, over: Sequence[str]) -> tuple[int, list[OffendingGroup]]:
+def offending(columns: Columns, rule: Dependency, over: Sequence[str]) -> tuple[int, list[OffendingGroup]]:
     """Return how many left sides break a rule, and the largest of their groups."""
-    columns = Columns(texts)
+    texts = columns.texts
     number = {name: i for i, name in enumerate(columns.names)}
     left = [number[name] for name in rule.left]
     right = [number[name] for name in rule.right if name not in rule.left]
@@ -57,7 +57,7 @@ def offending(texts: pl.DataFrame, rule: Dependency, over: Sequence[str]) -> tup
     names = [columns.names[a] for a in right]
     groups = []
     for g in _largest(texts.select(rule.left), first, sizes, np.flatnonzero(bad)):
-        seen = texts.select(names)[np.flatnonzero(group == g).tolist()].unique().sort(names)
+        seen = texts.select(names)[np.flatnonzero(group == g)].unique().sort(names)
         side = texts.select(rule.left).row(int(first[g]), named=True)
         groups.append(OffendingGroup(side, seen.head(VALUES).to_dicts(), seen.height, int(sizes[g])))
     return int(bad.sum()), groups
@@ -67,7 +67,7 @@ def _largest(lefts: pl.DataFrame, first: Ints, sizes: Longs, chosen: Longs) -> l
     """Return the few largest of some groups, equal ones in the order of their left sides."""
     if not len(chosen):
         return []
-    keys = lefts.fill_null("")[first[chosen].tolist()].with_columns(pl.Series("\0size", -sizes[chosen]))
+    keys = lefts.fill_null("")[first[chosen]].with_columns(pl.Series("\0size", -sizes[chosen]))
     order = keys.select(pl.arg_sort_by("\0size", *lefts.columns)).to_series().to_list()
     return [int(g) for g in chosen[order][:SHOWN]]
 

@@ -109,6 +109,6 @@ def align(owner: Owner | None, policy: Policy, *, released: int, original: int) 
         )
     if len(owner.rows) and not (owner.rows.min() >= 0 and owner.rows.max() < original):
         raise DataError("the owner's file names rows that the original does not have; check --owner.")
-    if len(np.unique(owner.rows)) != len(owner.rows):
+    if np.bincount(owner.rows, minlength=1).max() > 1:
         raise DataError("the owner's file names an input row twice; check --owner.")
     return owner.rows

@@ -67,6 +67,6 @@ class Owner:
 
 def _numbers(rows: list[Any], kind: type) -> NDArray[Any]:
     """Return row numbers of the file, which count from 1, as they count from 0."""
-    if not all(type(row) is int for row in rows):
+    if not set(map(type, rows)) <= {int}:
         raise TypeError("row numbers are whole numbers")
     return np.array(rows, dtype=kind) - 1

@@ -277,7 +277,7 @@ def at_prices(
 ) -> tuple[Fraction, dict[Any, Fraction]]:
     """The kernel's value of the bound at drawn prices, and these prices by row."""
     lattice, whole = levels.lattice_of(table, [0, 1], fine)
-    first = [int(np.flatnonzero(table.distinct.member == d)[0]) for d in range(len(set(rows)))]
+    first = lattice.first.tolist()
     price = np.array([drawn[d] * whole // 40 for d in range(len(first))], dtype=np.int64)
     used = np.zeros(len(first), dtype=np.int64)
     value = int((lattice.weight * price).sum()) - excess(lattice, price, k, used)

@@ -27,7 +27,7 @@ from kveil.progress import Progress
 from kveil.stopping import Stop, current
 from kveil.table.table import Table
 
-SECONDS = 150.0
+SECONDS = 45.0
 
 
 @dataclass(frozen=True)

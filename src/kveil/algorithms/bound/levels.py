@@ -68,6 +68,11 @@ class DepthTable:
     costs: list[Longs]
     star: int  # what a suppressed cell costs
 
+    @property
+    def step(self) -> int:
+        """What the lowest step up costs at most."""
+        return int(self.costs[-2].max(initial=0)) if len(self.costs) > 1 else self.star
+
 
 def _tree_levels(table: Table, position: int, low: Ints, high: Ints) -> DepthTable:
     tree = table.trees[position]
@@ -127,23 +132,28 @@ def _span_levels(table: Table, position: int, low: Ints, high: Ints, fine: Finen
 
 
 def lattice_of(table: Table, positions: list[int], fine: Fineness) -> tuple[CoverLattice, int]:
-    """Return the distinct tuples over some attributes with all that may cover them, and what a star costs at least."""
+    """Return the distinct tuples over some attributes with all that may cover them, and what a star costs at least.
+
+    Attributes in which one step up costs most come first: where they have gone up, little else is worth looking at.
+    Tuples stand in the order of their deepest nodes, so that those of a node lie close together.
+    """
     low, high = table.low[positions], table.high[positions]
     member, first = group_rows(low if table.low is table.high else np.concatenate([low, high]))
     weight = np.bincount(member, minlength=len(first)).astype(np.int64)
-    found = [
+    tables = [
         _tree_levels(table, position, low[a, first], high[a, first])
         if isinstance(table.trees[position], Tree)
         else _span_levels(table, position, low[a, first], high[a, first], fine)
         for a, position in enumerate(positions)
     ]
-    at = np.cumsum([0, *(len(levels.nodes) for levels in found)])
-    above = np.array([node for levels in found for node in levels.nodes], dtype=np.int32)
-    cost = np.array([own for levels in found for own in levels.costs], dtype=np.int64)
+    tables.sort(key=lambda levels: -levels.step)
+    order = np.lexsort([levels.nodes[-1] for levels in reversed(tables)])
+    at = np.cumsum([0, *(len(levels.nodes) for levels in tables)])
+    above = np.array([node[order] for levels in tables for node in levels.nodes], dtype=np.int32)
+    cost = np.array([own[order] for levels in tables for own in levels.costs], dtype=np.int64)
     spans = any(isinstance(table.trees[position], Scale) for position in positions)
-    return CoverLattice(at, above, cost, weight, 2 * fine.parts + 1 if spans else 1), sum(
-        levels.star for levels in found
-    )
+    lattice = CoverLattice(at, above, cost, weight[order], first[order], 2 * fine.parts + 1 if spans else 1)
+    return lattice, sum(levels.star for levels in tables)
 
 
 def fit(table: Table, positions: list[int]) -> tuple[list[int], Fineness]:

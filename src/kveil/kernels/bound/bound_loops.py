@@ -5,88 +5,106 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.bound.layout import CoverLattice, LatticeWalk
+from kveil.kernels.bound.layout import SHARED, CoverLattice, NodeWalk
 from kveil.kernels.jit import door, inner
 
 
 @inner
-def extend(lattice: CoverLattice, walk: LatticeWalk, a: int, most: int) -> int:
-    """Go one attribute deeper: keep the tuples that have a node there and cost less than ``most``; return how many."""
-    number = 0
-    row, below = walk.level[a], a + 1
-    for i in range(walk.number[a]):
-        t = walk.tuples[a, i]
+def part(lattice: CoverLattice, walk: NodeWalk, a: int, want: Longs, k: int) -> None:
+    """Part the tuples of a node by their nodes one attribute on, at the level where the walk stands there.
+
+    Nodes with fewer than k rows, or without a tuple whose ``want`` is above the cost, are left out with all that lies
+    under them: it would have no more rows, and cost no less.
+    """
+    row, begin, end = walk.level[a], 0, lattice.above.shape[1]
+    if a > 0:
+        begin, end = walk.start[a - 1, walk.at[a - 1]], walk.start[a - 1, walk.at[a - 1] + 1]
+    nodes = 0
+    for i in range(begin, end):
+        t = walk.members[a, i]
         node = lattice.above[row, t]
         if node < 0:
             continue
-        more = walk.cost[a, t] + lattice.cost[row, t]
-        if more >= most:
+        if walk.place[node] < 0:
+            walk.place[node] = nodes
+            walk.node[nodes] = node
+            walk.tuples[nodes], walk.rows[nodes], walk.most[nodes] = 0, 0, 0
+            nodes += 1
+        g = walk.place[node]
+        walk.tuples[g] += 1
+        walk.rows[g] += lattice.weight[t]
+        walk.most[g] = max(walk.most[g], want[t] - walk.cost[a] - lattice.cost[row, t])
+    groups, filled = 0, 0
+    for g in range(nodes):
+        if walk.rows[g] < k or walk.most[g] <= 0:
+            walk.tuples[g] = -1
             continue
-        walk.cost[below, t] = more
-        h = walk.words[a, t] ^ (np.uint64(node) + np.uint64(1))
-        h *= np.uint64(0xFF51AFD7ED558CCD)
-        walk.words[below, t] = h ^ (h >> np.uint64(32))
-        walk.tuples[below, number] = t
-        number += 1
-    walk.number[below] = number
-    return number
+        walk.start[a, groups] = filled
+        filled += walk.tuples[g]
+        walk.tuples[g] = walk.start[a, groups]
+        groups += 1
+    walk.start[a, groups] = filled
+    if groups > 0:
+        for i in range(begin, end):
+            t = walk.members[a, i]
+            if lattice.above[row, t] >= 0:
+                g = walk.place[lattice.above[row, t]]
+                if walk.tuples[g] >= 0:
+                    walk.members[a + 1, walk.tuples[g]] = t
+                    walk.tuples[g] += 1
+    for g in range(nodes):
+        walk.place[walk.node[g]] = -1
+    walk.groups[a] = groups
 
 
 @inner
-def same_node(lattice: CoverLattice, rows: Longs, one: int, other: int) -> bool:
-    """Tell whether two tuples have the same node."""
-    same = True
-    for a in range(len(rows)):
-        same &= lattice.above[rows[a], one] == lattice.above[rows[a], other]
-    return same
+def next_node(lattice: CoverLattice, walk: NodeWalk, shared_want: Longs, want: Longs, k: int, a: int) -> int:
+    """Go on from the node of attribute ``a`` where the walk stands; return the next one's attribute, -1 at the end.
 
-
-@inner
-def group(lattice: CoverLattice, walk: LatticeWalk, number: int, want: Longs) -> int:
-    """Group the last tuples by their node; return how many groups.
-
-    Only groups with a tuple whose ``want`` is above its cost; others have -1 for a group.
+    An attribute's deepest level first; under a node come the nodes of the next attribute. Up to the nodes that walks
+    share, all of them must see the same, so that there is a ``want`` of its own for these.
     """
-    last = len(walk.level)
-    words = walk.words[last]
-    used = 16
-    while used < 2 * number:
-        used *= 2
-    mask = np.uint64(used - 1)
-    for i in range(used):
-        walk.slots[i] = -1
-    groups = 0
-    for turn in range(2):
-        for i in range(number):
-            t = walk.tuples[last, i]
-            hot = want[t] > walk.cost[last, t]
-            if (turn == 0) != hot:
-                continue
-            slot = words[t] & mask
-            walk.of[t] = -1
-            while True:
-                g = walk.slots[slot]
-                if g < 0:
-                    if hot:
-                        walk.slots[slot] = groups
-                        walk.first[groups] = t
-                        walk.of[t] = groups
-                        groups += 1
-                    break
-                if words[walk.first[g]] == words[t] and same_node(lattice, walk.level, walk.first[g], t):
-                    walk.of[t] = g
-                    break
-                slot = (slot + np.uint64(1)) & mask
-    return groups
+    while True:
+        walk.at[a] += 1
+        if walk.at[a] < walk.groups[a]:
+            begin = walk.start[a, walk.at[a]]
+            walk.cost[a + 1] = walk.cost[a] + lattice.cost[walk.level[a], walk.members[a + 1, begin]]
+            return a
+        walk.level[a] -= 1
+        if walk.level[a] >= lattice.at[a]:
+            part(lattice, walk, a, want if a > SHARED else shared_want, k)
+            walk.at[a] = -1
+        elif a == 0:
+            return -1
+        else:
+            a -= 1
 
 
 @inner
-def is_closed(lattice: CoverLattice, rows: Longs, members: Ints, begin: int, end: int) -> bool:
+def go_under(lattice: CoverLattice, walk: NodeWalk, a: int) -> None:
+    """Let the walk begin with an attribute, under the node where it stands in the one before."""
+    walk.level[a] = lattice.at[a + 1]
+    walk.groups[a] = 0
+    walk.at[a] = 0
+
+
+@inner
+def is_mine(walk: NodeWalk, a: int) -> bool:
+    """Tell whether a walk goes under the node where it stands: those of one attribute are shared by all walks."""
+    if a != min(SHARED, len(walk.level) - 1):
+        return True
+    walk.turn[2] += 1
+    return walk.turn[2] % walk.turn[1] == walk.turn[0]
+
+
+@inner
+def is_closed(lattice: CoverLattice, rows: Longs, chosen: int, members: Ints, begin: int, end: int) -> bool:
     """Tell whether a node is the lowest over its tuples: in no attribute do all of them lie under one below it.
 
     A tree's node has its children one level on, a window the others of its class and of the next within ``ahead``.
+    Only the first ``chosen`` attributes are looked at; what fails there fails with fewer tuples, too.
     """
-    for a in range(len(rows)):
+    for a in range(chosen):
         for level in range(rows[a] + 1, min(rows[a] + 1 + lattice.ahead, lattice.at[a + 1])):
             below = lattice.above[level, members[begin]]
             i = begin if below >= 0 else end + 1
@@ -95,6 +113,38 @@ def is_closed(lattice: CoverLattice, rows: Longs, members: Ints, begin: int, end
             if i == end:
                 return False
     return True
+
+
+@inner
+def may_pay(lattice: CoverLattice, walk: NodeWalk, a: int, want: Longs, k: int) -> bool:
+    """Tell whether k rows or more of the node where the walk stands may pay more than its cost together.
+
+    Those who pay more, and what is missing to k from the next best tuples; beyond so many of these, as the last of
+    them. Where they do not, they do not at a higher cost, nor with fewer rows to choose from.
+    """
+    cost, total, number, full = walk.cost[a + 1], np.int64(0), np.int64(0), 0
+    best, rows = walk.best, walk.best_rows
+    for i in range(walk.start[a, walk.at[a]], walk.start[a, walk.at[a] + 1]):
+        t = walk.members[a + 1, i]
+        p = want[t]
+        if p > cost:
+            total += lattice.weight[t] * (p - cost)
+            number += lattice.weight[t]
+        elif full < len(best) or p > best[full - 1]:
+            place = min(full, len(best) - 1)
+            while place > 0 and best[place - 1] < p:
+                best[place], rows[place] = best[place - 1], rows[place - 1]
+                place -= 1
+            best[place], rows[place] = p, lattice.weight[t]
+            full = min(full + 1, len(best))
+    for i in range(full):
+        taken = min(max(k - number, 0), rows[i])
+        total -= taken * (cost - best[i])
+        number += taken
+    if number < k and full == len(best):
+        total -= (k - number) * (cost - best[full - 1])
+        number = k
+    return number >= k and total > 0
 
 
 @inner
@@ -145,96 +195,41 @@ def best_set(members: Ints, begin: int, end: int, cost: int, weight: Longs, pric
     return total
 
 
-@inner
-def sort_members(tuples: Ints, number: int, of: Ints, groups: int, start: Longs, members: Ints) -> None:
-    """Lay the tuples of every group together."""
-    for g in range(groups + 1):
-        start[g] = 0
-    for i in range(number):
-        if of[tuples[i]] >= 0:
-            start[of[tuples[i]] + 1] += 1
-    for g in range(groups):
-        start[g + 1] += start[g]
-    for i in range(number - 1, -1, -1):
-        t = tuples[i]
-        if of[t] >= 0:
-            start[of[t] + 1] -= 1
-            members[start[of[t] + 1]] = t
-    # Filling from the end has moved every end to the group's begin: shift back.
-    total = 0
-    for i in range(number):
-        if of[tuples[i]] >= 0:
-            total += 1
-    for g in range(groups):
-        start[g] = start[g + 1]
-    start[groups] = total
-
-
-@inner
-def next_levels(lattice: CoverLattice, walk: LatticeWalk, most: int, begin: bool) -> int:
-    """Go on to the next vector of levels, the last attribute first; return how many tuples it has, 0 at the end.
-
-    Levels at which no tuple is left below the cost ``most`` are passed over with all that would follow.
-    """
-    level = walk.level
-    last = len(level) - 1
-    a = np.int64(0 if begin else last)
-    if begin:
-        level[0] = lattice.at[1] - 1
-    else:
-        level[a] -= 1
-    while a >= 0:
-        if level[a] < lattice.at[a]:  # all levels of this attribute are done
-            a -= 1
-            if a >= 0:
-                level[a] -= 1
-            continue
-        left = extend(lattice, walk, a, most)
-        if left == 0:
-            level[a] -= 1
-        elif a == last:
-            return left
-        else:
-            a += 1
-            level[a] = lattice.at[a + 1] - 1
-    return 0
-
-
 @door
 def sum_all(
-    lattice: CoverLattice, walk: LatticeWalk, price: Longs, more: int, k: int, used: Longs, kept_start: Longs,
-    kept_member: Ints, kept_cost: Longs, want: Longs,
+    lattice: CoverLattice, walk: NodeWalk, price: Longs, more: int, k: int, used: Longs, kept_start: Longs,
+    kept_member: Ints, kept_cost: Longs, kept_turn: Longs, want: Longs,
 ) -> tuple[int, int]:  # fmt: skip
     """Sum over all closed nodes; see `bound.excess` and `bound.collect`. ``want`` is the price and ``more``."""
-    last, number = len(walk.level), lattice.above.shape[1]
-    members, start = walk.members, walk.start
-    most = np.int64(0)
-    for t in range(number):
+    last = len(walk.level) - 1
+    for t in range(len(used)):
         used[t] = 0
-        most = max(most, want[t])
     total = np.int64(0)
-    kept = 0
-    left = next_levels(lattice, walk, most, True)
-    while left > 0:
-        groups = group(lattice, walk, left, want)
-        if groups > 0:
-            sort_members(walk.tuples[last], left, walk.of, groups, start, members)
-            for g in range(groups):
-                begin, end = start[g], start[g + 1]
-                price_of = walk.cost[last, members[begin]]
-                if best_set(members, begin, end, price_of, lattice.weight, price, more, k, used, False) == 0:
-                    continue
-                if not is_closed(lattice, walk.level, members, begin, end):
-                    continue
-                total += best_set(members, begin, end, price_of, lattice.weight, price, 0, k, used, True)
-                fits = kept < len(kept_cost) and kept_start[kept] + end - begin <= len(kept_member)
-                if len(kept_cost) > 0 and fits:
+    kept, fits = 0, len(kept_cost) > 0
+    go_under(lattice, walk, 0)
+    a = next_node(lattice, walk, want, want, k, 0)
+    while a >= 0:
+        begin, end, cost = walk.start[a, walk.at[a]], walk.start[a, walk.at[a] + 1], walk.cost[a + 1]
+        members = walk.members[a + 1]
+        if (
+            is_mine(walk, a)
+            and may_pay(lattice, walk, a, want, k)
+            and is_closed(lattice, walk.level, a + 1, members, begin, end)
+        ):
+            if a < last:
+                a += 1
+                go_under(lattice, walk, a)
+            elif best_set(members, begin, end, cost, lattice.weight, price, more, k, used, False) > 0:
+                total += best_set(members, begin, end, cost, lattice.weight, price, 0, k, used, True)
+                fits = fits and kept < len(kept_cost) and kept_start[kept] + end - begin <= len(kept_member)
+                if fits:
                     for i in range(begin, end):
                         kept_member[kept_start[kept] + i - begin] = members[i]
-                    kept_cost[kept] = price_of
+                    kept_cost[kept] = cost
+                    kept_turn[kept] = walk.turn[2]
                     kept += 1
                     kept_start[kept] = kept_start[kept - 1] + end - begin
-        left = next_levels(lattice, walk, most, False)
+        a = next_node(lattice, walk, want, want, k, a)
     return total, kept
 
 
@@ -252,21 +247,19 @@ def sum_kept(
 
 
 @door
-def cheapest_nodes(lattice: CoverLattice, walk: LatticeWalk, k: int, whole: int, least: Longs, weight: Longs) -> None:
-    """Find cheapest nodes; see `bound.cheapest`."""
-    last = len(walk.level)
-    left = next_levels(lattice, walk, whole, True)
-    while left > 0:
-        groups = group(lattice, walk, left, least)
-        if groups > 0:
-            for g in range(groups):
-                weight[g] = 0
-            for i in range(left):
-                t = walk.tuples[last, i]
-                if walk.of[t] >= 0:
-                    weight[walk.of[t]] += lattice.weight[t]
-            for i in range(left):
-                t = walk.tuples[last, i]
-                if walk.of[t] >= 0 and weight[walk.of[t]] >= k:
-                    least[t] = min(least[t], walk.cost[last, t])
-        left = next_levels(lattice, walk, whole, False)
+def cheapest_nodes(lattice: CoverLattice, walk: NodeWalk, k: int, whole: Longs, least: Longs) -> None:
+    """Find cheapest nodes; see `bound.cheapest`. ``least``, at first the ``whole`` of each tuple, is what they cost."""
+    last = len(walk.level) - 1
+    go_under(lattice, walk, 0)
+    a = next_node(lattice, walk, whole, least, k, 0)
+    while a >= 0:
+        if not is_mine(walk, a):
+            pass
+        elif a < last:
+            a += 1
+            go_under(lattice, walk, a)
+        else:
+            for i in range(walk.start[a, walk.at[a]], walk.start[a, walk.at[a] + 1]):
+                t = walk.members[a + 1, i]
+                least[t] = min(least[t], walk.cost[a + 1])
+        a = next_node(lattice, walk, whole, least, k, a)

@@ -6,70 +6,90 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kveil.arrays import Ints, Longs, Words
+from kveil.arrays import Ints, Longs
 
-_FIRST_WORD = 0x9E3779B97F4A7C15  # the fraction of the golden ratio: any odd number with mixed bits does
+BEST = 16  # tuples of a node that are looked at one by one to see whether it can pay
+SHARED = 2  # the attribute whose nodes several walks share
 
 
 class CoverLattice(NamedTuple):
     """Distinct tuples and all that may cover them: node ``above[at[a] + d, t]`` of attribute a at depth d.
 
     -1 where a tuple has no node at that depth, or may not show it. ``cost`` is what the node costs a row, ``weight``
-    how many rows have the tuple. Attribute a has the depths from ``at[a]`` to ``at[a + 1]``. A node counts
-    only if no other one, at most ``ahead`` depths below it, covers all of its tuples, too.
+    how many rows have the tuple, ``first`` one of them. Attribute a has the depths from ``at[a]`` to ``at[a + 1]``. A
+    node counts only if no other one, at most ``ahead`` depths below it, covers all of its tuples, too.
     """
 
     at: Longs
     above: Ints
     cost: Longs
     weight: Longs
+    first: Ints
     ahead: int
 
 
-class LatticeWalk(NamedTuple):
-    """Where a walk over all vectors of levels stands, an attribute per row, and room for grouping what lies there.
+class NodeWalk(NamedTuple):
+    """Where a walk over the nodes stands, attribute by attribute, and room for parting tuples by their nodes.
 
-    ``level`` is the row of ``above`` that each attribute is at. Row a of ``tuples``, of which the first ``number[a]``
-    count, has the tuples that are left once a attributes have been gone down, ``cost`` and ``words`` what each of them
-    costs so far and a hash of its nodes. ``slots``, ``first`` and ``of`` are a hash table over nodes, every group's
-    first tuple, and every tuple's group; ``members`` and ``start`` are the tuples group by group.
+    ``level`` is the row of ``above`` that each attribute is at. The tuples that are left once a attributes have their
+    nodes lie in row a of ``members``, all of one node together: those of attribute a's node g, of ``groups[a]``, from
+    ``start[a, g]`` on in row a + 1. ``at`` is the node where the walk stands, ``cost`` what the nodes so far cost.
+    ``place`` numbers the nodes of one parting, -1 for those not seen; ``node``, ``tuples``, ``rows`` and ``most`` have
+    for each of them which it is, how many tuples and rows it has, and the most that one of them would pay above it.
+    ``best`` and ``best_rows`` have room for the tuples of a node that pay most, and their rows. Of several walks that
+    share the nodes of attribute SHARED, this one goes under every ``turn[1]``-th, beginning with number ``turn[0]``;
+    ``turn[2]`` counts them.
     """
 
     level: Longs
-    tuples: Ints
-    number: Longs
-    cost: Longs
-    words: Words
-    slots: Ints
-    first: Ints
-    of: Ints
     members: Ints
-    start: Longs
+    start: Ints
+    groups: Longs
+    at: Longs
+    cost: Longs
+    place: Ints
+    node: Ints
+    tuples: Ints
+    rows: Longs
+    most: Longs
+    best: Longs
+    best_rows: Longs
+    turn: Longs
 
 
-def new_walk(lattice: CoverLattice) -> LatticeWalk:
-    """Return a walk that has not begun: all tuples, at no cost."""
-    depth, number = len(lattice.at), lattice.above.shape[1]
-    tuples, count = np.zeros((depth, number), dtype=np.int32), np.zeros(depth, dtype=np.int64)
-    tuples[0], count[0] = np.arange(number), number
-    return LatticeWalk(
-        np.zeros(depth - 1, dtype=np.int64),
-        tuples,
-        count,
-        np.zeros((depth, number), dtype=np.int64),
-        np.full((depth, number), _FIRST_WORD, dtype=np.uint64),
-        np.zeros(max(16, 4 << max(number - 1, 0).bit_length()), dtype=np.int32),
-        np.zeros(number, dtype=np.int32),
-        np.zeros(number, dtype=np.int32),
-        np.zeros(number, dtype=np.int32),
-        np.zeros(number + 1, dtype=np.int64),
+def new_walk(lattice: CoverLattice, number_of_walk: int = 0, walks: int = 1) -> NodeWalk:
+    """Return a walk that has not begun: all tuples, at no cost; one of several that share the nodes."""
+    attributes, number = len(lattice.at) - 1, lattice.above.shape[1]
+    nodes = int(lattice.above.max(initial=0)) + 1
+    members = np.zeros((attributes + 1, number), dtype=np.int32)
+    members[0] = np.arange(number)
+    several = min(nodes, number)
+    return NodeWalk(
+        np.zeros(attributes, dtype=np.int64),
+        members,
+        np.zeros((attributes, several + 1), dtype=np.int32),
+        np.zeros(attributes, dtype=np.int64),
+        np.zeros(attributes, dtype=np.int64),
+        np.zeros(attributes + 1, dtype=np.int64),
+        np.full(nodes, -1, dtype=np.int32),
+        np.zeros(several, dtype=np.int32),
+        np.zeros(several, dtype=np.int32),
+        np.zeros(several, dtype=np.int64),
+        np.zeros(several, dtype=np.int64),
+        np.zeros(BEST, dtype=np.int64),
+        np.zeros(BEST, dtype=np.int64),
+        np.array([number_of_walk, walks, -1], dtype=np.int64),
     )
 
 
 class KeptNodes(NamedTuple):
-    """Nodes that are kept, with the tuples they cover: node i has ``member[start[i] : start[i + 1]]``."""
+    """Nodes that are kept, with the tuples they cover: node i has ``member[start[i] : start[i + 1]]``.
+
+    ``turn`` is the shared node that each lies under, by which those of several walks are put in one order.
+    """
 
     number: int
     start: Longs
     member: Ints
     cost: Longs
+    turn: Longs
