@@ -23,7 +23,7 @@ from kveil.cli.commands.schema import schema
 from kveil.cli.commands.studio import studio
 from kveil.cli.commands.verify import verify
 from kveil.cli.commands.warmup import warmup
-from kveil.cli.several import SeveralFolders
+from kveil.cli.folders import SeveralFolders
 from kveil.version import __version__
 
 app = typer.Typer(

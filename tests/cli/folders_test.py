@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kveil.cli.several import spread
+from kveil.cli.folders import spread
 
 
 @pytest.mark.parametrize(
