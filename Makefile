@@ -10,7 +10,7 @@ BROWSER := $(VENV)/.installed-browser
 # Small tests once more without the compiler: what it does not check shows up. Hashes want numbers that wrap.
 UNCOMPILED := NUMBA_DISABLE_JIT=1 $(BIN)/pytest -m uncompiled -W 'ignore:overflow encountered:RuntimeWarning'
 
-.PHONY: demo studio test studio-slow browser pictures lint data coverage bench growth figures-classfly figures-boundaries figures-people figures-least-loss previous clean
+.PHONY: demo studio test explore studio-slow browser pictures lint data coverage bench growth figures-classfly figures-boundaries figures-people figures-least-loss previous clean
 
 demo: $(PLAIN)
 	$(BIN)/kveil demo
@@ -19,8 +19,12 @@ studio: $(PLAIN)
 	$(BIN)/kveil studio
 
 test: lint
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal --durations=25
 	$(UNCOMPILED)
+
+# Tests on random input with all the examples they ask for, new ones in every run.
+explore: $(DEV)
+	KVEIL_EXPLORE=1 $(BIN)/pytest -n 2 --dist worksteal
 
 # What takes minutes and wants a quiet machine: 10,000 random edits, a million rows, trees of 10,000 leaves.
 studio-slow: $(DEV) $(BROWSER)
@@ -43,7 +47,7 @@ data: $(PLAIN)
 	$(BIN)/python scripts/fetch_data.py
 
 coverage: $(DEV)
-	$(BIN)/pytest -n 2 --cov --cov-report=
+	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=
 	$(UNCOMPILED) --cov --cov-append --cov-report=term:skip-covered
 
 bench: $(PLAIN)

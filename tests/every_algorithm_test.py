@@ -258,7 +258,7 @@ def large_case() -> Case:
     """Enough rows for every library to split them over its threads."""
     random = Random(7)
     rows = []
-    for _ in range(30_000):
+    for _ in range(12_000):
         birth = f"19{random.randrange(20, 99)}-{random.randrange(1, 13):02}-{random.randrange(1, 29):02}"
         zip_code = f"0{random.randrange(2100, 2190)}{random.randrange(10)}"
         rows.append((birth, zip_code, str(random.randrange(18, 90)), random.choice("mf?"), random.choice("abcdefgh")))

@@ -28,9 +28,12 @@ from naive import release as naive
 
 T = TypeVar("T")
 
-# Every run draws the same examples, so that a red build is red for everyone; KVEIL_EXPLORE=20 draws new ones,
-# twenty times as many.
+# Every run draws the same examples, so that a red build is red for everyone, and not all that a test asks for, so that
+# it is a matter of minutes; KVEIL_EXPLORE=1 draws new ones, as many as are asked for, KVEIL_EXPLORE=20 twenty times as
+# many.
 EXPLORE = int(os.environ.get("KVEIL_EXPLORE", "0"))
+EVERYDAY = 0.4  # of the examples that a test asks for
+FEW = 10  # that are drawn in any case
 settings.register_profile(
     "kveil",
     derandomize=not EXPLORE,
@@ -44,7 +47,16 @@ settings.load_profile("kveil")
 def examples(number: int, shrink: bool = True) -> settings:
     """How many examples a test draws; whether it looks for a smaller one where an example fails."""
     phases = [Phase.explicit, Phase.generate, *([Phase.shrink] if shrink else [])]
-    return settings(max_examples=number * max(EXPLORE, 1), phases=phases)
+    return settings(max_examples=number * EXPLORE or _everyday(number), phases=phases)
+
+
+def _everyday(number: int) -> int:
+    return max(round(EVERYDAY * number), min(number, FEW))
+
+
+def seeds(start: int, stop: int) -> range:
+    """The seeds of random cases that a test goes through: the first of them, or all where it explores."""
+    return range(start, stop if EXPLORE else start + _everyday(stop - start))
 
 
 # The C twins of PyYAML's classes, where it has them, do the same faster.

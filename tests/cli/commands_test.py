@@ -522,7 +522,7 @@ def test_every_command_has_a_help_with_what_it_does(name: str) -> None:
 
 
 def test_what_is_not_built_yet_is_absent() -> None:
-    refused(run("apply", "--help"), "No such command 'apply'")
+    refused(run("export", "--help"), "No such command 'export'")
 
 
 def test_shells_complete_commands_and_options() -> None:

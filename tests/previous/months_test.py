@@ -129,3 +129,12 @@ def test_models_of_sets_are_refused_by_name(clinic: Path, model: str) -> None:
     content["algorithm"] = "auto"
     policy.write_text(json.dumps(content))
     refused(run("anonymize", policy, "-o", clinic / "s.csv", "--previous", clinic / "kept"), model, "earlier releases")
+
+
+def test_an_algorithm_that_knows_no_boundaries_is_refused(clinic: Path) -> None:
+    policy = write_view(clinic, *QUASI, algorithm="k-member", limit=0.3)
+    policy.write_text(json.dumps({**json.loads(policy.read_text()), "privacy": [{"model": "k-anonymity", "k": 5}]}))
+    mondrian = ["--algorithm", "mondrian", "-o", clinic / "r.csv", "--archive", clinic / "kept", "-q"]
+    run("anonymize", policy, "--input", _month(clinic, 1), *mondrian)
+    done = run("anonymize", policy, "-o", clinic / "s.csv", "--previous", clinic / "kept")
+    refused(done, "k-member", "earlier releases", "least-loss")

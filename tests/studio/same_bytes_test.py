@@ -17,7 +17,7 @@ from kveil.datasets import hospital
 from running_studio import Running
 
 POLICIES = Path(__file__).parent / "policies"
-ROWS = {"patients.csv": 400, "visits.csv": 800}
+ROWS = {"patients.csv": 150, "visits.csv": 300}
 
 
 @pytest.fixture

@@ -269,6 +269,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "kveil's own, see docs/least-loss-research.md",
         refine="normal",
         starts=("mondrian", "classfly+complete", "datafly", "1m-generalization"),
+        loops=("mondrian", "widening"),
     ),
 )
 
@@ -341,7 +342,8 @@ def loops_of(policy: Policy, algorithms: Sequence[Algorithm]) -> list[str]:
     names = ["groups", *(name for algorithm in algorithms for name in algorithm.loops)]
     if len(algorithms) > 1 or any(algorithm.refine != "off" for algorithm in algorithms):
         names += [loops for component in components(policy) for loops in _refining(policy, component)]
-        names += [name for algorithm in algorithms for start in starts_of(algorithm, policy) for name in start.loops]
+    if FINGERPRINTS in asks(policy):
+        names.append("partition")
     by_values = DIVERSE_CLUSTERS.intersection(asks(policy))
     if by_values and "pk-clustering" in [algorithm.name for algorithm in algorithms]:
         names.append("diverse")

@@ -23,6 +23,7 @@ from kveil.cli.commands.schema import schema
 from kveil.cli.commands.studio import studio
 from kveil.cli.commands.verify import verify
 from kveil.cli.commands.warmup import warmup
+from kveil.cli.folders import SeveralFolders
 from kveil.version import __version__
 
 app = typer.Typer(
@@ -51,7 +52,7 @@ def root(
 
 
 def _add(command: Callable[..., Any], example: str) -> None:
-    app.command(command.__name__, epilog=f"Example: {example}")(command)
+    app.command(command.__name__, cls=SeveralFolders, epilog=f"Example: {example}")(command)
 
 
 _add(anonymize, "kveil anonymize policy.yaml --output release.csv --receipt receipt.json")

@@ -51,7 +51,7 @@ ArchiveOption = Annotated[
 PreviousOption = Annotated[
     list[Path] | None,
     typer.Option(
-        "--previous", metavar="DIR", help="An archive of earlier releases to hold together with; may be repeated."
+        "--previous", metavar="DIR", help="Archives of earlier releases to hold together with, one or several."
     ),
 ]
 OriginalOption = Annotated[Path, typer.Option("--original", metavar="F", help="The original.", show_default=False)]

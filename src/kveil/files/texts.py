@@ -66,16 +66,21 @@ def as_texts(column: pl.Series) -> pl.Series:
     raise DataError(f"the column {column.name!r} is of type {kind}, which kveil cannot read as text; convert it first.")
 
 
+def has_exact_values(kind: pl.DataType) -> bool:
+    """Tell whether cells of a type may hold more than their texts show: floats, and moments in nanoseconds."""
+    return kind.is_float() or (isinstance(kind, pl.Datetime) and kind.time_unit == "ns") or kind == pl.Time
+
+
 def exact_values(column: pl.Series) -> pl.Series:
     """Return whole numbers that differ wherever cells of a float or a moment do; null for other types."""
     kind = column.dtype
+    if not has_exact_values(kind):
+        return pl.Series(column.name, [None], dtype=pl.Int64).new_from_index(0, len(column))
     if kind.is_float():
         wide = column.cast(pl.Float64)
         bits = pl.Series(wide.fill_null(0.0).to_numpy().view(np.int64))
         return pl.select(pl.when(column.is_not_null()).then(bits).alias(column.name)).to_series()
-    if (isinstance(kind, pl.Datetime) and kind.time_unit == "ns") or kind == pl.Time:
-        return column.to_physical()
-    return pl.Series(column.name, [None], dtype=pl.Int64).new_from_index(0, len(column))
+    return column.to_physical()
 
 
 def item_texts(column: pl.Series) -> pl.Series:

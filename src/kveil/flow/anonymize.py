@@ -15,7 +15,7 @@ from kveil.algorithms.registry import loops_of
 from kveil.archive import Entry, key_texts
 from kveil.archive.archive import adding_to
 from kveil.choose import attempt, candidates
-from kveil.errors import FileError, NotVerified, PolicyError
+from kveil.errors import FileError, NotVerified, PolicyError, Refused
 from kveil.files import Outputs, Source, as_json, kind_of, write_table
 from kveil.flow.inputs import check_input, check_targets, read, with_algorithm
 from kveil.flow.previous import EarlierReleases
@@ -86,7 +86,16 @@ def anonymize(
 
 def _able(policy: Policy, earlier: EarlierReleases | None) -> list[Algorithm]:
     """Return the algorithms that a policy's choice stands for; what none honours is refused before a table is read."""
-    return candidates(policy if earlier is None else with_looks(policy, (0,) * len(policy.privacy)))
+    able = candidates(policy)
+    if earlier is None:
+        return able
+    try:
+        return candidates(with_looks(policy, (0,) * len(policy.privacy)))
+    except Refused:
+        raise Refused(
+            f"{policy.algorithm.name} knows no boundaries, so that it cannot keep groups within those of earlier "
+            "releases; use an algorithm that does, such as least-loss."
+        ) from None
 
 
 def anonymize_file(

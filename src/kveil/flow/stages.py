@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from time import perf_counter
 
 from kveil.kernels.compiling import not_compiled
-from kveil.progress import Progress
+from kveil.progress import Progress, silent
 
 COMPILING = " (the first run compiles its loops, which can take a minute; kveil warmup does it ahead)"
 
@@ -31,6 +31,6 @@ class Stages:
 
     def told_when_compiling(self, loops: Sequence[str]) -> Progress:
         """Return how to tell of a search; where loops it needs have not been compiled yet, that is said too."""
-        if not not_compiled(loops):
+        if self.progress is silent or not not_compiled(loops):
             return self.progress
         return lambda stage: self.progress(stage + COMPILING)

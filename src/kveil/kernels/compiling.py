@@ -140,31 +140,18 @@ def compile_some(names: Iterable[str]) -> None:
 def compile_apart(names: Sequence[str], processes: int, progress: Progress = silent) -> None:
     """Compile families in so many processes, which leave what they make in the cache on disk.
 
-    Numba compiles one function at a time in a process, whatever its threads. A process that fails leaves the work to
-    whoever needs it.
+    Numba compiles one function at a time in a process, whatever its threads; families of one process share what they
+    both call. A process that fails leaves the work to whoever needs it.
     """
     script = "import sys; from kveil.kernels.compiling import compile_some; compile_some(sys.argv[1:])"
-    waiting = sorted(names, key=lambda name: -FAMILIES[name].effort)
-    running: dict[str, subprocess.Popen[bytes]] = {}
-    while waiting or running:
-        while waiting and len(running) < max(processes, 1):
-            name = waiting.pop(0)
-            running[name] = subprocess.Popen([sys.executable, "-c", script, name], stderr=subprocess.DEVNULL)
-        left = f"; {len(waiting)} more to come" if waiting else ""
-        progress(f"compiling the loops of {' and '.join(running)}{left} (once for each version of kveil)")
-        done = _first_done(running)
-        del running[done]
-
-
-def _first_done(running: dict[str, subprocess.Popen[bytes]]) -> str:
-    """Wait until one of some processes has ended; return its name."""
-    while True:
-        for name, process in running.items():
-            try:
-                process.wait(timeout=0.05)
-            except subprocess.TimeoutExpired:
-                continue
-            return name
+    shares: list[list[str]] = [[] for _ in range(max(min(processes, len(names)), 1))]
+    for name in sorted(names, key=lambda name: -FAMILIES[name].effort):  # the longest first, to who has least to do
+        min(shares, key=lambda share: sum(FAMILIES[own].effort for own in share)).append(name)
+    progress(f"compiling the loops of {', '.join(names)} (once for each version of kveil)")
+    command = [sys.executable, "-c", script]
+    running = [subprocess.Popen([*command, *share], stderr=subprocess.DEVNULL) for share in shares]
+    for process in running:
+        process.wait()
 
 
 def compile_all(processes: int = 1, progress: Progress = silent) -> int:

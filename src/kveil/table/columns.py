@@ -17,6 +17,8 @@ from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.words import count
 
+ROWS_WORTH_A_THREAD = 10_000  # below, starting one takes longer than what it does
+
 
 @dataclass(frozen=True)
 class Coded:
@@ -51,14 +53,22 @@ def code_columns(source: Source, policy: Policy, names: Sequence[str]) -> Iterat
         texts = pl.DataFrame([source.texts(name) for name in names])
     except DataError as error:
         raise DataError(f"{source.name}: {error}") from None
+    for name, column in zip(names, _categories(texts), strict=True):
+        coded = _code(column, set(policy.data.missing))
+        if STAR in coded.texts:
+            raise stars_in(source, name, coded.count({STAR}))
+        yield coded
+
+
+def _categories(texts: pl.DataFrame) -> Iterator[pl.Series]:
+    """Return every column with categories of its own."""
+    if texts.height < ROWS_WORTH_A_THREAD:
+        yield from (column.cast(pl.Categorical(pl.Categories.random())) for column in texts)
+        return
     # Polars codes the next columns while the caller builds the tree of the one before.
     with ThreadPoolExecutor(min(threads(), 2)) as pool:
-        columns = [pool.submit(texts[name].cast, pl.Categorical(pl.Categories.random())) for name in names]
-        for name, column in zip(names, columns, strict=True):
-            coded = _code(column.result(), set(policy.data.missing))
-            if STAR in coded.texts:
-                raise stars_in(source, name, coded.count({STAR}))
-            yield coded
+        for coded in [pool.submit(column.cast, pl.Categorical(pl.Categories.random())) for column in texts]:
+            yield coded.result()
 
 
 def _code(column: pl.Series, missing: set[str]) -> Coded:

@@ -12,6 +12,7 @@ import polars as pl
 
 from kveil.errors import PolicyError
 from kveil.files import Source, as_texts, exact_values, item_texts
+from kveil.files.texts import has_exact_values
 from kveil.policy.attributes import STAR, Hierarchy, Intervals, Ranges
 from kveil.policy.builders import IntervalScale, build_lines
 from kveil.policy.lines import Line, in_preorder
@@ -276,6 +277,8 @@ def more_than_text(name: str, cells: int) -> str:
 
 def below_text(column: pl.Series) -> pl.Series:
     """Return which cells hold more than their texts show."""
+    if not has_exact_values(column.dtype):
+        return pl.Series([False]).new_from_index(0, len(column))
     exact = exact_values(column)
     if column.dtype.is_float():
         numbers = column.cast(pl.Float64)

@@ -7,6 +7,9 @@ reads it learns that somebody has such a value, though that record is left out o
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+
+import polars as pl
 
 from kveil.policy.attributes import Ranges
 from kveil.policy.components import largest_k
@@ -41,16 +44,13 @@ def telling_labels(aligned: Aligned, policy: Policy) -> list[str]:
         leaves = {line[0] for line in fixed.lines}
         inner = {label for line in fixed.lines for label in line[1:]} - leaves - {fixed.root}
         labels = rows.labels(name)
-        if labels.isdisjoint(inner):
-            continue
+        named = {words for label in labels & inner for words in _words(label)}
         values = was.texts[name] if name in was.texts.columns else was.items[name][ITEM]
-        counts = dict(values.drop_nulls().value_counts(name="people").iter_rows())
-        hidden = {value for value, people in counts.items() if people < least} - labels - set(policy.data.missing)
+        people = values.filter(values.is_in(named)).value_counts(name="people")
+        rare = set(people.filter(pl.col("people") < least)[values.name].to_list())
+        hidden = rare - labels - set(policy.data.missing)
         telling = [label for label in labels & inner if _names_one_of(label, hidden)]
-        nobodys = leaves.difference(counts)
-        if telling and any(_names_one_of(label, nobodys) for label in inner):
-            continue
-        if telling:
+        if telling and not _names_nobody(inner, leaves.difference(values.unique().to_list())):
             what = "a label that names" if len(telling) == 1 else f"{count(len(telling), 'label')} that name"
             findings.append(
                 f"{name} shows {what} a value which fewer than {least} have and which is released nowhere; rename such "
@@ -81,13 +81,20 @@ def bounds_of_somebody(aligned: Aligned, policy: Policy) -> list[str]:
     return findings
 
 
-def _names_one_of(label: str, values: set[str]) -> bool:
-    """Tell whether some whole words of a label are one of the values."""
+def _names_nobody(labels: Iterable[str], nobodys: set[str]) -> bool:
+    """Tell whether a tree names nodes by values that nobody has."""
+    return any(_names_one_of(label, nobodys) for label in labels)
+
+
+def _words(label: str) -> Iterator[str]:
+    """Return every run of whole words of a label."""
     text = label[:LONGEST]
     bounds = sorted({match.start() for match in _BOUND.finditer(text)})
-    for i, start in enumerate(bounds):
-        for end in bounds[i + 1 :]:
-            words = text[start:end]
-            if words in values and words != label and (RUN in label or parse_number(words) is None):
-                return True
-    return False
+    return (text[start:end] for i, start in enumerate(bounds) for end in bounds[i + 1 :])
+
+
+def _names_one_of(label: str, values: set[str]) -> bool:
+    """Tell whether some whole words of a label are one of the values."""
+    return bool(values) and any(
+        words in values and words != label and (RUN in label or parse_number(words) is None) for words in _words(label)
+    )

@@ -95,7 +95,7 @@ def verify_rows(
     suppressed = read_stars(policy, release, rows, stars, impossible)
     hidden = hidden_values(policy, release, rows, suppressed)
     kept = None if aligned is None else compare_kept(aligned, policy, hidden.rows)
-    findings += unknown_labels(rows.texts, policy, stars) if differences is None else differences.findings
+    findings += unknown_labels(rows, policy, stars) if differences is None else differences.findings
     if aligned is not None:
         findings += telling_labels(aligned, policy) + bounds_of_somebody(aligned, policy)
     findings += [*hidden.findings, *([] if kept is None else kept.findings), *unknown_items(rows, policy)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -37,14 +38,25 @@ class Rows:
     starred: pl.Series
     persons: bool
     findings: tuple[str, ...] = ()
-    _labels: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
+    _counts: dict[str, dict[str, int]] = field(default_factory=dict, repr=False, compare=False)
 
-    def labels(self, name: str) -> frozenset[str]:
+    def counts(self, name: str) -> dict[str, int]:
+        """Return the different texts of a quasi-identifier, or items of a sensitive attribute: how many rows have each.
+
+        All quasi-identifiers are counted at once, the first time that one is asked for.
+        """
+        if name not in self._counts:
+            columns = self.texts.get_columns() if name in self.texts.columns else [self.items[name][ITEM].alias(name)]
+            counted = pl.collect_all(
+                pl.LazyFrame({"text": column}).drop_nulls().group_by("text").len() for column in columns
+            )
+            for column, counts in zip(columns, counted, strict=True):
+                self._counts[column.name] = dict(zip(counts["text"].to_list(), counts["len"].to_list(), strict=True))
+        return self._counts[name]
+
+    def labels(self, name: str) -> Set[str]:
         """Return the different texts of a quasi-identifier, or the different items of a sensitive attribute."""
-        if name not in self._labels:
-            column = self.texts[name] if name in self.texts.columns else self.items[name][ITEM]
-            self._labels[name] = frozenset(column.drop_nulls().unique().to_list())
-        return self._labels[name]
+        return self.counts(name).keys()
 
     @property
     def noun(self) -> str:

@@ -46,26 +46,25 @@ class Allowed:
     stars: bool = True
 
 
-def unknown_labels(texts: pl.DataFrame, policy: Policy, stars: Stars) -> list[str]:
+def unknown_labels(rows: Rows, policy: Policy, stars: Stars) -> list[str]:
     """Return findings for attributes that show what their hierarchy cannot know or allow, without any original."""
     findings = []
-    owned = list(stars.by_attribute())
-    counted = pl.collect_all(
-        pl.LazyFrame({"label": texts[name].filter(~star) if star.any() else texts[name]}).group_by("label").len()
-        for name, star in owned
-    )
-    for (name, _), counts in zip(owned, counted, strict=True):
+    for name, star in stars.by_attribute():
+        counts = dict(rows.counts(name))
+        counts[STAR] = counts.get(STAR, 0) - int(star.sum())  # stars of suppression are no labels
+        if not counts[STAR]:
+            del counts[STAR]
         spec = policy.attributes[name].hierarchy
         if isinstance(spec, Ranges):
             known: Callable[[str], bool] = lambda text: text == STAR or parse_span(text) is not None  # noqa: E731
         else:
             known = label_test(spec, policy.fixed_lines(name))
         strange = {
-            label: cells for label, cells in counts.iter_rows() if label != policy.data.missing[0] and not known(label)
+            label: cells for label, cells in counts.items() if label != policy.data.missing[0] and not known(label)
         }
         findings += _strangers(name, strange)
-        beyond = int(counts.filter(pl.col("label") == STAR)["len"].sum())
-        if beyond and STAR not in strange and _stars_are_beyond(policy, name, whole_column=counts.height == 1):
+        beyond = counts.get(STAR, 0)
+        if beyond and STAR not in strange and _stars_are_beyond(policy, name, whole_column=len(counts) == 1):
             findings.append(f"{name} is generalized beyond its boundary in {count(beyond, 'cell')}.")
     return findings
 
@@ -87,8 +86,8 @@ def unknown_items(rows: Rows, policy: Policy) -> list[str]:
             findings += _strangers(name, {item: cells for item, cells in counts.iter_rows() if not known(item)})
         elif lines is not None:
             leaves = {line[0] for line in lines.lines} | {STAR}
-            counts = items[ITEM].drop_nulls().value_counts(name="cells")
-            findings += _strangers(name, {item: cells for item, cells in counts.iter_rows() if item not in leaves})
+            strange = {item: cells for item, cells in rows.counts(name).items() if item not in leaves}
+            findings += _strangers(name, strange)
     return findings
 
 
@@ -135,34 +134,35 @@ def _star_is_free(policy: Policy, name: str) -> bool:
     return policy.attributes[name].boundary is None and (lines is None or lines.root == STAR)
 
 
-def _pairs(was: pl.Series, shown: pl.Series, star: pl.Series, aligned: Aligned, *, free: bool) -> pl.LazyFrame:
-    """Return the distinct pairs (original, shown) of an attribute with how many records have each.
+@dataclass(frozen=True)
+class _Asked:
+    """Which cells are asked about: `*` unless it is ``free``, values that show ``themselves`` or not."""
 
-    Without those that need no judgement: a value that shows itself, and `*` where it is ``free``.
-    """
-    if free and not star.any() and (shown == STAR).all():
+    free: bool
+    themselves: bool
+
+
+def _asked(policy: Policy, name: str) -> _Asked:
+    """Return which cells of an attribute need a judgement, or say how others are written."""
+    return _Asked(_star_is_free(policy, name), isinstance(policy.attributes[name].hierarchy, Intervals))
+
+
+def _pairs(was: pl.Series, shown: pl.Series, star: pl.Series, aligned: Aligned, asked: _Asked) -> pl.LazyFrame:
+    """Return the distinct pairs (original, shown) of an attribute with how many records have each."""
+    if asked.free and not star.any() and (shown == STAR).all():
         return pl.LazyFrame(schema={"was": pl.String, "shown": pl.String, "star": pl.Boolean, "len": pl.UInt32})
     frame = pl.LazyFrame({"was": was}).select(pl.col("was").gather(pl.Series(aligned.records)))
     if aligned.row_of is not None:
         shown, star = shown.gather(aligned.row_of), star.gather(aligned.row_of)
     frame = frame.with_columns(shown.alias("shown"))
-    asked = pl.col("shown") != pl.col("was")
-    if free:
-        asked &= pl.col("shown") != STAR
+    cells = pl.lit(asked.themselves) | (pl.col("shown") != pl.col("was"))
+    if asked.free:
+        cells &= pl.col("shown") != STAR
     if star.any():
         return (
-            frame.with_columns(star.alias("star")).filter(asked | pl.col("star")).group_by("was", "shown", "star").len()
+            frame.with_columns(star.alias("star")).filter(cells | pl.col("star")).group_by("was", "shown", "star").len()
         )
-    return frame.filter(asked).group_by("was", "shown").len().select("was", "shown", pl.lit(False).alias("star"), "len")
-
-
-def _values_shown(was: pl.Series, shown: pl.Series, aligned: Aligned) -> pl.LazyFrame:
-    """Return the distinct original values of the records that show something else than `*`."""
-    if aligned.row_of is not None:
-        shown = shown.gather(aligned.row_of)
-    return (
-        pl.LazyFrame({"was": was.gather(aligned.records), "shown": shown}).filter(pl.col("shown") != STAR).unique("was")
-    )
+    return frame.filter(cells).group_by("was", "shown").len().select("was", "shown", pl.lit(False).alias("star"), "len")
 
 
 @dataclass(frozen=True)
@@ -213,17 +213,14 @@ def compare_generalized(aligned: Aligned, policy: Policy, stars: Stars) -> Diffe
     part_of = {name: part for part in stars.parts for name in part.attributes}
     originals = _record_texts(aligned, policy)
     owned = list(stars.by_attribute())
-    # Intervals are of whole numbers if all values are that a row shows something of: one more look at these columns.
-    numeric = [name for name, _ in owned if isinstance(policy.attributes[name].hierarchy, Intervals)]
     counted = pl.collect_all(
-        [_pairs(originals[n], rows.texts[n], star, aligned, free=_star_is_free(policy, n)) for n, star in owned]
-        + [_values_shown(originals[name], rows.texts[name], aligned) for name in numeric]
+        _pairs(originals[name], rows.texts[name], star, aligned, _asked(policy, name)) for name, star in owned
     )
-    values = dict(zip(numeric, counted[len(owned) :], strict=True))
-    for (name, star), pairs in zip(owned, counted[: len(owned)], strict=True):
+    for (name, star), pairs in zip(owned, counted, strict=True):
         if not pairs.height:
             continue
-        judge = _judge(policy, name, originals[name], values[name]["was"] if name in values else None)
+        # Intervals are of whole numbers if all values are that a row shows something of.
+        judge = _judge(policy, name, originals[name], pairs.filter(pl.col("shown") != STAR)["was"])
         cells = _judge_pairs(judge, pairs)
         if cells.cannot_be_star and not before.persons:
             value = originals[name].gather(aligned.places)
@@ -280,7 +277,7 @@ def _record_alignment(before: Rows, places: Longs) -> tuple[Longs, Longs | None]
     return records, row_of[before.row_of[records]]
 
 
-def _judge(policy: Policy, name: str, values: pl.Series, decisive: pl.Series | None = None) -> Allowed:
+def _judge(policy: Policy, name: str, values: pl.Series, decisive: pl.Series) -> Allowed:
     """Return what may be shown for an attribute's values, given all of them as the original has them.
 
     ``decisive`` are the values that say how `intervals` are written.
@@ -290,7 +287,7 @@ def _judge(policy: Policy, name: str, values: pl.Series, decisive: pl.Series | N
     if isinstance(attribute.hierarchy, Ranges):
         return _judge_ranges(attribute, missing[0], has_missing)
     ways = policy.ways_up(name, _distinct(values))
-    writer = label_writer(attribute.hierarchy, () if decisive is None else decisive.to_list())
+    writer = label_writer(attribute.hierarchy, decisive.to_list())
     return _judge_tree(attribute, ways, missing[0], has_missing=has_missing, writer=writer)
 
 

@@ -32,7 +32,7 @@ from kveil.models.subset import Requirement
 from kveil.models.subset import maximal_anonymous_subset as largest_subset
 from naive import classfly as naive_classfly
 from naive import release as naive
-from strategies import DUMPER, Case, cases, examples, placed
+from strategies import DUMPER, Case, cases, examples, placed, seeds
 
 GOLDEN = places.GOLDEN / "classfly"
 
@@ -143,16 +143,16 @@ def test_every_variant_is_its_slow_twin(case: Case) -> None:
 @pytest.mark.parametrize("part", range(4))
 def test_every_variant_is_its_slow_twin_on_unbalanced_trees(part: int) -> None:
     outcomes: Counter[str] = Counter()
-    for seed in range(part * 40, part * 40 + 40):
+    for seed in seeds(part * 40, part * 40 + 40):
         spec, frame = random_table(seed, models="k")
         outcomes += compare(kveil.Policy(**spec), twin_of(spec), frame)
     assert len(outcomes) == 3
-    assert min(outcomes.values()) >= 3, outcomes
+    assert min(outcomes.values()) >= 1, outcomes
 
 
 def test_every_variant_is_its_slow_twin_with_distinct_values() -> None:
     outcomes: Counter[str] = Counter()
-    for seed in range(1000, 1060):
+    for seed in seeds(1000, 1060):
         spec, frame = random_table(seed, models="distinct")
         outcomes += compare(kveil.Policy(**spec), twin_of(spec), frame)
     assert len(outcomes) == 3
@@ -288,7 +288,7 @@ def twin_of(spec: dict[str, Any]) -> naive.Policy:
 @pytest.mark.parametrize("models", ["k", "distinct"])
 def test_complete_and_partial_give_the_same_release(models: str) -> None:
     outcomes: Counter[str] = Counter()
-    for seed in range(2000, 2100):
+    for seed in seeds(2000, 2100):
         spec, frame = random_table(seed, models=models, persons=seed % 3 == 0)
         options = {"choose": "gain" if seed % 2 else "distinct", "join": seed % 5 == 0}
         try:
@@ -304,7 +304,7 @@ def test_complete_and_partial_give_the_same_release(models: str) -> None:
         assert complete.account["loss"] == partial.account["loss"]
         assert complete.account["details"] == partial.account["details"]
         outcomes["solved"] += 1
-    assert min(outcomes.values()) > 5, outcomes
+    assert min(outcomes.values()) > 1, outcomes
 
 
 def check_release(spec: dict[str, Any], frame: pl.DataFrame, result: Result) -> None:
@@ -324,7 +324,7 @@ def check_release(spec: dict[str, Any], frame: pl.DataFrame, result: Result) -> 
 def test_nothing_is_ever_refused_by_the_verifier(part: int) -> None:
     # kveil raises NotVerified where its own verifier refuses a release: that must not happen, whatever the policy.
     outcomes: Counter[str] = Counter()
-    for seed in range(10_000 + part * 75, 10_000 + part * 75 + 75):
+    for seed in seeds(10_000 + part * 75, 10_000 + part * 75 + 75):
         random = Random(seed)
         spec, frame = random_table(seed, persons=random.random() < 0.3)
         name = random.choice(NAMES[1:])
@@ -336,12 +336,12 @@ def test_nothing_is_ever_refused_by_the_verifier(part: int) -> None:
             continue
         outcomes["solved"] += 1
         check_release(spec, frame, result)
-    assert min(outcomes.values()) > 5, outcomes
+    assert min(outcomes.values()) > 1, outcomes
 
 
 def test_classfly_honours_one_constraint_of_any_model() -> None:
     solved = 0
-    for seed in range(3000, 3080):
+    for seed in seeds(3000, 3080):
         random = Random(seed)
         spec, frame = random_table(seed, persons=random.random() < 0.3)
         names = [name for name, attribute in spec["attributes"].items() if attribute["role"] == "quasi-identifier"]
@@ -360,11 +360,11 @@ def test_classfly_honours_one_constraint_of_any_model() -> None:
         check_release(spec, frame, releases[0])
         # With one constraint there is nothing to tell the variants apart.
         assert all(other is not None and releases[0].data.equals(other.data) for other in releases)
-    assert solved > 30
+    assert solved > 9
 
 
 def test_the_order_of_the_input_changes_nothing() -> None:
-    for seed in range(4000, 4060):
+    for seed in seeds(4000, 4060):
         spec, frame = random_table(seed, persons=seed % 2 == 0)
         spec["release"] = {"order": "sorted"}
         spec["suppression"]["limit"] = ["0", "0", "0.2"][seed % 3]
@@ -392,7 +392,7 @@ def loss_of(result: Result, name: str) -> float:
 @pytest.mark.parametrize("loss", LOSSES)
 def test_joining_never_raises_the_loss(loss: str) -> None:
     outcomes: Counter[str] = Counter()
-    for seed in range(5000, 5080):
+    for seed in seeds(5000, 5080):
         random = Random(seed)
         spec, frame = random_table(seed, models=random.choice(["k", "k", "distinct", "all"]), persons=seed % 4 == 0)
         spec["loss"] = loss
@@ -405,14 +405,14 @@ def test_joining_never_raises_the_loss(loss: str) -> None:
         joined = run(spec, frame, name, choose=choose, join=True)
         assert loss_of(joined, loss) <= loss_of(plain, loss) + 1e-12, seed
         outcomes["joined" if joined.account["details"]["left_over_joined"] else "nobody could join"] += 1
-    assert outcomes["nobody could join"] > 20
+    assert outcomes["nobody could join"] > 6
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_joining_never_raises_the_loss_where_somebody_joins(variant: str) -> None:
     # Constraints that overlap in one attribute, two to four values: here people do join, now and then.
     joins = 0
-    for seed in range(150):
+    for seed in seeds(0, 150):
         random = Random(seed)
         rows = " ".join("".join(random.choice("xyzw"[: random.randint(2, 4)]) for _ in "abc") for _ in range(9))
         limit = random.choice(["0", "0.12", "0.34", "1"])
@@ -425,7 +425,7 @@ def test_joining_never_raises_the_loss_where_somebody_joins(variant: str) -> Non
         joins += joined.account["details"]["left_over_joined"] > 0
         for loss in LOSSES:
             assert loss_of(joined, loss) <= loss_of(plain, loss) + 1e-12, seed
-    assert joins >= (1 if variant == "naive" else 3)
+    assert joins >= (1 if variant == "naive" else 2)
 
 
 def test_a_left_over_record_joins_records_already_set_aside() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import chain
 from random import Random
 from typing import Any
 
@@ -19,6 +20,7 @@ import kveil
 from kveil.flow.result import Result
 from kveil.flow.verify import verify
 from naive import models as naive
+from strategies import seeds
 
 Spec = dict[str, Any]
 Rows = list[dict[str, str]]
@@ -206,7 +208,7 @@ def twin_case(seed: int) -> tuple[Spec, Rows]:
 @pytest.mark.parametrize("block", range(6))
 def test_cell_for_cell_what_the_slow_twin_shows(block: int) -> None:
     seen: Counter[str] = Counter()
-    for seed in range(block * 150, (block + 1) * 150):
+    for seed in seeds(block * 150, (block + 1) * 150):
         policy, rows = twin_case(seed)
         twin = naive.Mondrian(policy, rows)
         largest = max(int(model.get("k", 1)) for model in policy["privacy"])
@@ -222,13 +224,13 @@ def test_cell_for_cell_what_the_slow_twin_shows(block: int) -> None:
         assert shown_by(result, list(twin.quasi), len(rows)) == expected, f"seed {seed}"
         seen["suppressed" if None in expected else "whole"] += 1
         seen["split"] += len({tuple(row.values()) for row in expected if row}) > 1
-    assert seen["whole"] > 80
-    assert seen["split"] > 50
+    assert seen["whole"] > 24
+    assert seen["split"] > 12
 
 
 def test_the_twin_is_asked_for_every_kind_of_attribute_and_model() -> None:
     kinds: Counter[str] = Counter()
-    for seed in range(900):
+    for seed in chain(*(seeds(block * 150, (block + 1) * 150) for block in range(6))):
         policy, rows = twin_case(seed)
         for name, attribute in policy["attributes"].items():
             if attribute["role"] == QUASI:
@@ -242,7 +244,7 @@ def test_the_twin_is_asked_for_every_kind_of_attribute_and_model() -> None:
     wanted = ["tree", "none", "intervals", "mask", "dates", "ranges"]
     wanted += [f"{kind} missing" for kind in wanted] + ["weight", "boundary", "k-anonymity", "p-sensitive", "alpha-k"]
     wanted += ["distinct", "entropy", "recursive", "frequency", "equal", "ordered", "hierarchical"]
-    assert {kind: kinds[kind] for kind in wanted if kinds[kind] < 40} == {}
+    assert {kind: kinds[kind] for kind in wanted if kinds[kind] < 12} == {}
 
 
 # ---------------------------------------------------------------------------------------------- the hunt
@@ -297,7 +299,7 @@ def hunted_case(seed: int, algorithm: str) -> tuple[Spec, Rows]:
 @pytest.mark.parametrize("block", range(4))
 def test_no_policy_makes_a_release_that_the_verifier_refuses(algorithm: str, block: int) -> None:
     seen: Counter[str] = Counter()
-    for seed in range(block * 150, (block + 1) * 150):
+    for seed in seeds(block * 150, (block + 1) * 150):
         policy, rows = hunted_case(seed, algorithm)
         columns = list(policy["attributes"])
         loaded, frame = kveil.Policy(**policy), frame_of(rows, columns)
@@ -316,14 +318,14 @@ def test_no_policy_makes_a_release_that_the_verifier_refuses(algorithm: str, blo
         assert len(gone) <= Fraction(policy["suppression"]["limit"]) * counts["input"], f"seed {seed}"
         assert result.account["boundaries"] == {"violations": 0}
         seen["suppressed" if gone else "whole"] += 1
-    assert seen["whole"] > 25
-    assert seen["suppressed"] > 2
+    assert seen["whole"] > 7
+    assert seen["suppressed"] > 0
 
 
 @pytest.mark.parametrize("algorithm", ["mondrian", "gain"])
 def test_shuffled_rows_give_the_same_release(algorithm: str) -> None:
     same = 0
-    for seed in range(1000, 1120):
+    for seed in seeds(1000, 1120):
         policy, rows = hunted_case(seed, algorithm)
         policy["release"] = {**policy["release"], "order": "sorted"}
         first = run(policy, rows)
@@ -336,7 +338,7 @@ def test_shuffled_rows_give_the_same_release(algorithm: str) -> None:
         assert shuffled is not None
         assert first.data.rows() == again.data.rows() == shuffled.data.rows(), f"seed {seed}"
         same += first.data.height > 1
-    assert same > 40
+    assert same > 12
 
 
 # ---------------------------------------------------------------------------------------------- small tables
@@ -469,7 +471,7 @@ def test_every_constraint_keeps_its_own_k() -> None:
 
 def test_boundaries_are_never_crossed() -> None:
     kept = beyond_without = 0
-    for seed in range(2000, 2120):
+    for seed in seeds(2000, 2120):
         random = Random(seed)
         names = ["a", "b", "c"][: random.randint(1, 3)]
         quasi, values = {}, {}
@@ -494,8 +496,8 @@ def test_boundaries_are_never_crossed() -> None:
                     else:
                         assert inside, f"seed {seed}"
                         kept += 1
-    assert kept > 500
-    assert beyond_without > 200
+    assert kept > 150
+    assert beyond_without > 60
 
 
 def test_exactly_the_records_whose_limits_are_too_rare_are_suppressed() -> None:
@@ -516,7 +518,7 @@ def test_exactly_the_records_whose_limits_are_too_rare_are_suppressed() -> None:
 
 def test_suppressed_records_are_the_fewest_for_k_and_marked_nodes() -> None:
     # For marked nodes and one k that is exactly whoever's group of equal limits is too small.
-    for seed in range(80):
+    for seed in seeds(0, 80):
         random = Random(seed)
         marked = {**TREE, "boundary": random.choice([["M"], ["N", "o"], ["m1", "N"], {"level": 1}])}
         values = {"a": ["m1", "m2", "n1", "n2", "o"], "b": ["x", "y"]}
@@ -584,7 +586,7 @@ def test_stars_in_the_way_of_closeness_are_set_apart() -> None:
 
 def test_one_constraint_without_suppression_is_met_or_given_up() -> None:
     met = 0
-    for seed in range(300):
+    for seed in seeds(0, 300):
         random = Random(seed)
         values = {"a": ["m1", "m2", "n1", "o", ""], "b": ["x", "y", "z"]}
         rows = random_rows(random, values, [], random.randint(2, 8))
@@ -698,7 +700,7 @@ def test_gain_splits_where_the_loss_falls_most() -> None:
 
 def test_gain_is_on_average_no_worse_than_width() -> None:
     losses: dict[str, list[float]] = {"widest": [], "gain": []}
-    for seed in range(120):
+    for seed in seeds(0, 120):
         policy, rows = twin_case(seed + 5000)
         found = {
             choose: run(
@@ -710,5 +712,5 @@ def test_gain_is_on_average_no_worse_than_width() -> None:
             for choose, result in found.items():
                 assert result is not None
                 losses[choose].append(result.account["loss"]["ncp"])
-    assert len(losses["gain"]) > 60
+    assert len(losses["gain"]) > 18
     assert sum(losses["gain"]) <= sum(losses["widest"])
