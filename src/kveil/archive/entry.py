@@ -6,7 +6,6 @@ A ZIP file, so that its owner can look into it with any tool: what was lost or c
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import zipfile
@@ -23,6 +22,7 @@ from kveil.errors import DataError
 from kveil.files import Source, parse_table
 from kveil.policy.attributes import HierarchyFile
 from kveil.policy.model import Policy
+from kveil.policy.written import hierarchy_csv
 
 VERSION = 1
 MANIFEST, POLICY, PEOPLE = "manifest.json", "policy.yaml", "people"
@@ -74,9 +74,7 @@ def policy_parts(policy: Policy) -> tuple[str, dict[str, str]]:
             lines = policy.fixed_lines(name)
             assert lines is not None
             path = f"hierarchies/{len(files) + 1}.csv"
-            out = io.StringIO()
-            csv.writer(out, delimiter=";", lineterminator="\n").writerows(lines.lines)
-            files[path] = out.getvalue()
+            files[path] = hierarchy_csv(lines.lines)
             content["attributes"][name]["hierarchy"] = path
     return json.dumps(content, ensure_ascii=False, indent=1, default=str) + "\n", files
 

@@ -106,7 +106,7 @@ def holds_as_one_group(model: PrivacyModel, policy: Policy, rows: Rows, group: p
 
     def counted(part: pl.Series) -> pl.DataFrame:
         inside = items.filter(part.gather(items[ROW]))
-        return _in_order(inside.group_by(GROUP, ITEM).len(COUNT))
+        return in_one_order(inside.group_by(GROUP, ITEM).len(COUNT))
 
     return not judge(model, policy, sizes, counted(group), counted(everyone)).broken.any()
 
@@ -141,10 +141,10 @@ def _histogram(
     groups = rows.group_by(attributes).len(COUNT).with_row_index(GROUP)
     numbered = rows.join(groups.select(*attributes, GROUP), on=list(attributes), how="left", nulls_equal=True)
     counted = numbered.select(ROW, GROUP).join(items, on=ROW, how="inner").group_by(GROUP, ITEM).len(COUNT)
-    return groups[COUNT].cast(pl.Int64).to_numpy(), _in_order(counted)
+    return groups[COUNT].cast(pl.Int64).to_numpy(), in_one_order(counted)
 
 
-def _in_order(counted: pl.DataFrame) -> pl.DataFrame:
+def in_one_order(counted: pl.DataFrame) -> pl.DataFrame:
     """Return counts in one order, whatever that of the rows was: sums of shares then have the same last digit."""
     return counted.with_columns(pl.col(COUNT).cast(pl.Int64)).sort(GROUP, ITEM)
 

@@ -22,7 +22,7 @@ from kveil.errors import Refused
 from kveil.policy.model import Policy
 from kveil.policy.privacy import GENERALIZING, KAnonymity, PrivacyModel
 from kveil.verifier.distances import COUNT, GROUP
-from kveil.verifier.guarantees import as_guarantee, judge, name_of
+from kveil.verifier.guarantees import as_guarantee, in_one_order, judge, name_of
 from kveil.verifier.linked import PERSON, KnownPeople, LinkedRelease, known_attributes
 from kveil.verifier.possible import possible_values
 from kveil.verifier.rows import ITEM
@@ -153,7 +153,7 @@ GROUP_OF_ALL = pl.lit(0, dtype=pl.Int64).alias(GROUP)
 
 def _counted(items: pl.DataFrame) -> pl.DataFrame:
     """Return how many people of every class have each value."""
-    return items.group_by(GROUP, ITEM).len(COUNT).with_columns(pl.col(COUNT).cast(pl.Int64))
+    return in_one_order(items.group_by(GROUP, ITEM).len(COUNT))
 
 
 def _broken_in_words(
