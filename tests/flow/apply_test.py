@@ -9,6 +9,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from kveil.datasets import hospital
@@ -155,3 +156,45 @@ def test_a_number_between_the_bounds_of_a_span_is_covered(tmp_path: Path) -> Non
     done = run("apply", tmp_path / "kept", "--input", tmp_path / "new.csv", "-o", tmp_path / "s.csv", "--json")
     assert done.code == 0, done.err
     assert [row["sex"] for row in rows_of(tmp_path / "s.csv")] == ["F"]
+
+
+PEOPLE = {
+    "kveil": "1",
+    "attributes": {
+        "patient_id": {"role": "individual"},
+        "birth": {"role": "quasi-identifier", "hierarchy": {"dates": ["year", "decade"]}},
+        "sex": {"role": "quasi-identifier"},
+        "diagnosis": {"role": "sensitive"},
+    },
+    "privacy": [{"model": "k-anonymity", "k": "3"}, {"model": "l-diversity", "sensitive": "diagnosis", "l": "2"}],
+    "suppression": {"limit": "0.5"},
+    "individual": {"conflicts": "generalize"},
+    "algorithm": "mondrian",
+}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize("shape", ["sets", "long"])
+def test_people_with_several_records_are_archived_held_together_and_applied(
+    tmp_path: Path, shape: str, suffix: str
+) -> None:
+    policy = tmp_path / "policy.json"
+    policy.write_text(json.dumps({**PEOPLE, "release": {"shape": shape}}))
+    visits = pl.read_csv(hospital() / "visits.csv", infer_schema=False).select(
+        "patient_id", "birth", "sex", "diagnosis"
+    )
+    months = [visits[:500], visits[40:620]]
+    inputs = [tmp_path / f"month{number}{suffix}" for number in (1, 2)]
+    for month, path in zip(months, inputs, strict=True):
+        month.write_csv(path) if suffix == ".csv" else month.write_parquet(path)
+    kept, out = tmp_path / "kept", tmp_path / f"out{suffix}"
+    for number, path in enumerate(inputs):
+        previous = ["--previous", kept] if number else []
+        done = run("anonymize", policy, "--input", path, "-o", out, "--archive", kept, *previous, "--json")
+        assert done.code == 0, done.err
+    together = done.json["previous"]
+    assert all(guarantee["holds"] for guarantee in together["guarantees"])
+    applied = run("apply", kept, "--input", inputs[0], "-o", tmp_path / f"applied{suffix}", "--json")
+    assert applied.code == 0, applied.err
+    assert applied.json["covered"] > 100
+    assert all(guarantee["holds"] for guarantee in applied.json["guarantees"])

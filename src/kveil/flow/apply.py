@@ -14,7 +14,7 @@ from kveil.archive import Archive, Archived
 from kveil.arrays import Bools, Ints, Longs
 from kveil.choose import attempt, candidates
 from kveil.errors import DataError, NotVerified, Unmeetable
-from kveil.files import Outputs, Source, kind_of, write_table
+from kveil.files import Outputs, Source, as_texts, joined_items, kind_of, write_table
 from kveil.flow.archive import release_of
 from kveil.flow.inputs import read
 from kveil.flow.stages import Stages
@@ -215,12 +215,22 @@ def _check_truth(released: Source, source: Source, archived: Archived, rows: Lon
         )
 
 
+def _as_texts(frame: pl.DataFrame, missing: str) -> pl.DataFrame:
+    """Return a frame as a CSV shows it: every cell a text, a set its items."""
+    return frame.select(
+        joined_items(column).fill_null(missing) if column.dtype == pl.List else as_texts(column) for column in frame
+    )
+
+
 def _check_together(released: Source, archived: Archived) -> list[Any]:
     """Return the guarantees of old and new together; raise Unmeetable where one does not hold."""
     old, new = archived.release.frame, released.frame.select(archived.release.frame.columns)
     if INDIVIDUAL in old.columns and archived.policy.release.shape == "long":  # both are numbered from 1
-        new = new.with_columns(pl.Series(INDIVIDUAL, [f"new {number}" for number in released.texts(INDIVIDUAL)]))
-    both = pl.concat([old.cast(pl.String), new.cast(pl.String)]) if old.schema != new.schema else pl.concat([old, new])
+        before = old[INDIVIDUAL].cast(pl.Int64).max() or 0
+        new = new.with_columns((pl.col(INDIVIDUAL).cast(pl.Int64) + before).cast(old.schema[INDIVIDUAL]))
+    if old.schema != new.schema:
+        old, new = (_as_texts(part, archived.policy.data.missing[0]) for part in (old, new))
+    both = pl.concat([old, new])
     verdict = verify_release(Source("old and new together", both, archived.release.kind), archived.policy)
     if not verdict:
         raise Unmeetable(
