@@ -143,7 +143,7 @@ def test_the_verifier_catches_every_single_change_that_breaks_something(models: 
     tally: Counter[str] = Counter()
 
     @given(case=cases(most_rows=16, with_ranges=True, models=models), seed=st.integers(0, 9999))
-    @examples(24, shrink=False)
+    @examples(60, shrink=False)
     def run(case: Case, seed: int) -> None:
         with placed(case) as here:
             random = Random(seed)
