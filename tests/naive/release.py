@@ -536,6 +536,10 @@ def distance(model: Model, values: Values, everyone: Values, tree: Hierarchy | N
     # Li, Li and Venkatasubramanian 2007, section 4.3: what children of a node can settle among themselves is
     # moved at the node's height.
     assert tree is not None
+    if tree.root in extra:  # somebody shows the root itself: nothing is known of them, as of those with missing
+        extra["\0hidden"] = extra.pop(tree.root)
+        ways = {leaf: way for leaf, way in tree.ways.items() if leaf != tree.root}
+        tree = Hierarchy({**ways, "\0hidden": ("\0hidden", tree.root)}, tree.root, tree.marked, tree.scale)
     cost = Fraction(0)
     for node in tree.labels - tree.ways.keys():
         below = {way[way.index(node) - 1] for way in tree.ways.values() if node in way}

@@ -148,9 +148,14 @@ def _heights(spec: Hierarchy | None, line_of: dict[str | None, Line]) -> dict[st
 
 
 def _lines(model: TCloseness, policy: Policy, items: list[str | None]) -> dict[str | None, Line]:
-    """Return the way up of every leaf of a sensitive attribute's tree, missing directly under the root."""
+    """Return the way up of every leaf of a sensitive attribute's tree.
+
+    Directly under the root hang missing and, where some rows show the root itself, what these hide.
+    """
     ways = policy.ways_up(model.sensitive, [item for item in items if item is not None])
     lines: dict[str | None, Line] = {leaf: ways.of(leaf) for leaf in ways.leaves}
+    if ways.root in items:
+        lines[ways.root] = ("\0hidden", ways.root)
     if None in items:
         lines[None] = ("\0missing", ways.root)
     return lines
