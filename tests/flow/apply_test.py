@@ -197,4 +197,6 @@ def test_people_with_several_records_are_archived_held_together_and_applied(
     applied = run("apply", kept, "--input", inputs[0], "-o", tmp_path / f"applied{suffix}", "--json")
     assert applied.code == 0, applied.err
     assert applied.json["covered"] > 100
+    assert applied.json["records"] is None
+    assert applied.json["individuals"]["input"] == months[0]["patient_id"].n_unique()
     assert all(guarantee["holds"] for guarantee in applied.json["guarantees"])

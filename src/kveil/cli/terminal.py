@@ -131,11 +131,11 @@ def show_together(out: Console, together: TogetherCheck) -> None:
 
 def show_applied(out: Console, content: dict[str, Any], target: Path) -> None:
     """Print what became of new records."""
-    records = content["records"]
+    noun, counts = ("record", content["records"]) if content["records"] else ("individual", content["individuals"])
     out.print(
-        f"[bold]{safe(str(target))}[/]: {count(records['released'], 'record')} of {records['input']:,} as release "
-        f"{content['release']} of {safe(content['archive'])} shows such records; {content['covered']:,} were covered, "
-        f"{content['extended']:,} are in new groups, {records['suppressed']:,} are left out; NCP "
+        f"[bold]{safe(str(target))}[/]: {count(counts['released'], noun)} of {counts['input']:,} as release "
+        f"{content['release']} of {safe(content['archive'])} shows such {noun}s; {content['covered']:,} were covered, "
+        f"{content['extended']:,} are in new groups, {counts['suppressed']:,} are left out; NCP "
         f"{content['loss']['ncp'] * 100:.2f} %"
     )
     if content["guarantees"]:

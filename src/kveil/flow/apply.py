@@ -84,10 +84,12 @@ def apply_file(asked: Application, path: Path, output: Path, *, progress: Progre
         digest = write_table(released.frame, outputs.open(output), output, source.separator, policy.data.missing[0])
         outputs.commit()
     out = int(applied.solution.suppressed_anywhere.sum())
+    counts = {"input": table.records, "released": table.records - out, "suppressed": out}
     return {
         "archive": asked.folder.name,
         "release": archived.number,
-        "records": {"input": table.records, "released": table.records - out, "suppressed": out},
+        "records": counts if table.persons is None else None,
+        "individuals": None if table.persons is None else counts,
         "covered": applied.covered,
         "extended": applied.extended,
         "guarantees": guarantees,
