@@ -19,7 +19,6 @@ from kveil.flow.inputs import with_algorithm
 from kveil.policy.model import Policy
 from kveil.words import count
 from naive import people as naive_people
-from strategies import seeds
 from support import run
 from two_components import PARTS, broken, random_case
 
@@ -459,9 +458,9 @@ TWO_SETS = ("datafly", "mondrian", "classfly+complete", "incognito", "pk-cluster
 
 @pytest.mark.parametrize("block", range(4))
 def test_1_no_star_group_of_a_random_table_is_few_or_not_diverse_and_uncounted(block: int) -> None:
-    """400 tables, an algorithm each in turn; `two_components` counts their releases and knows nothing of kveil."""
+    """1,000 tables, an algorithm each in turn; `two_components` counts their releases and knows nothing of kveil."""
     seen: Counter[str] = Counter()
-    for seed in seeds(block * 250, (block + 1) * 250):
+    for seed in range(block * 250, (block + 1) * 250):
         frame, policy = random_case(seed)
         try:
             result = kveil.anonymize(frame, kveil.Policy(**policy), algorithm=TWO_SETS[seed % len(TWO_SETS)])
@@ -472,8 +471,8 @@ def test_1_no_star_group_of_a_random_table_is_few_or_not_diverse_and_uncounted(b
         seen["released"] += 1
         stars = [row for row in rows if any(all(row[name] == "*" for name in part) for part in PARTS)]
         seen["stars"] += bool(stars)
-    assert seen["released"] > 30
-    assert seen["stars"] > 9
+    assert seen["released"] > 100
+    assert seen["stars"] > 30
 
 
 # ------------------------------------------------------------------ 3: whom to leave out
@@ -559,7 +558,7 @@ def test_3_of_those_left_out_as_many_have_the_frequent_value_as_in_their_groups(
     """The sum over 200 tables lies within three standard deviations."""
     difference = variance = 0.0
     gone = 0
-    for seed in seeds(0, 200):
+    for seed in range(200):
         draw = np.random.default_rng(seed)
         values = np.where(draw.random(40) < 0.52, "HIV", draw.choice(["flu", "gout", "asthma"], 40)).tolist()
         years = draw.integers(0, 90, 40).tolist()
@@ -569,7 +568,7 @@ def test_3_of_those_left_out_as_many_have_the_frequent_value_as_in_their_groups(
             own = surplus(values, years, missing, max(k, 3))
             difference, variance = difference + own[0], variance + own[1]
             gone += len(missing)
-    assert gone > 60
+    assert gone > 200
     assert abs(difference) <= 3 * variance**0.5 + 1e-9
 
 
@@ -582,7 +581,7 @@ def test_3_of_people_left_out_as_many_have_the_frequent_set_as_in_their_groups()
     policy = kveil.Policy(**about(roles, model, {**K, "k": 3}, suppression={"limit": 0.3}))  # type: ignore[arg-type]
     difference = variance = 0.0
     gone = 0
-    for seed in seeds(0, 200):
+    for seed in range(200):
         draw = np.random.default_rng(seed)
         values = np.where(draw.random(40) < 0.55, "HIV", draw.choice(["flu", "gout", "cold"], 40)).tolist()
         years = draw.integers(0, 90, 40).tolist()
@@ -592,7 +591,7 @@ def test_3_of_people_left_out_as_many_have_the_frequent_set_as_in_their_groups()
             own = surplus(values, years, missing, 3)
             difference, variance = difference + own[0], variance + own[1]
             gone += len(missing)
-    assert gone > 30
+    assert gone > 100
     assert abs(difference) <= 3 * variance**0.5 + 1e-9
 
 
@@ -607,7 +606,7 @@ def test_3_who_looks_the_same_shares_the_fate() -> None:
         {"model": "t-closeness", "sensitive": "d", "t": 0.3},
     ]
     torn = some = 0
-    for seed in seeds(0, 300):
+    for seed in range(300):
         draw = np.random.default_rng(seed)
         rows = int(draw.integers(12, 40))
         columns = {"a": draw.choice(["a1", "a2", "b1", "b2", "c1", "c2"], rows), "b": draw.choice(list("xyz"), rows)}
@@ -621,7 +620,7 @@ def test_3_who_looks_the_same_shares_the_fate() -> None:
         for rows_alike in frame.with_row_index().group_by("a", "b").agg("index")["index"].to_list():
             some += bool(gone & set(rows_alike))
             torn += 0 < len(gone & set(rows_alike)) < len(rows_alike)
-    assert some > 25
+    assert some > 90
     assert not torn
 
 
@@ -665,12 +664,12 @@ def test_3_a_rule_about_a_sensitive_value_suppresses_all_of_a_group_or_nobody() 
 
 
 def test_4_who_reruns_kveil_on_all_tables_learns_nothing_from_the_receipt() -> None:
-    """6 tables of 7 people: everything that gives the release gives the receipt; the account would tell more."""
+    """12 tables of 7 people: everything that gives the release gives the receipt; the account would tell more."""
     roles = {"age": {"role": Q, "hierarchy": {"intervals": {"from": 20, "to": 59, "widths": [5, 10, 20]}}}, "sex": Q}
     models = {"model": "l-diversity", "sensitive": "d", "l": 2}, {**K, "k": 2}
     policy = kveil.Policy(**about({**roles, "d": S}, *models))  # type: ignore[arg-type]
     told_apart = certain = played = 0
-    for seed in range(6):
+    for seed in range(12):
         draw = np.random.default_rng(seed)
         people = {"age": draw.integers(20, 60, 7).astype(str).tolist(), "sex": draw.choice(["f", "m"], 7).tolist()}
         worlds: dict[tuple[str, ...], list[str]] = {}
@@ -689,7 +688,7 @@ def test_4_who_reruns_kveil_on_all_tables_learns_nothing_from_the_receipt() -> N
             told_apart += len([o for o, t in worlds.items() if t[2] == told[2] and t[0] == told[0]]) < len(same)
             certain += bool(set.intersection(*same))
             played += 1
-    assert played > 75
+    assert played > 150
     assert certain > 0
     assert told_apart > 0
 
