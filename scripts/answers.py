@@ -11,9 +11,7 @@ Every command that answers is run on the demo's hospital and, where the real dat
 
 from __future__ import annotations
 
-import argparse
 import html
-import json
 import re
 import shutil
 import subprocess
@@ -26,6 +24,8 @@ from typing import Any
 
 import polars as pl
 import yaml
+
+from recorded import asked_for, settle
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
@@ -167,11 +167,7 @@ def answers(case: Case) -> Iterator[tuple[str, str]]:
 
 def main() -> int:
     """Record or compare, as the command line says."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", type=Path)
-    parser.add_argument("--compare", type=Path)
-    parser.add_argument("--only", default=",".join(SETS))
-    options = parser.parse_args()
+    options = asked_for(__doc__, SETS)
     seen: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as temporary:
         for part in options.only.split(","):
@@ -179,18 +175,13 @@ def main() -> int:
                 for name, text in answers(case):
                     seen[f"{case.name}: {name}"] = text
                     print(f"{case.name}: {name}", file=sys.stderr, flush=True)
-    if options.write:
-        options.write.write_text(json.dumps(seen, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    if not options.compare:
-        return 0
-    before = json.loads(options.compare.read_text(encoding="utf-8"))
-    other = [name for name, text in seen.items() if before.get(name) != text]
-    for name in other:
-        was, now = str(before.get(name)).splitlines(), seen[name].splitlines()
-        at = next((i for i, (a, b) in enumerate(zip(was, now, strict=False)) if a != b), min(len(was), len(now)))
-        print(f"{name}, line {at + 1}\n  was {was[at : at + 1]}\n  is  {now[at : at + 1]}")
-    print(f"{len(seen) - len(other)} of {len(seen)} answers are what they were")
-    return 1 if other else 0
+    return settle(options, seen, "answers", _first_difference)
+
+
+def _first_difference(name: str, before: str, after: str) -> None:
+    was, now = before.splitlines(), after.splitlines()
+    at = next((i for i, (a, b) in enumerate(zip(was, now, strict=False)) if a != b), min(len(was), len(now)))
+    print(f"{name}, line {at + 1}\n  was {was[at : at + 1]}\n  is  {now[at : at + 1]}")
 
 
 if __name__ == "__main__":

@@ -11,9 +11,7 @@ data lies beside the project, Adult and diabetes130. Sets are chosen by `--only 
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import json
 import random
 import sys
 import tempfile
@@ -27,6 +25,7 @@ import yaml
 
 import kveil
 from kveil.policy.keys import ALGORITHM_NAMES
+from recorded import asked_for, settle
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
@@ -282,26 +281,13 @@ SETS = {"golden": golden, "hospital": hospital, "random": random_tables, "adult"
 
 def main() -> int:
     """Record or compare, as the command line says."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", type=Path)
-    parser.add_argument("--compare", type=Path)
-    parser.add_argument("--only", default=",".join(SETS))
-    options = parser.parse_args()
+    options = asked_for(__doc__, SETS)
     seen = {}
     for part in options.only.split(","):
         for case in SETS[part]():
             seen[case.name] = digest(case.make)
             print(f"{case.name}: {seen[case.name][:100]}", file=sys.stderr, flush=True)
-    if options.write:
-        options.write.write_text(json.dumps(seen, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    if not options.compare:
-        return 0
-    before = json.loads(options.compare.read_text(encoding="utf-8"))
-    other = [name for name, value in seen.items() if before.get(name) != value]
-    for name in other:
-        print(f"{name}\n  was {before.get(name)}\n  is  {seen[name]}")
-    print(f"{len(seen) - len(other)} of {len(seen)} releases are what they were")
-    return 1 if other else 0
+    return settle(options, seen, "releases", lambda name, was, now: print(f"{name}\n  was {was}\n  is  {now}"))
 
 
 if __name__ == "__main__":

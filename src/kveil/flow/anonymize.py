@@ -158,12 +158,13 @@ def _release(
     table = encode(source, policy)
     check_input(source, table)
     stages.end("read")
-    together = None
+    together = people = None
     told = stages.told_when_compiling(loops_of(policy, able))
     if earlier is None:
         chosen = attempt(table, able, told)
     else:
-        together = attempt_together(table, earlier.past_of(source, table), able, told)
+        people = earlier.people_of(source, policy)
+        together = attempt_together(table, earlier.past_of(people, table), able, told)
         chosen = together.attempt
     release = decode(source, table, chosen.solution)
     stages.end("solve")
@@ -171,8 +172,8 @@ def _release(
     released = Source("the release", release.frame(source), source.kind, source.separator)
     aligned = lay_beside(released, source, release.rows, policy)
     verdict = verify_rows(released, aligned.rows, policy, aligned)
-    if earlier is not None:
-        verdict = verdict.with_previous(*earlier.check(released, policy, source, release.rows))
+    if earlier is not None and people is not None:
+        verdict = verdict.with_previous(*earlier.check(released, policy, people.gather(release.rows)))
     if not verdict:
         telling = telling_labels(aligned, policy)
         if verdict.findings == telling:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
+
 from kveil.archive import Archive, Archived, key_texts, open_archives
 from kveil.arrays import Longs
 from kveil.errors import DataError
@@ -35,14 +37,16 @@ class EarlierReleases:
         check_several(policy)
         return cls(archives[0], earlier_releases(archives))
 
-    def past_of(self, source: Source, table: Table) -> Past:
-        """Return what the earlier releases showed of the people of a table."""
-        hashes = self.archive.hashes(key_texts(source, table.policy))
-        return Past.of(table.policy, hashes, self.releases, dict(table.sensitive))
+    def people_of(self, source: Source, policy: Policy) -> pl.Series:
+        """Return who the people of a table are, by the archive's key."""
+        return self.archive.hashes(key_texts(source, policy))
 
-    def check(self, newest: Source, policy: Policy, source: Source, rows: Longs) -> tuple[TogetherCheck, list[str]]:
-        """Return the verifier's word on a new release together with the earlier ones."""
-        people = self.archive.hashes(key_texts(source, policy)).gather(rows)
+    def past_of(self, people: pl.Series, table: Table) -> Past:
+        """Return what the earlier releases showed of the people of a table."""
+        return Past.of(table.policy, people, self.releases, dict(table.sensitive))
+
+    def check(self, newest: Source, policy: Policy, people: pl.Series) -> tuple[TogetherCheck, list[str]]:
+        """Return the verifier's word on a new release, whose rows are these people, together with the earlier ones."""
         last = LinkedRelease(newest.name, policy, newest, people)
         return verify_together(policy, [*map(as_linked, self.releases), last])
 
