@@ -7,9 +7,10 @@ they quote the data.
 from __future__ import annotations
 
 from kveil.files.beside import Beside, look_beside
+from kveil.files.dataset import dataset_files, is_dataset
 from kveil.files.reading import Source, check_columns, kind_of, parse_table, read_table
 from kveil.files.texts import as_texts, exact_values, fresh, item_texts, text_of
-from kveil.files.writing import Outputs, as_json, joined_items, write_table
+from kveil.files.writing import Outputs, as_json, default_release, joined_items, write_table
 
 __all__ = [
     "Beside",
@@ -18,8 +19,11 @@ __all__ = [
     "as_json",
     "as_texts",
     "check_columns",
+    "dataset_files",
+    "default_release",
     "exact_values",
     "fresh",
+    "is_dataset",
     "item_texts",
     "joined_items",
     "kind_of",

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from kveil.errors import DataError, FileError
+from kveil.files.dataset import is_dataset, read_dataset
 from kveil.files.records import BrokenRecord, records
 from kveil.files.texts import as_texts
 from kveil.words import count, did_you_mean, listing
@@ -73,7 +74,13 @@ def kind_of(path: Path) -> Kind:
 
 
 def read_table(path: Path, separator: str | None = None, columns: Iterable[str] = (), hashed: bool = False) -> Source:
-    """Read a table by its suffix; ``columns`` are the names expected, a help in finding the separator."""
+    """Read a table by its suffix, or all Parquet files of a folder or pattern as one table.
+
+    ``columns`` are the names expected, a help in finding the separator.
+    """
+    if is_dataset(path):
+        frame, digest = read_dataset(path, hashed=hashed)
+        return Source(path.name, frame.rechunk(), "parquet", sha256=digest)
     kind_of(path)
     try:
         raw = path.read_bytes()

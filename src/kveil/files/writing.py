@@ -18,6 +18,7 @@ from typing import IO, Any, Self
 import polars as pl
 
 from kveil.errors import FileError
+from kveil.files.dataset import is_dataset
 from kveil.files.reading import kind_of
 from kveil.files.texts import as_texts, fresh, item_texts
 
@@ -194,6 +195,13 @@ def _write_error(target: Path, error: Exception) -> FileError:
     return FileError(
         f"{target.name} cannot be written ({reason}); nothing was written. Check the folder and its space."
     )
+
+
+def default_release(source: Path) -> Path:
+    """Return where the release of a table goes when nobody says: beside it, under its name with `-release`."""
+    if is_dataset(source) and not source.is_dir():
+        raise FileError(f"{source.name} is a pattern, so that the release has no name of its own; give --output.")
+    return source.with_name(f"{source.stem}-release{source.suffix or '.parquet'}")
 
 
 def write_table(frame: pl.DataFrame, file: IO[bytes], target: Path, separator: str = ",", missing: str = "") -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from kveil.arrays import Longs
 from kveil.errors import DataError, PolicyError, Unmeetable
-from kveil.files import Source, read_table
+from kveil.files import Source, dataset_files, is_dataset, read_table
 from kveil.policy.components import largest_k
 from kveil.policy.keys import ALGORITHM_NAMES, AlgorithmChoice
 from kveil.policy.model import Policy
@@ -46,7 +46,8 @@ def with_algorithm(policy: Policy, name: str | None) -> Policy:
 
 def check_targets(policy: Policy, source: Path, targets: Iterable[Path | None]) -> None:
     """Raise DataError where two outputs are one file, or one of them is what the run reads."""
-    inputs = {path.resolve() for path in (source, *policy.files)}
+    read = dataset_files(source) if is_dataset(source) else [source]
+    inputs = {path.resolve() for path in (*read, *policy.files)}
     written = [path.resolve() for path in targets if path is not None]
     if len(set(written)) < len(written) or inputs.intersection(written):
         raise DataError(

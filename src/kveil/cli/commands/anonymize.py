@@ -63,6 +63,7 @@ def anonymize(
 ) -> None:
     """Make a release: solve, verify, and only then write it."""
     from kveil.cli.loading import compile_first, load_in_background
+    from kveil.files import default_release
     from kveil.flow.anonymize import Targets, anonymize_file
     from kveil.flow.inputs import input_path, with_algorithm
 
@@ -70,7 +71,7 @@ def anonymize(
         raise typer.BadParameter("--public is about the report; give --report too.")
     loaded = with_algorithm(load(policy), algorithm)
     source = input_path(loaded, input_)
-    target = output or source.with_name(f"{source.stem}-release{source.suffix}")
+    target = output or default_release(source)
     targets = Targets(target, receipt, account, owner, report, public, archive)
     with stages("anonymize", quiet=quiet, progress=progress_as) as progress:
         compile_first(loaded, progress)
