@@ -159,7 +159,7 @@ def synopses() -> dict[str, str]:
         words = span.split()
         if words[0].startswith("-"):
             continue
-        name = " ".join(words[: 2 if words[0] in ("hierarchy", "archive") else 1])
+        name = " ".join(words[: 2 if words[0] in ("hierarchy", "archive", "import", "export") else 1])
         assert name not in found, f"{name} has two synopses"
         found[name] = span
     return found

@@ -7,10 +7,10 @@ from typing import TypedDict
 
 import numpy as np
 
-from kveil.arrays import Bools, Floats, Ints, Longs
+from kveil.arrays import Bools, Floats, Longs
 from kveil.kernels.grouping.groups import add_up, group_rows
 from kveil.policy.components import largest_k
-from kveil.table.solution import Shown, Solution
+from kveil.table.solution import Classes, Shown, Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
 
@@ -82,11 +82,6 @@ class Losses:
         return 1 - self.precision if name == "precision" else self.il if name == "il" else self.ncp
 
 
-def _unless(values: Ints, suppressed: Bools) -> Ints:
-    """Return the values of records that are not suppressed, without a copy where none is."""
-    return values[~suppressed] if suppressed.any() else values
-
-
 def _mean(cost: Floats, tally: Longs, records: int) -> float:
     """Return the mean over records of what their codes cost; those in no tally are suppressed and cost 1."""
     return float((tally @ cost + records - int(tally.sum())) / max(records, 1))
@@ -104,22 +99,21 @@ def _precision_loss(table: Table, position: int, shown: Shown, suppressed: Bools
     depths = int(tree.depth.max()) + 2
     depth = np.append(tree.depth, np.zeros(len(shown.labels) - len(tree.labels), dtype=np.int32))
     key = (tree.depth[tree.leaf_nodes] * depths)[table.leaves[position]] + depth[shown.codes]
-    counts = np.bincount(_unless(key, suppressed), minlength=depths * depths)
+    counts = table.tally(key, depths * depths, ~suppressed if suppressed.any() else None)
     leaf, node = np.divmod(np.arange(depths * depths), depths)
     cost = np.clip((leaf - node) / np.maximum(leaf, 1), 0, 1)  # another branch may lie deeper
-    return float((counts @ cost + int(suppressed.sum())) / max(len(suppressed), 1))
+    return float((counts @ cost + table.count(suppressed)) / max(table.records, 1))
 
 
-def _groups(solution: Solution, starred: list[Bools], stars_are_kept: bool) -> tuple[Longs, int]:
+def _groups(table: Table, solution: Solution, classes: Classes, starred: list[Bools]) -> tuple[Longs, int]:
     """Return the sizes of the groups of equal released rows, and how many records are in none.
 
-    A row of stars is in none, unless ``stars_are_kept``: a person whose items are shown is in a group all the same.
+    A row of stars is in none, unless it takes part: a person whose items are shown is in a group all the same.
     """
     if not solution.shown:
-        outside = int(solution.suppressed_anywhere.sum())
-        kept = solution.suppressed.shape[1] - outside
+        outside = table.count(solution.suppressed_anywhere)
+        kept = table.records - outside
         return np.array([kept] if kept else [], dtype=np.int64), outside
-    classes = solution.classes
     codes = np.empty((len(starred), len(classes.sizes)), dtype=np.int32)
     all_star = np.ones(len(classes.sizes), dtype=bool)
     for position, shown in enumerate(solution.shown):
@@ -130,7 +124,7 @@ def _groups(solution: Solution, starred: list[Bools], stars_are_kept: bool) -> t
             codes[position][starred[position]] = code
         if all_star.any():
             all_star &= codes[position] == code
-    if stars_are_kept and all_star.any():
+    if table.stars_take_part and all_star.any():
         all_star &= solution.suppressed_anywhere[classes.first]
     if not all_star.any():
         group, first = group_rows(codes)
@@ -153,9 +147,12 @@ def _items_loss(table: Table, solution: Solution) -> float | None:
             raise ValueError(f"{name} has no tree, though a model generalizes it")
         cost = np.append(sensitive.tree.ncp, 1.0)
         shown = np.where(gone[sensitive.row], len(cost) - 1, solution.items[name])
-        counts = np.bincount(shown, minlength=len(cost))
+        if table.times is None:
+            counts = np.bincount(shown, minlength=len(cost))
+        else:
+            counts = add_up(shown, table.times[sensitive.row], len(cost))
         lost += float(counts @ cost)
-        number += len(sensitive.row)
+        number += int(counts.sum())
     return lost / number if number else None
 
 
@@ -165,7 +162,7 @@ def measure(table: Table, solution: Solution) -> Losses:
     O(records · attributes).
     """
     component_of = {name: c for c, component in enumerate(table.components) for name in component.attributes}
-    classes = solution.classes
+    classes = solution.classes if table.times is None else solution.classes.weighed(table.times)
     starred = [solution.suppressed[component_of[name]][classes.first] for name in table.names]
     attributes: dict[str, AttributeLoss] = {}
     for position, name in enumerate(table.names):
@@ -182,12 +179,12 @@ def measure(table: Table, solution: Solution) -> Losses:
 
     def mean(field: str) -> float:
         if not table.names:  # plain sets of items: no cell can lose anything but by suppression
-            lost = float(solution.suppressed_anywhere.mean()) if table.records else 0.0
+            lost = table.count(solution.suppressed_anywhere) / table.records if table.records else 0.0
             return 1 - lost if field == "precision" else lost
         values = (getattr(attributes[name], field) for name in table.names)
         return float(sum(w * value for w, value in zip(weights, values, strict=True)) / total)
 
-    sizes, outside = _groups(solution, starred, table.stars_take_part)
+    sizes, outside = _groups(table, solution, classes, starred)
     squares = int((sizes**2).sum())
     return Losses(
         precision=mean("precision"),

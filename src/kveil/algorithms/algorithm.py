@@ -64,6 +64,7 @@ class Algorithm:
     made_for: frozenset[str] = frozenset()
     refine: str = "off"  # the effort that follows unless the options say another
     starts: tuple[str, ...] = ()  # algorithms whose solution it goes on from: one has to honour the policy
+    on_tuples: bool = False  # equal records share their fate, so that it works on tuples with counts as on records
     loops: tuple[str, ...] = ()  # names in `compiling.FAMILIES`, beside the loops that group rows and those that refine
 
     @property

@@ -58,7 +58,7 @@ def node_losses(table: Table, position: int, reading: Reading) -> Floats:
     if table.policy.loss == "il":
         return tree.il
     if reading is Reading.MEAN:
-        return _mean_precision(tree, np.bincount(table.leaves[position], minlength=tree.leaves))
+        return _mean_precision(tree, table.tally(table.leaves[position], tree.leaves))
     way = _deepest_leaf(tree) if reading is Reading.DEEPEST else _shallowest_leaf(tree)
     return np.where(way > 0, (way - tree.depth) / np.maximum(way, 1), 0.0)
 

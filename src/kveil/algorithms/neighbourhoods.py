@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kveil.algorithms.stars import nothing_left, star_cells
-from kveil.arrays import Bools, Floats, Ints, Longs
+from kveil.arrays import Bools, Ints, Longs
 from kveil.models.distributions import AlphaShare, EntropyL, FrequencyL, RecursiveCL
 from kveil.models.groups import AtLeastK, GroupModel, Pairs, one_group
 from kveil.models.of_policy import counted_names, group_model, least_members
@@ -74,7 +74,7 @@ def shortest_run(table: Table) -> int:
 def runs_of_rows(table: Table, rows: Ints | Longs) -> Longs:
     """Return the run of each of some rows, by all their quasi-identifiers."""
     spans = [*table.low] if table.low is table.high else [*table.low, *table.high]
-    return runs_of([leaves[rows] for leaves in spans], np.ones(len(rows), dtype=np.int64), shortest_run(table))
+    return runs_of([leaves[rows] for leaves in spans], table.weights[rows], shortest_run(table))
 
 
 def looks_at_values(table: Table) -> bool:
@@ -91,7 +91,7 @@ def hidden_with_neighbours(table: Table, shown: Sequence[Shown], items: Mapping[
     hidden = nothing_left(table, shown, items) & kept
     if not table.names or not items or not hidden.any():
         return hidden
-    among = np.flatnonzero(star_cells(shown, table.records) & kept)
+    among = np.flatnonzero(star_cells(shown, table.rows) & kept)
     run = runs_of_rows(table, among)
     hidden[among[np.isin(run, run[hidden[among]])]] = True
     return hidden
@@ -133,38 +133,38 @@ class CountedRows:
 
     @property
     def sizes(self) -> Longs:
-        """One per row of the table."""
-        return np.ones(self.table.records, dtype=np.int64)
+        """How many records each row of the table stands for."""
+        return self.table.weights
 
     def hold(self, model: GroupModel, kept: Bools) -> bool:
         """Tell whether some of the rows satisfy a model as one group."""
         return bool(model.good(one_group(self.rows[kept], self.sizes, self.pairs))[0])
 
-    def excess(self, model: Frequent, kept: Bools) -> Floats:
-        """Return what each row adds to the measure of its run: how much the values of a run stand in a model's way.
+    def excess(self, model: Frequent, kept: Bools) -> Longs:
+        """Return what each record of a row adds to its run's measure: how much its values stand in a model's way.
 
         Where a model names a largest share, 1 for every value that exceeds it among those kept; where it weighs all
-        values, the share that each value has.
+        values, how many of those kept have each value. Whole numbers, so that no order of adding up changes a sum.
         """
         pairs = self.pairs[model.sensitive]
-        place = np.full(self.table.records, -1, dtype=np.int64)
+        place = np.full(self.table.rows, -1, dtype=np.int64)
         place[self.rows] = np.arange(len(self.rows))
         mine = place[pairs.tuples] >= 0
         at, code = place[pairs.tuples[mine]], pairs.codes[mine]
-        tally = np.bincount(code[kept[at]], minlength=pairs.known + 1)
+        counted = pairs.counts[mine][kept[at]]
+        tally = np.bincount(code[kept[at]], weights=counted, minlength=pairs.known + 1).astype(np.int64)
         if not isinstance(model, AlphaShare):
             tally[pairs.known :] = 0  # only (α,k) takes missing for a value
-        number = max(int(kept.sum()), 1)
-        weight = tally / number
+        number = max(int(self.sizes[self.rows[kept]].sum()), 1)
         if isinstance(model, (AlphaShare, FrequencyL)):
             share = model.alpha if isinstance(model, AlphaShare) else 1 / model.l
-            weight = (tally * share.denominator > number * share.numerator).astype(np.float64)
-        return np.bincount(at, weights=weight[code], minlength=len(self.rows)).astype(np.float64)
+            tally = (tally * share.denominator > number * share.numerator).astype(np.int64)
+        return np.bincount(at, weights=tally[code], minlength=len(self.rows)).astype(np.int64)
 
     def values_per_run(self, name: str, run: Longs) -> Longs:
         """Return how many different values there are in each run."""
         pairs = self.pairs[name]
-        of_row = np.full(self.table.records, -1, dtype=np.int64)
+        of_row = np.full(self.table.rows, -1, dtype=np.int64)
         of_row[self.rows] = run
         mine = (of_row[pairs.tuples] >= 0) & (pairs.counts > 0)
         different = np.unique(of_row[pairs.tuples[mine]] * (pairs.known + 1) + pairs.codes[mine])
@@ -176,7 +176,7 @@ def counted_rows(table: Table, rows: Ints | Longs) -> CountedRows:
     pairs = {}
     for name in sorted(counted_names(table.policy)):
         own = table.sensitive[name]
-        pairs[name] = Pairs(own.row, own.code, np.ones(len(own.row), dtype=np.int64), own.known)
+        pairs[name] = Pairs(own.row, own.code, table.weights[own.row], own.known)
     return CountedRows(table, rows, pairs)
 
 
@@ -197,7 +197,7 @@ def runs_to_leave_out(counted: CountedRows, models: Sequence[GroupModel], allowe
         model = next((model for model in failing if isinstance(model, Frequent)), None)
         if model is None or (isinstance(model, AlphaShare) and not counted.hold(AtLeastK(model.k), ~out)):
             return nobody
-        more = _mildest(counted, model, run, out, allowed - int(out.sum()))
+        more = _mildest(counted, model, run, out, allowed - int(counted.sizes[counted.rows[out]].sum()))
         if not more.any():
             return nobody
         out |= more
@@ -207,11 +207,13 @@ def _mildest(counted: CountedRows, model: Frequent, run: Longs, out: Bools, allo
     """Return the rows of the mildest runs without which the others satisfy a model, none where none are enough."""
     nobody = np.zeros(len(out), dtype=bool)
     excess = counted.excess(model, ~out)
-    sizes = np.bincount(run)
-    measure = np.bincount(run, weights=excess) / sizes
+    weights = counted.sizes[counted.rows]
+    sizes = np.bincount(run, weights=weights).astype(np.int64)
+    measure = np.bincount(run, weights=excess * weights) / sizes
     gone = np.zeros(len(sizes), dtype=bool)
     gone[run[out]] = True
-    above = measure > excess[~out].mean() if (~out).any() else gone
+    left = ~out
+    above = measure > int((excess * weights)[left].sum()) / int(weights[left].sum()) if left.any() else gone
     possible = np.flatnonzero(above & ~gone & (counted.values_per_run(model.sensitive, run) >= FEWEST_VALUES))
     ranked = possible[np.argsort(measure[possible], kind="stable")]
     ends = np.append(0, np.cumsum(sizes[ranked]))

@@ -141,6 +141,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         "one level for all records; generalizes the attribute with the most distinct values",
         "Sweeney 2002; many constraints as in Yang et al. 2006",
+        on_tuples=True,
     ),
     Algorithm(
         "classfly",
@@ -149,6 +150,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "sets aside the records that satisfy the constraint, generalizes only the rest",
         CLASSFLY_PAPER,
         loops=("widening",),
+        on_tuples=True,
     ),
     Algorithm(
         "classfly+naive",
@@ -157,6 +159,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "classfly on the union of each component's constraints",
         CLASSFLY_PAPER,
         loops=("widening",),
+        on_tuples=True,
     ),
     Algorithm(
         "classfly+complete",
@@ -165,6 +168,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "sets aside the maximal anonymous subset under all constraints of a component",
         CLASSFLY_PAPER,
         loops=("widening",),
+        on_tuples=True,
     ),
     Algorithm(
         "classfly+partial",
@@ -173,6 +177,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "the same subset, found by adding constraints in order of growing k",
         CLASSFLY_PAPER,
         loops=("widening",),
+        on_tuples=True,
     ),
     Algorithm(
         "mondrian",
@@ -181,6 +186,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "splits the table top-down, one attribute at a time, while every part satisfies every model",
         "LeFevre, DeWitt, Ramakrishnan 2006",
         loops=("mondrian",),
+        on_tuples=True,
     ),
     Algorithm(
         "incognito",
@@ -188,6 +194,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         frozenset({MANY, BOUNDARIES, INDIVIDUALS, DEPENDENCIES, *GROUP_MODELS}),
         "one level for all records; searches the whole lattice for the one that loses least",
         "LeFevre, DeWitt, Ramakrishnan 2005",
+        on_tuples=True,
     ),
     Algorithm(
         "k-member",
@@ -220,6 +227,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "makes one attribute after another k-anonymous inside the groups of those before",
         KMSD_PAPER,
         loops=("k-msd",),
+        on_tuples=True,
     ),
     Algorithm(
         "k-msd-ag",
@@ -228,6 +236,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "the same, right sides of dependencies following their left sides",
         KMSD_PAPER,
         loops=("k-msd",),
+        on_tuples=True,
     ),
     Algorithm(
         "1m-generalization",

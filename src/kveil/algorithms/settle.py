@@ -44,7 +44,7 @@ def settle(table: Table, solution: Solution, name: str) -> Solution:
     settling.check_that_somebody_takes_part(name)
     if np.array_equal(settling.out, solution.suppressed):
         return solution
-    lost, allowed = int(settling.out.any(axis=0).sum()), most_suppressed(table.policy, table.records)
+    lost, allowed = table.count(settling.out.any(axis=0)), most_suppressed(table.policy, table.records)
     if lost > allowed:
         raise beyond_limit(table, name, lost, allowed)
     reasons = dict(solution.reasons)
@@ -67,13 +67,13 @@ class _Settling:
         self.components = components_of(table)
         self.together = suppressed_together(table.policy)
         self.out = solution.suppressed.copy()
-        self.ones = np.ones(table.records, dtype=np.int64)
+        self.weights = table.weights
         self.pairs = {}
         for counted in sorted(counted_names(table.policy)):
             own = table.sensitive[counted]
-            self.pairs[counted] = Pairs(own.row, own.code, np.ones(len(own.row), dtype=np.int64), own.known)
+            self.pairs[counted] = Pairs(own.row, own.code, table.weights[own.row], own.known)
         self.stars = [
-            star_cells([solution.shown[position] for position in component.positions], table.records)
+            star_cells([solution.shown[position] for position in component.positions], table.rows)
             for component in self.components
         ]
         self.required = [self._requirements(component) for component in self.components]
@@ -93,7 +93,7 @@ class _Settling:
             for c in range(len(self.components)):
                 self._leave_out(c, self._stars_that_fail(c), STARS_ARE_NO_GROUP)
                 alive = ~self.out[c]
-                kept = maximal_anonymous_subset(self.required[c], self.ones, self.pairs, alive)
+                kept = maximal_anonymous_subset(self.required[c], self.weights, self.pairs, alive)
                 self._leave_out(c, alive & ~kept, LEFT_BEHIND)
 
     def _spread(self) -> None:
@@ -118,7 +118,7 @@ class _Settling:
             return rows
         # Everybody else is one more group, so that t-closeness is to all who take part.
         group: Ints = np.where(rows, 0, 1).astype(np.int32)
-        groups = Groups(group, 2, np.where(self.out[c], 0, self.ones), self.pairs)
+        groups = Groups(group, 2, np.where(self.out[c], 0, self.weights), self.pairs)
         holds = all(bool(model.good(groups)[0]) for model in self.components[c].models)
         return np.zeros_like(rows) if holds else rows
 
@@ -131,7 +131,7 @@ class _Settling:
                 raise Unmeetable(
                     f"{name} cannot meet the policy: over {', '.join(component.names)} no {self.table.noun} has a "
                     f"group that satisfies it, so that nobody would be protected there; {WAYS_OUT}",
-                    int(out.sum()),
+                    self.table.count(out),
                 )
 
     def take_back(self) -> tuple[Shown, ...]:
@@ -149,7 +149,7 @@ class _Settling:
             if beside[c]:
                 continue
             rows = (self.stars[c] | self.out[c]) & ~everywhere & self._may_be_stars(component)
-            if (rows & self.out[c]).any() and rows.sum() >= component.least_members:
+            if (rows & self.out[c]).any() and self.table.count(rows) >= component.least_members:
                 self.out[c] &= ~rows
                 for position in component.positions:
                     shown[position] = shown[position].starred(rows)
@@ -157,7 +157,7 @@ class _Settling:
 
     def _may_be_stars(self, component: SearchComponent) -> Bools:
         """Return the rows that generalization, too, could show as `*` in all attributes of a component."""
-        able = np.ones(self.table.records, dtype=bool)
+        able = np.ones(self.table.rows, dtype=bool)
         for position, tree in zip(component.positions, component.trees, strict=True):
             if isinstance(tree, Tree):
                 able &= tree.is_star[tree.limit_of[self.table.leaves[position]]]

@@ -92,7 +92,7 @@ def nothing_left(table: Table, shown: Sequence[Shown], items: Mapping[str, Ints]
     ``items`` are the shown nodes of the pairs of a row and an item, where items are generalized: a person who shows
     `*` there too has nothing left.
     """
-    star = star_cells(shown, table.records)
+    star = star_cells(shown, table.rows)
     if not items:
         return count_as_suppressed(table, star)
     for name, sensitive in table.sensitive.items():

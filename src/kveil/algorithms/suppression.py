@@ -29,18 +29,18 @@ class LeftOut:
         self.table = table
         self.name = name
         self.allowed = most_suppressed(table.policy, table.records)
-        self.kept: Bools = np.ones(table.records, dtype=bool)
+        self.kept: Bools = np.ones(table.rows, dtype=bool)
         self.reasons: dict[str, Ints] = {}
 
     @property
     def remaining(self) -> int:
         """How many more may be left out."""
-        return self.allowed - int((~self.kept).sum())
+        return self.allowed - self.table.count(~self.kept)
 
     def leave_out(self, who: Bools, reason: str) -> None:
         """Leave rows out for a reason; raise Unmeetable beyond the limit."""
         self.kept = self.kept & ~who
-        lost = int((~self.kept).sum())
+        lost = self.table.count(~self.kept)
         if lost > self.allowed:
             raise beyond_limit(self.table, self.name, lost, self.allowed)
         before = self.reasons.get(reason, np.zeros(0, dtype=np.int32))

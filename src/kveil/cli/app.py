@@ -16,6 +16,7 @@ from kveil.cli.commands.check import check
 from kveil.cli.commands.compare import compare
 from kveil.cli.commands.demo import demo
 from kveil.cli.commands.dependencies import dependencies
+from kveil.cli.commands.exchange import export_app, import_app
 from kveil.cli.commands.hierarchy import hierarchy_app
 from kveil.cli.commands.init import init
 from kveil.cli.commands.measure import measure
@@ -71,3 +72,5 @@ _add(demo, "kveil demo")
 _add(studio, "kveil studio patients.csv")
 app.add_typer(hierarchy_app, name="hierarchy")
 app.add_typer(archive_app, name="archive")
+app.add_typer(import_app, name="import")
+app.add_typer(export_app, name="export")

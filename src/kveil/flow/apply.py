@@ -203,7 +203,7 @@ def _levels(table: Table, archived: Archived) -> _Applied:
         place = int(np.searchsorted(levels.numbers, int(details[attribute]), side="right")) - 1
         node: Ints = levels.maps[place][tree.leaf_nodes[leaves]]
         shown.append(Shown.nodes(tree, node))
-    nobody = np.zeros((len(table.components), table.records), dtype=bool)
+    nobody = np.zeros((len(table.components), table.rows), dtype=bool)
     return _Applied(table, Solution(tuple(shown), nobody), table.records, 0)
 
 

@@ -131,7 +131,7 @@ def _warnings(table: Table) -> list[str]:
 
 def count_never_kept(table: Table) -> int:
     """Return how many records fail k, distinct l or p even with every value at its limit; no release can hold them."""
-    return int(_never_kept(table).sum())
+    return table.count(_never_kept(table))
 
 
 def check_boundaries(table: Table) -> BoundaryCheck:
@@ -148,9 +148,9 @@ def check_boundaries(table: Table) -> BoundaryCheck:
     attributes: list[AttributeCheck] = []
     for position in bounded:
         others = [p for p in bounded if p != position]
-        without = int(_never_kept(_changed(table, [position], _no_limit)).sum())
-        alone = int(_never_kept(_changed(table, others, _no_limit)).sum())
-        relaxed = int(_never_kept(_changed(table, [position], _relaxed)).sum())
+        without = table.count(_never_kept(_changed(table, [position], _no_limit)))
+        alone = table.count(_never_kept(_changed(table, others, _no_limit)))
+        relaxed = table.count(_never_kept(_changed(table, [position], _relaxed)))
         attributes.append(
             {
                 "attribute": table.names[position],
@@ -177,7 +177,7 @@ def check_boundaries(table: Table) -> BoundaryCheck:
         )
     return {
         "never_kept": out,
-        "falling": int(_never_kept(table, certain=False).sum()),
+        "falling": table.count(_never_kept(table, certain=False)),
         "limit": most_suppressed(table.policy, table.records),
         "components": parts,
         "attributes": attributes,

@@ -21,6 +21,7 @@ from kveil.table.encode import encode
 from kveil.table.table import Table
 
 LIMITS = ("0.05", "0.2", "1")
+FEW_MODELS = 3
 PATIENCE = 60.0  # seconds
 SMALL = 2_000  # records
 
@@ -143,6 +144,8 @@ def _read(data: Path, form: FileForm) -> Source:
     try:
         source = read_table(data, encoding=form.encoding)
         return with_points(source, numbers_with_commas(source.frame), ("",))
+    except FileError:  # it is not there, or no table: other names for its columns would not help
+        raise
     except DataError as error:
         raise DataError(
             f"{str(error).rstrip('.')}, or name all columns with --columns and leave that line out with --skip 1."
@@ -157,9 +160,15 @@ def _copy_of(data: Path, output: Path | None) -> Path:
 
 
 def _suggested(suggestion: Suggestion, data: Path, folder: Path, output: Path | None) -> Started:
-    """Return the policy with the first suppression limit under which it can be met."""
-    for limit in LIMITS:
-        limited = replace(suggestion, limit=limit)
+    """Return the policy with the first suppression limit under which it can be met.
+
+    Where the table cannot keep a model for every sensitive attribute, it is asked for those of a few.
+    """
+    asked = sum(model.model is not None for model in suggestion.models)
+    tried = [(asked, limit) for limit in LIMITS[:-1]] if asked > FEW_MODELS else []
+    tried += [(min(asked, FEW_MODELS), limit) for limit in LIMITS]
+    for most, limit in tried:
+        limited = replace(suggestion, limit=limit, most=most)
         text, files = policy_text(limited, relative(data, folder), None if output is None else output.stem)
         started = Started(limited, text, files)
         if _can_be_met(_read_back(started, folder)):

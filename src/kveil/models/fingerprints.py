@@ -43,7 +43,7 @@ def fingerprints(table: Table, names: tuple[str, ...], items: dict[str, Ints]) -
     if len(names) > 1:
         by_row = np.argsort(row, kind="stable")
         row, node = row[by_row], node[by_row]
-    return group_sets(run_starts(row, table.records), node)
+    return group_sets(run_starts(row, table.rows), node)
 
 
 def run_starts(row: Ints, rows: int) -> NDArray[np.int64]:
@@ -56,7 +56,7 @@ def as_shown(table: Table, items: dict[str, Ints]) -> Table:
     found: dict[str, Sensitive] = {}
     for name, sensitive in table.sensitive.items():
         found[name] = sensitive if name not in items else _shown_values(table, name, items[name])
-    everyone = np.arange(table.records, dtype=np.int32)
+    everyone = np.arange(table.rows, dtype=np.int32)
     for model in table.policy.privacy:
         if model.model == "kl-diversity":
             code, first = fingerprints(table, sensitive_of(model), items)

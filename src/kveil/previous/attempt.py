@@ -64,7 +64,7 @@ def attempt_together(table: Table, past: Past, algorithms: Sequence[Algorithm], 
         kept = ~hidden[: past.rows]
         chosen = attempt(fixed_table(table, past, kept), algorithms, progress)
         whole = _whole_solution(table, chosen.solution, kept)
-        out = whole.suppressed_anywhere | (star_cells(whole.shown, table.records) & (not table.stars_take_part))
+        out = whole.suppressed_anywhere | (star_cells(whole.shown, table.rows) & (not table.stars_take_part))
         after = hide_groups(past, _groups(past, whole), np.append(out, past.leavers[past.rows :]))
         more = int((after[: past.rows] & ~out).sum())
         if more and _labels_depend_on_who_is_shown(table):
@@ -110,10 +110,10 @@ def _whole_solution(table: Table, solution: Solution, kept: Bools) -> Solution:
     rows = np.flatnonzero(kept)
     shown = []
     for column in solution.shown[: len(table.names)]:
-        codes = np.zeros(table.records, dtype=np.int32)
+        codes = np.zeros(table.rows, dtype=np.int32)
         codes[rows] = column.codes
         shown.append(replace(column, codes=codes))
-    gone = np.ones(table.records, dtype=bool)
+    gone = np.ones(table.rows, dtype=bool)
     gone[rows] = solution.suppressed_anywhere
     reasons = {reason: rows[own].astype(np.int32) for reason, own in solution.reasons.items()}
     suppressed = np.tile(gone, (len(table.components), 1))
@@ -145,9 +145,9 @@ def _finished(table: Table, chosen: Attempt, whole: Solution, out: Bools, hidden
     lost, allowed = int(out.sum()), most_suppressed(table.policy, table.records)
     if lost > allowed:
         raise beyond_limit(table, f"{chosen.algorithm.name} together with earlier releases", lost, allowed)
-    withheld = hidden[: table.records]
+    withheld = hidden[: table.rows]
     reasons = dict(whole.reasons)
-    told = np.zeros(table.records, dtype=bool)
+    told = np.zeros(table.rows, dtype=bool)
     for rows in reasons.values():
         told[rows] = True
     for reason, these in ((LEFT, withheld), (TOO_FEW, out & ~withheld & ~told)):

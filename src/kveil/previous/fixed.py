@@ -63,7 +63,7 @@ def fixed_table(table: Table, past: Past, kept: Bools) -> Table:
         labels = [(f"look {number}", STAR) for number in different.tolist()] or [("look", STAR)]
         trees.append(build_tree(labels, STAR, FIXED, None))
         lines.append(codes.reshape(-1).astype(np.int32))
-    added = np.array(lines, dtype=np.int32).reshape(len(lines), some.records)
+    added = np.array(lines, dtype=np.int32).reshape(len(lines), some.rows)
     low = np.concatenate([some.low, added])
     limit = _limit_left(table, int((~kept).sum()))
     return replace(

@@ -159,10 +159,23 @@ def _models(suggestion: Suggestion) -> list[str]:
         f"look alike. k {suggestion.k} {suggestion.k_reason}."
     )
     lines += ["privacy:", f"  - {{model: k-anonymity, k: {suggestion.k}}}"]
-    if suggestion.diverse:
-        lines += comment("And those who look alike must not all have the same value of what is sensitive.", "  ")
-    for name in suggestion.diverse:
-        lines.append(f"  - {{model: l-diversity, sensitive: {scalar(name)}, l: 2}}")
+    kept = [model for model in suggestion.models if model.model is not None][: suggestion.most]
+    told = {
+        "l-diversity": "And those who look alike must not all have the same value of what is sensitive.",
+        "t-closeness": "Numbers that differ can be near each other: those who look alike must have them spread as all "
+        "records have, up to t.",
+    }
+    for name, words in told.items():
+        models = [model for model in kept if model.model == name]
+        if models:
+            lines += comment(words, "  ")
+        for model in models:
+            settings = "".join(f", {key}: {value}" for key, value in model.settings)
+            lines.append(f"  - {{model: {name}, sensitive: {scalar(model.name)}{settings}}}")
+    for model in suggestion.models:
+        if model not in kept:
+            reason = model.reason or "with a model for it, too, this table cannot keep the policy"
+            lines += comment(f"CHECK: nothing is asked for {model.name}: {reason}.", "  ")
     return lines
 
 

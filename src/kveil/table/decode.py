@@ -48,13 +48,13 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
     """Return the texts of a solution, in the policy's order and shape."""
     policy = table.policy
     gone = solution.suppressed_anywhere
-    kept = np.flatnonzero(~gone) if policy.suppression.show == "drop" else np.arange(table.records)
+    kept = np.flatnonzero(~gone) if policy.suppression.show == "drop" else np.arange(table.rows)
     component_of = {name: c for c, part in enumerate(table.components) for name in part.attributes}
     released = [name for name in source.frame.columns if name in set(policy.released)]
     codes: dict[str, Ints] = {}
     labels: dict[str, list[str]] = {}
     classes = solution.classes
-    here = classes.of_record[kept] if len(kept) < table.records else classes.of_record
+    here = classes.of_record[kept] if len(kept) < table.rows else classes.of_record
     present = np.bincount(here, minlength=len(classes.sizes)) > 0
     for position, name in enumerate(table.names):
         starred = solution.suppressed[component_of[name]] if table.persons is None else gone
@@ -93,7 +93,7 @@ def _starred_values(source: Source, table: Table, solution: Solution, kept: Long
     beside = starred_beside(table.policy)
     columns = {}
     for name in table.policy.with_role("sensitive"):
-        starred = np.zeros(table.records, dtype=bool)
+        starred = np.zeros(table.rows, dtype=bool)
         for c, names in enumerate(beside):
             if name in names:
                 starred |= solution.suppressed[c]

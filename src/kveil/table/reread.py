@@ -25,7 +25,7 @@ def read_release(
     not there are suppressed; so are rows of stars, and components whose stars no generalization can give.
     Persons are suppressed where ``starred``, that is, where their items are stars.
     """
-    absent = np.ones(table.records, dtype=bool)
+    absent = np.ones(table.rows, dtype=bool)
     absent[rows] = False
     shown: list[Shown] = []
     unknown = 0
@@ -35,11 +35,11 @@ def read_release(
             column, strangers = _read_nodes(_nodes_as_written(table, name, tree, texts[name]), texts[name])
         else:
             column, strangers = _read_spans(tree, texts[name])
-        codes = np.zeros(table.records, dtype=np.int32)
+        codes = np.zeros(table.rows, dtype=np.int32)
         codes[rows] = column.codes
         shown.append(Shown(codes, column.labels, column.ncp, column.il, column.is_star))
         unknown += strangers
-    suppressed = np.zeros((len(table.components), table.records), dtype=bool)
+    suppressed = np.zeros((len(table.components), table.rows), dtype=bool)
     if starred is not None:
         absent[rows[starred]] = True
         suppressed |= absent
@@ -91,9 +91,9 @@ def _cannot_star(table: Table, position: int) -> Bools:
     tree = table.trees[position]
     if isinstance(tree, Tree):
         if not tree.is_star[0]:
-            return np.ones(table.records, dtype=bool)
+            return np.ones(table.rows, dtype=bool)
         return np.asarray(tree.limit_of[table.leaves[position]] != 0)
-    return np.full(table.records, table.trees[position].missing is None)
+    return np.full(table.rows, table.trees[position].missing is None)
 
 
 def _nodes_as_written(table: Table, name: str, tree: Tree, texts: pl.Series) -> Shown:

@@ -11,6 +11,7 @@ import numpy as np
 
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.errors import DataError
+from kveil.kernels.grouping.groups import add_up
 from kveil.policy.attributes import Attribute, Intervals, Ranges
 from kveil.policy.builders import build_lines, label_writer
 from kveil.policy.model import Policy
@@ -213,17 +214,25 @@ def unknown_values(column: Coded, unknown: list[str], policy: Policy, name: str,
     )
 
 
-def row_pairs(sensitive: Sensitive, member: Ints, tuples: int, kept: Bools | None = None) -> tuple[Ints, Ints, Longs]:
-    """Return the pairs of an attribute by tuple: tuple, code and how many rows of the tuple have it."""
+def row_pairs(
+    sensitive: Sensitive, member: Ints, tuples: int, kept: Bools | None = None, times: Longs | None = None
+) -> tuple[Ints, Ints, Longs]:
+    """Return the pairs of an attribute by tuple: tuple, code and how many records of the tuple have it.
+
+    ``times`` says how many records each row stands for, one where it is not given.
+    """
     row, code = sensitive.row, sensitive.code
     if kept is not None:
         row, code = row[kept[row]], code[kept[row]]
     key = member[row].astype(np.int64) * (sensitive.known + 1) + code
     if tuples * (sensitive.known + 1) <= max(8 * len(key), 1 << 22):
-        total = np.bincount(key)
+        total = np.bincount(key) if times is None else np.bincount(key, weights=times[row]).astype(np.int64)
         keys = np.flatnonzero(total)
         counts = total[keys]
-    else:
+    elif times is None:
         keys, counts = np.unique(key, return_counts=True)
+    else:
+        keys, of_key = np.unique(key, return_inverse=True)
+        counts = add_up(of_key.reshape(-1), times[row], len(keys))
     owner, value = np.divmod(keys, sensitive.known + 1)
     return owner.astype(np.int32), value.astype(np.int32), counts.astype(np.int64)

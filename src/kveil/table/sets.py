@@ -61,7 +61,7 @@ def _unchanged(source: Source, table: Table, sensitive: Sensitive, shown: Longs)
     )
     values = sensitive.as_shown(pairs["item"].unique().to_list())
     pairs = pairs.with_columns(pl.col("item").cast(pl.Enum(values))).sort("person", "item")
-    return _lists(pairs, table.records, name)
+    return _lists(pairs, table.rows, name)
 
 
 def _lists(pairs: pl.DataFrame, persons: int, name: str) -> pl.Series:
@@ -104,4 +104,4 @@ def _generalized(table: Table, sensitive: Sensitive, nodes: Ints, here: Bools) -
             )
     pairs = pl.DataFrame({"person": sensitive.row[known].astype(np.int32), "node": nodes[known]})
     pairs = pairs.with_columns(item=pl.Series(labels, dtype=pl.String).gather(pairs["node"]), place=place[nodes[known]])
-    return _lists(pairs.unique(["person", "item"]).sort("person", "place"), table.records, sensitive.name)
+    return _lists(pairs.unique(["person", "item"]).sort("person", "place"), table.rows, sensitive.name)

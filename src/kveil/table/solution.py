@@ -99,6 +99,10 @@ class Classes:
     first: Ints | slice
     sizes: NDArray[np.int64]
 
+    def weighed(self, times: NDArray[np.int64]) -> Classes:
+        """Return the same classes with the records that their rows stand for, instead of rows."""
+        return replace(self, sizes=add_up(self.of_record, times, len(self.sizes)))
+
     def tally(self, codes: Ints, number: int, left_out: Bools) -> NDArray[np.int64]:
         """Count the records by the code their class has, except those of classes left out."""
         sizes = np.where(left_out, 0, self.sizes) if left_out.any() else self.sizes
@@ -138,7 +142,25 @@ class Solution:
         number = (np.cumsum(used) - 1).astype(np.int32)
         return Classes(number[self.alike], first[used], sizes[used])
 
+    def spread(self, of_row: Ints) -> Solution:
+        """Return the solution of a table whose rows are those of this one's table, each as often as it is named."""
+        alike = of_row if self.alike is None else self.alike[of_row]
+        return Solution(
+            shown=tuple(replace(shown, codes=shown.codes[of_row]) for shown in self.shown),
+            suppressed=self.suppressed[:, of_row],
+            reasons={reason: _rows_of(rows, of_row, self.suppressed.shape[1]) for reason, rows in self.reasons.items()},
+            details=self.details,
+            alike=alike,
+        )
+
     @property
     def suppressed_anywhere(self) -> Bools:
         """The records suppressed in at least one component."""
         return np.asarray(self.suppressed.any(axis=0))
+
+
+def _rows_of(tuples: Ints, of_row: Ints, number: int) -> Ints:
+    """Return the rows that some tuples stand for."""
+    chosen = np.zeros(number, dtype=bool)
+    chosen[tuples] = True
+    return np.flatnonzero(chosen[of_row]).astype(np.int32)

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.groups import add_up, group_rows
 from kveil.policy.components import Component, components, suppressed_together
 from kveil.policy.model import Policy
 from kveil.table.order import ranks_of_sets, ranks_of_texts, sorted_rows
@@ -24,7 +24,7 @@ from kveil.table.tree import Tree
 RECKONED = {
     "components": frozenset[str](),
     "canonical": frozenset({"low", "high", "sensitive", "ties"}),
-    "distinct": frozenset({"low", "high", "rows_apart"}),
+    "distinct": frozenset({"low", "high", "rows_apart", "times"}),
 }
 
 
@@ -32,7 +32,8 @@ RECKONED = {
 class Table:
     """A table as integers: for every quasi-identifier its tree, for every row its leaf in it.
 
-    A row is a record, or a person where the policy names individuals. ``leaves`` has a line per quasi-identifier
+    A row is a record, or a person where the policy names individuals; with ``times`` it stands for so many of them that
+    have everything in common that an algorithm looks at. ``leaves`` has a line per quasi-identifier
     (policy order) and in it a leaf per row of the table; loss counts from it. ``low`` and ``high`` are the span of a
     person's leaves, the same array as ``leaves`` where no person's records disagree. ``sensitive`` has the attributes
     that models count, ``others`` the codes of columns beside the quasi-identifiers that dependencies name, ``ties``
@@ -53,6 +54,7 @@ class Table:
     ties: tuple[pl.Series, ...] = ()
     fractions: Mapping[str, Bools] = field(default_factory=dict)
     rows_apart: bool = False
+    times: Longs | None = None  # how many records each row stands for; None: each is one
     _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def once(self, key: Hashable, reckon: Callable[[], Any]) -> Any:
@@ -73,9 +75,30 @@ class Table:
         return other
 
     @property
-    def records(self) -> int:
-        """The number of rows: records, or persons."""
+    def rows(self) -> int:
+        """The number of rows, which is the length of every array by row."""
         return int(self.leaves.shape[1])
+
+    @property
+    def records(self) -> int:
+        """The number of records, or persons, that the rows stand for."""
+        return self.rows if self.times is None else int(self.times.sum())
+
+    @property
+    def weights(self) -> Longs:
+        """How many records each row stands for."""
+        return np.ones(self.rows, dtype=np.int64) if self.times is None else self.times
+
+    def count(self, rows: Bools) -> int:
+        """Return how many records some rows stand for."""
+        return int(rows.sum() if self.times is None else self.times[rows].sum())
+
+    def tally(self, codes: Ints, number: int, chosen: Bools | None = None) -> Longs:
+        """Return how many records have each code, ``codes`` being one per row; of the chosen rows only, if given."""
+        here = codes if chosen is None else codes[chosen]
+        if self.times is None:
+            return np.bincount(here, minlength=number)
+        return add_up(here, self.times if chosen is None else self.times[chosen], number)
 
     @property
     def noun(self) -> str:
@@ -113,7 +136,7 @@ class Table:
         keys: list[Ints] = list(self.low)
         if self.low is not self.high:
             keys = [key for pair in zip(self.low, self.high, strict=True) for key in pair]
-        keys += [ranks_of_sets(sensitive, self.records) for sensitive in self.sensitive.values()]
+        keys += [ranks_of_sets(sensitive, self.rows) for sensitive in self.sensitive.values()]
         return sorted_rows([*keys, *self.tie_ranks()])
 
     def tie_ranks(self) -> list[Ints]:
@@ -122,19 +145,18 @@ class Table:
 
     @cached_property
     def distinct(self) -> Distinct:
-        """The distinct tuples of leaves and how many rows have each."""
+        """The distinct tuples of leaves and how many records have each."""
         same = self.low is self.high
         member, first = group_rows(self.low if same else np.concatenate([self.low, self.high]))
-        if self.rows_apart or len(first) == self.records:
-            member = np.arange(self.records, dtype=np.int32)
-            return Distinct(self.low, self.high, member, np.ones(self.records, dtype=np.int64))
-        weights = np.bincount(member, minlength=len(first))
+        if self.rows_apart or len(first) == self.rows:
+            return Distinct(self.low, self.high, np.arange(self.rows, dtype=np.int32), self.weights)
+        weights = self.tally(member, len(first))
         low = np.ascontiguousarray(self.low[:, first])
         return Distinct(low, low if same else np.ascontiguousarray(self.high[:, first]), member, weights)
 
     def pairs(self, name: str, member: Ints, tuples: int, kept: Bools | None = None) -> tuple[Ints, Ints, Longs]:
         """Return how often each tuple has each value of a sensitive attribute: tuple, code, count."""
-        return row_pairs(self.sensitive[name], member, tuples, kept)
+        return row_pairs(self.sensitive[name], member, tuples, kept, self.times)
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,7 @@ def lattice_of(table: Table, positions: list[int], fine: Fineness) -> tuple[Cove
     """
     low, high = table.low[positions], table.high[positions]
     member, first = group_rows(low if table.low is table.high else np.concatenate([low, high]))
-    weight = np.bincount(member, minlength=len(first)).astype(np.int64)
+    weight = table.tally(member, len(first)).astype(np.int64)
     tables = [
         _tree_levels(table, position, low[a, first], high[a, first])
         if isinstance(table.trees[position], Tree)

@@ -52,7 +52,7 @@ def dissolve_stars(space: Space, clusters: RowClusters, least: int) -> Bools:
     nowhere become clusters as they are where so many are equal, to which others may then go.
     """
     table = space.table
-    gone = np.zeros(table.records, dtype=bool)
+    gone = np.zeros(table.rows, dtype=bool)
     star = count_as_suppressed(table, space.is_star(clusters.low, clusters.high))
     if not star.any():
         return gone

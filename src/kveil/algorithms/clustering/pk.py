@@ -94,8 +94,8 @@ class Clusterer(Splitter):
     def _items(self, alive: Bools) -> tuple[Ints, DistinctTuples, Longs]:
         """Return the rows by group and in canonical order, runs of equal ones as tuples, and where groups start."""
         table = self.table
-        rank = np.empty(table.records, dtype=np.int64)
-        rank[table.canonical] = np.arange(table.records)
+        rank = np.empty(table.rows, dtype=np.int64)
+        rank[table.canonical] = np.arange(table.rows)
         spans = [key for pair in zip(self.low, self.high, strict=True) for key in pair]
         keys: list[Ints | Longs] = [self.mam.group, *spans]
         order = sorted_rows([*keys, rank])
@@ -106,7 +106,7 @@ class Clusterer(Splitter):
         for name in self.sensitive:
             pairs = self.pairs[name]
             single = len(pairs.tuples) == int(alive.sum()) and len(np.unique(pairs.tuples)) == len(pairs.tuples)
-            code = np.full(table.records, -1, dtype=np.int32)
+            code = np.full(table.rows, -1, dtype=np.int32)
             code[pairs.tuples] = pairs.codes
             same &= code[rows[1:]] == code[rows[:-1]] if single else False
         new = np.append(0, np.flatnonzero(~same) + 1) if len(rows) else np.zeros(0, dtype=np.int64)

@@ -139,7 +139,7 @@ def clusters_of(space: Space, group: Ints, kept: Bools, k: int, *, most: int | N
         rows, items, groups = _in_blocks(space, rows, items, groups, k, most)
         blocks_made = len(groups) - 1
     made = cluster(space.costs, items, groups, k)
-    label = np.full(space.table.records, -1, dtype=np.int32)
+    label = np.full(space.table.rows, -1, dtype=np.int32)
     label[rows] = made.label
     of_cluster = np.zeros(len(made.size), dtype=np.int32)
     of_cluster[made.label] = group[space.table.distinct.member[rows]]

@@ -234,7 +234,7 @@ class LevelLattice:
     def costs(self) -> Floats:
         """Return for every node the loss without any suppression, which no node above it can fall below."""
         table = self.table
-        nothing = np.zeros((len(table.components), table.records), dtype=bool)
+        nothing = np.zeros((len(table.components), table.rows), dtype=bool)
         row = self.start.nodes[:, table.distinct.member]
         means: list[list[float]] = []
         highest = max(self.sizes)

@@ -168,7 +168,7 @@ class GroupSearch:
         before = self.found
         if len(rows) and len(rows) * max(len(self.found.code), 1) <= MOST_PLACES:
             self.found = self._place(self.found, rows, self.whole) or self.found
-        inside = np.zeros(self.part.table.records, dtype=bool)
+        inside = np.zeros(self.part.table.rows, dtype=bool)
         inside[self.found.rows] = True
         waiting = rows[~inside[rows]]
         sizes = np.bincount(self.zone[waiting], minlength=int(self.zone.max(initial=0)) + 1)

@@ -66,7 +66,7 @@ class RefinedComponent:
         self.models = component.models
         self.hides = not self.table.stars_take_part or bool(solution.items)
         self.suppressed = solution.suppressed[self.number]
-        star = star_cells([solution.shown[position] for position in self.positions], self.table.records)
+        star = star_cells([solution.shown[position] for position in self.positions], self.table.rows)
         self.out = self.suppressed | (star if self.hides else False)
         self.rows = order[~self.out[order]]
         self.order = order
@@ -102,7 +102,7 @@ class RefinedComponent:
             if isinstance(tree := self.table.trees[p], Tree) and tree.limit_of.any()
         ]
         if not limits:
-            return np.zeros(self.table.records, dtype=np.int32)
+            return np.zeros(self.table.rows, dtype=np.int32)
         group, first = group_rows(np.array(limits, dtype=np.int32))
         rank = np.empty(len(first), dtype=np.int32)  # zones in the order of their limits, not of their first rows
         rank[np.lexsort(tuple(np.array(limits)[::-1, first]))] = np.arange(len(first))
@@ -110,7 +110,7 @@ class RefinedComponent:
 
     def pairs(self, rows: Ints) -> dict[str, Pairs]:
         """Return the sensitive values of rows, by their place in ``rows``."""
-        place = np.full(self.table.records, -1, dtype=np.int32)
+        place = np.full(self.table.rows, -1, dtype=np.int32)
         place[rows] = np.arange(len(rows), dtype=np.int32)
         kept = place >= 0
         return {

@@ -28,7 +28,7 @@ def come_back(table: Table, solution: Solution, coming: Ints, run: Longs, let_in
         if not len(coming):
             return solution
         shown = list(solution.shown)
-        inside = np.full(table.records, len(table.components))
+        inside = np.full(table.rows, len(table.components))
         for number, component in enumerate(table.components):
             if stop.over():
                 return solution

@@ -72,7 +72,7 @@ def _partition(table: Table, bucketing: Bucketing, order: Ints, *, patient: bool
     trees = [tree for name in bucketing.names if (tree := table.sensitive[name].tree) is not None]
     rows, leaves = joined_sets(table, bucketing.names)
     by_row = np.argsort(rows.astype(np.int64) * (int(leaves.max(initial=0)) + 1) + leaves, kind="stable")
-    sets = LaidSets(run_starts(rows, table.records), leaves[by_row])
+    sets = LaidSets(run_starts(rows, table.rows), leaves[by_row])
     forest = lay_items(trees, len(rows))
     nodes = np.empty(len(rows), dtype=np.int32)
     nodes[by_row] = refine(forest, sets, order, bucketing.k, patient)

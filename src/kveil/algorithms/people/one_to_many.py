@@ -149,7 +149,7 @@ def _all_hold(view: Table, table: Table, solution: Solution, items: dict[str, In
     for bucketing in bucketings(view.policy):
         code, first = fingerprints(table, bucketing.names, items)
         required.append(Requirement(AtLeastK(bucketing.k), code, len(first)))
-    return maximal_anonymous_subset(required, np.ones(view.records, dtype=np.int64), pairs, alive)
+    return maximal_anonymous_subset(required, np.ones(view.rows, dtype=np.int64), pairs, alive)
 
 
 def _fingerprints_in(view: Table, kept: Bools) -> dict[str, int]:
@@ -175,7 +175,7 @@ def _too_much_alike(view: Table, kept: Bools, allowed: int) -> Bools:
 
     Nobody of a group where no neighbourhoods are enough.
     """
-    out = np.zeros(view.records, dtype=bool)
+    out = np.zeros(view.rows, dtype=bool)
     for component in view.components:
         wanted = [view.policy.privacy[i] for i in component.models]
         models = [group_model(model, view) for model in wanted if isinstance(model, KLDiversity)]

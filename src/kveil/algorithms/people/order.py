@@ -11,7 +11,7 @@ from kveil.table.table import Table
 
 def canonical_people(table: Table) -> Ints:
     """Return people by their leaf numbers in policy order, their sets of sensitive values, and what else is shown."""
-    rank = np.zeros(table.records, dtype=np.int64)
+    rank = np.zeros(table.rows, dtype=np.int64)
     _rank_by_leaves(rank, table)
     _rank_by_items(rank, table)
     _rank_by_others(rank, table)
@@ -20,7 +20,7 @@ def canonical_people(table: Table) -> Ints:
 
 def canonical_fingerprints(table: Table) -> Ints:
     """Return people by their sets of sensitive values, those with equal ones by leaf numbers and what else is shown."""
-    rank = np.zeros(table.records, dtype=np.int64)
+    rank = np.zeros(table.rows, dtype=np.int64)
     _rank_by_items(rank, table)
     _rank_by_leaves(rank, table)
     _rank_by_others(rank, table)
@@ -54,7 +54,7 @@ def _rank_by_items(rank: Longs, table: Table) -> None:
         sensitive = table.sensitive[name]
         code = sensitive.code if sensitive.tree is None else sensitive.leaves[sensitive.code]
         by_row = np.argsort(sensitive.row.astype(np.int64) * (int(code.max(initial=0)) + 1) + code, kind="stable")
-        _refine_ranks(rank, run_starts(sensitive.row, table.records), code[by_row])
+        _refine_ranks(rank, run_starts(sensitive.row, table.rows), code[by_row])
 
 
 def _split_ranks(rank: Longs, sorted_rows: Longs, changes: Bools) -> Bools:

@@ -87,7 +87,7 @@ class ClimbingRows:
         ]
         self.cells = distinct[: self.quasi + len(table.others)]
         self.gone = distinct[self.quasi + len(table.others) :].astype(bool)
-        self.weights = np.bincount(self.member, minlength=len(first)).astype(np.int64)
+        self.weights = table.tally(self.member, len(first)).astype(np.int64)
         self.dead = self.gone.all(axis=0)
         self.before = self.cells.copy()
         self.reasons: dict[str, Bools] = {}

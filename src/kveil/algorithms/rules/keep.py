@@ -70,7 +70,8 @@ def _check_possible(table: Table, rules: list[DeclaredRule]) -> None:
         names = {table.names[left] for left in rule.left}
         models = [model for model in table.policy.privacy if names <= set(table.policy.attributes_of(model))]
         k = max((named_k(model) for model in models), default=1)
-        tally = np.bincount(list(table.others.values())[rule.right - quasi])
+        others = list(table.others.values())[rule.right - quasi]
+        tally = table.tally(others, int(others.max(initial=-1)) + 1)
         lost = int(tally[tally < k].sum())
         if lost > allowed:
             name = list(table.others)[rule.right - quasi]
@@ -104,10 +105,10 @@ def keep_rules(table: Table, solution: Solution, rules: list[DeclaredRule]) -> S
         reasons = {**found.reasons, NOTHING_LEFT: np.append(before, np.flatnonzero(hidden)).astype(np.int32)}
         found = replace(found, suppressed=found.suppressed | hidden, reasons=reasons, alike=None)
         found = climbed(view, found, rules)
-    lost, allowed = int(found.suppressed_anywhere.sum()), most_suppressed(table.policy, table.records)
+    lost, allowed = table.count(found.suppressed_anywhere), most_suppressed(table.policy, table.records)
     if lost > allowed:
         raise beyond_rules(table, lost, allowed)
-    if lost > int(solution.suppressed_anywhere.sum()) and any(
+    if lost > table.count(solution.suppressed_anywhere) and any(
         isinstance(model, KKmAnonymity) for model in table.policy.privacy
     ):
         raise Unmeetable(

@@ -50,14 +50,14 @@ def mondrian(table: Table, options: MondrianOptions, rng: np.random.Generator) -
 def solve_by_parts(table: Table, name: str, *, by_gain: bool = False, splitter: type[Splitter] = Splitter) -> Solution:
     """Return a solution by one way of dividing components into parts, or raise where too much would be lost."""
     allowed = most_suppressed(table.policy, table.records)
-    kept = np.ones(table.records, dtype=bool)
+    kept = np.ones(table.rows, dtype=bool)
     crowded = _crowded(table, allowed)
     kept[crowded] = False
     reasons = {CROWDED: np.flatnonzero(crowded).astype(np.int32)} if crowded.any() else {}
-    starred = np.zeros(table.records, dtype=bool)
+    starred = np.zeros(table.rows, dtype=bool)
     while True:
         solution, hidden = split_kept(table, kept, by_gain=by_gain, splitter=splitter)
-        lost = int((solution.suppressed_anywhere | hidden).sum())
+        lost = table.count(solution.suppressed_anywhere | hidden)
         if lost > allowed:
             raise beyond_limit(table, name, lost, allowed)
         starred |= hidden
@@ -78,11 +78,11 @@ def split_kept(
     distinct = table.distinct
     member = distinct.member
     everyone = bool(kept.all())
-    weights = distinct.weights if everyone else np.bincount(member[kept], minlength=len(distinct.weights))
+    weights = distinct.weights if everyone else table.tally(member, len(distinct.weights), kept)
     pairs = sensitive_pairs(table, None if everyone else kept)
     splitters = [splitter(component, pairs, weights) for component in components_of(table)]
     divided = _split_all(splitters, weights > 0, by_gain=by_gain)
-    suppressed = np.zeros((len(splitters), table.records), dtype=bool)
+    suppressed = np.zeros((len(splitters), table.rows), dtype=bool)
     shown: list[Shown | None] = [None] * len(table.names)
     reasons = {}
     number = 0
@@ -150,6 +150,6 @@ def _crowded(table: Table, allowed: int) -> Bools:
     """
     bounded = any(is_bounded(table, position) for position in range(len(table.trees)))
     if not allowed or bounded or table.persons is not None or not looks_at_values(table):
-        return np.zeros(table.records, dtype=bool)
+        return np.zeros(table.rows, dtype=bool)
     models = [group_model(model, table) for model in table.policy.privacy]
-    return runs_to_leave_out(counted_rows(table, np.arange(table.records)), models, allowed)
+    return runs_to_leave_out(counted_rows(table, np.arange(table.rows)), models, allowed)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from kveil.discover import Columns
+from kveil.discover.columns import Columns
 from kveil.report.warn.evidence import Evidence
 from kveil.words import count, listing
 

@@ -1,0 +1,165 @@
+"""`kveil import` and `kveil export`: policies and hierarchies from and to other tools."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from kveil.errors import DataError, FileError
+from kveil.exchange.anjana_script import policy_of, read_script
+from kveil.exchange.arx_builder import read_builder
+from kveil.exchange.arx_project import read_project
+from kveil.exchange.for_others import ForArx, for_arx, for_pycanon
+from kveil.exchange.foreign import ForeignPolicy, as_tree, policy_text
+from kveil.files import Outputs, Source, parse_table, read_table
+from kveil.flow.inputs import input_path, read
+from kveil.policy.model import Policy
+from kveil.policy.numbers import parse_number
+from kveil.policy.written import flow_text, hierarchy_csv, hierarchy_file_name
+from kveil.suggest.write import relative
+from kveil.table.encode import encode
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A policy of another tool's that was written: its files' names, and what it says that kveil's does not."""
+
+    policy: str
+    files: tuple[str, ...]
+    table: str | None
+    left_out: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "policy": self.policy,
+            "hierarchies": list(self.files),
+            "table": self.table,
+            "left_out": list(self.left_out),
+        }
+
+
+def import_arx(
+    project: Path, output: Path, *, data: Path | None = None, k: int | None = None, force: bool = False
+) -> Imported:
+    """Write the policy of a project of ARX, its hierarchies and, unless ``data`` is given, its table.
+
+    The table is written for its owner's eyes alone.
+    """
+    foreign = read_project(project, k)
+    if data is None and foreign.table is None:
+        raise FileError(f"{project.name} holds no table; give it with --data.")
+    inside = output.parent / f"{output.stem}.table.csv"
+    table = inside if data is None else data
+    if data is None and foreign.table is not None:
+        source = parse_table(foreign.table, inside, foreign.separator)
+    else:
+        source = read_table(table, foreign.separator)
+    return _written(foreign, source, table, output, _Reads([project], force=force, take_table=data is None))
+
+
+def import_anjana(
+    script: Path, output: Path, *, data: Path | None = None, k: int | None = None, force: bool = False
+) -> Imported:
+    """Write the policy that a script asks ANJANA for; the script is read, not run."""
+    asked = read_script(script)
+    table = data or asked.table
+    if table is None:
+        raise DataError(f"{script.name} does not say which table it reads; give it with --data.")
+    source = read_table(table, asked.separator if data is None else None)
+    numeric = [name.strip() for name in source.frame.columns if _is_numeric(source, name)]
+    foreign = policy_of(asked, source.frame.columns, numeric, k)
+    return _written(foreign, source, table, output, _Reads([script, table], force=force))
+
+
+def _is_numeric(source: Source, name: str) -> bool:
+    return all(parse_number(text.strip()) is not None for text in source.texts(name).drop_nulls().unique().to_list())
+
+
+@dataclass(frozen=True)
+class _Reads:
+    """What an import reads and must not replace, and whether it takes the table out of it."""
+
+    files: list[Path]
+    force: bool
+    take_table: bool = False
+
+
+def _written(foreign: ForeignPolicy, source: Source, table: Path, output: Path, reads: _Reads) -> Imported:
+    """Write a policy once it loads and every value of the table has its place in it."""
+    text, files = policy_text(foreign, relative(table, output.parent), output.stem)
+    policy = Policy.parse(text, f"the policy from {foreign.name}", output.parent, files)
+    encode(source, policy)
+    targets = {output.parent / name: content for name, content in files.items()} | {output: text}
+    every = [*targets, *([table] if reads.take_table else [])]
+    kept = {path.resolve() for path in reads.files}
+    for target in every:
+        if target.resolve() in kept:
+            raise FileError(f"{target.name} is what the run reads and is never replaced; name another file with -o.")
+        if target.exists() and not reads.force:
+            raise FileError(f"{target.name} exists already; name another file with -o, or replace it with --force.")
+    with Outputs() as outputs:
+        for target, content in targets.items():
+            outputs.write(outputs.open(target), content.encode())
+        if reads.take_table and foreign.table is not None:
+            outputs.write(outputs.open(table, private=True), foreign.table)
+        outputs.commit()
+    return Imported(str(output), tuple(sorted(files)), table.name if reads.take_table else None, foreign.left_out)
+
+
+def import_hierarchy(file: Path) -> str:
+    """Return a hierarchy of ARX's: settings (`.ahs`) as a builder, a CSV as a hierarchy file under one `*`."""
+    if file.suffix.lower() == ".ahs":
+        return f"hierarchy: {flow_text(read_builder(file))}\n"
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise FileError(f"{file.name}: the file cannot be read ({error.strerror}); check the path.") from None
+    except UnicodeDecodeError:
+        raise FileError(f"{file.name} is not UTF-8; save the hierarchy as UTF-8.") from None
+    separator = ";" if ";" in text else ","
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
+    except csv.Error:
+        raise FileError(f"{file.name}: a quote is opened and not closed rightly; save it again.") from None
+    return hierarchy_csv(as_tree(rows, file.name))
+
+
+def export_arx(policy_path: Path, folder: Path, *, data: Path | None = None, force: bool = False) -> ForArx:
+    """Write the hierarchies of a policy as ARX reads them, and return what else to set there."""
+    policy = Policy.load(policy_path)
+    source = read(policy, input_path(policy, data))
+
+    @cache
+    def values_of(name: str) -> tuple[str, ...]:
+        return tuple(source.texts(name).fill_null(policy.data.missing[0]).unique().to_list())
+
+    exported = for_arx(policy, values_of)
+    taken: set[str] = set()
+    targets = {
+        folder / hierarchy_file_name("arx", name, taken): hierarchy_csv(tuple(lines))
+        for name, lines in exported.hierarchies.items()
+    }
+    _refuse_existing(targets, force=force)
+    folder.mkdir(parents=True, exist_ok=True)
+    with Outputs() as outputs:
+        for target, content in targets.items():
+            outputs.write(outputs.open(target), content.encode())
+        outputs.commit()
+    return exported
+
+
+def _refuse_existing(targets: Iterable[Path], *, force: bool) -> None:
+    for target in targets:
+        if target.exists() and not force:
+            raise FileError(f"{target.name} exists already; name another folder, or replace it with --force.")
+
+
+def export_pycanon(policy_path: Path, release: Path) -> tuple[str, list[str]]:
+    """Return a script that asks pyCANON about a release, and what it cannot ask."""
+    return for_pycanon(Policy.load(policy_path), str(release))

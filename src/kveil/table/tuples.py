@@ -1,0 +1,73 @@
+"""Rows that have everything in common that an algorithm looks at, taken together: tuples with counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kveil.arrays import Ints, Longs
+from kveil.kernels.grouping.groups import group_rows
+from kveil.table.order import ranks_of_sets
+from kveil.table.sensitive import Sensitive
+from kveil.table.table import Table
+
+
+@dataclass(frozen=True)
+class TupleTable:
+    """A table whose rows stand for several records each; ``of_row`` gives the tuple of every row it was made of."""
+
+    table: Table
+    of_row: Ints
+
+
+def in_tuples(table: Table) -> TupleTable:
+    """Return a table with equal rows taken together.
+
+    Equal are rows with the same quasi-identifiers, the same values that models count, and the same in the columns that
+    dependencies name. What else is released only breaks ties between single records, and tuples have none.
+    O(records · attributes).
+    """
+    columns = [table.leaves]
+    if table.low is not table.leaves or table.high is not table.leaves:
+        columns += [table.low, table.high]
+    columns += [ranks_of_sets(own, table.rows)[None, :] for own in table.sensitive.values()]
+    columns += [codes[None, :] for codes in table.others.values()]
+    columns += [rows[None, :].astype(np.int32) for rows in table.fractions.values()]
+    of_row, first = group_rows(np.concatenate(columns).astype(np.int32, copy=False))
+    return TupleTable(chosen_rows(table, first, table.tally(of_row, len(first)).astype(np.int64)), of_row)
+
+
+def expanded(table: Table) -> TupleTable:
+    """Return a table with a row for every record that the rows of another stand for, those of a row side by side."""
+    rows = np.repeat(np.arange(table.rows, dtype=np.int32), table.weights)
+    return TupleTable(chosen_rows(table, rows, None), rows)
+
+
+def chosen_rows(table: Table, rows: Ints, times: Longs | None) -> Table:
+    """Return a table of some rows, in the order given, with other counts."""
+    leaves = np.ascontiguousarray(table.leaves[:, rows])
+    same = table.low is table.leaves and table.high is table.leaves
+    low = leaves if same else np.ascontiguousarray(table.low[:, rows])
+    return replace(
+        table,
+        leaves=leaves,
+        low=low,
+        high=low if table.low is table.high else np.ascontiguousarray(table.high[:, rows]),
+        sensitive={name: _values_of(own, rows) for name, own in table.sensitive.items()},
+        others={name: codes[rows] for name, codes in table.others.items()},
+        ties=(),
+        fractions={name: here[rows] for name, here in table.fractions.items()},
+        times=times,
+    )
+
+
+def _values_of(sensitive: Sensitive, rows: Ints) -> Sensitive:
+    """Return the pairs of a row and a value for some rows, numbered anew."""
+    order = np.argsort(sensitive.row, kind="stable")
+    ends = np.cumsum(np.bincount(sensitive.row, minlength=int(rows.max(initial=-1)) + 1))
+    number = np.diff(ends, prepend=0)[rows]
+    row = np.repeat(np.arange(len(rows), dtype=np.int32), number)
+    within = np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
+    at = order[np.repeat(ends[rows] - number, number) + within]
+    return replace(sensitive, row=row, code=sensitive.code[at])

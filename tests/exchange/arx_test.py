@@ -1,0 +1,334 @@
+"""Projects, settings and hierarchies of ARX: taken over and run; whatever a stranger may have put into them is refused.
+
+The projects here are made by the layout that ARX 3.9 writes: a zip with `project.xml`, `input/config.xml`,
+`input/definition.xml`, `input/hierarchies` and `data/input.csv`.
+"""
+
+from __future__ import annotations
+
+import struct
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+import polars as pl
+import pytest
+
+import kveil
+from kveil.errors import FileError, KveilError, PolicyError
+from kveil.exchange.zipped import parse_xml
+from kveil.flow.exchange import export_arx, import_arx, import_hierarchy
+
+AGE = "".join(f"{age};{age // 10 * 10}-{age // 10 * 10 + 9};*\n" for age in range(20, 60))
+SEX = "female;any sex\nmale;any sex\n"
+ZIP = "10001;1000*;100**;*\n10002;1000*;100**;*\n20001;2000*;200**;*\n20002;2000*;200**;*\n"
+ZIPS, ILLNESSES = ("10001", "10002", "20001", "20002"), ("flu", "cold", "gout")
+ROWS = [(f"P{i}", 20 + i % 40, ("female", "male")[i % 2], ZIPS[i % 4], ILLNESSES[i % 3]) for i in range(120)]
+TABLE = "name;age;sex;zip;illness\n" + "".join(";".join(map(str, row)) + "\n" for row in ROWS)
+CRITERIA = ("4-anonymity", "distinct-2-diversity for attribute 'illness'", "(0.2)-sample-uniqueness")
+
+
+def assigned(name: str, role: str, levels: tuple[str, str] = ("All", "All"), *, hierarchy: bool = True) -> str:
+    reference = f"<ref>hierarchies/{name}.csv</ref><min>{levels[0]}</min><max>{levels[1]}</max>" if hierarchy else ""
+    return f"<assigment><name>{name}</name><type>{role}</type><datatype>String</datatype>{reference}</assigment>"
+
+
+def parts(**changed: str) -> dict[str, str]:
+    criteria = "".join(f"<criterion>{escape(text)}</criterion>" for text in CRITERIA)
+    weights = "".join(
+        f"<attributeWeight><attribute>{name}</attribute><weight>{weight}</weight></attributeWeight>"
+        for name, weight in (("age", "1.0"), ("sex", "0.5"), ("zip", "0.5"))
+    )
+    quasi = "QUASI_IDENTIFYING_ATTRIBUTE"
+    return {
+        "metadata.xml": "<metadata><version>3.9.1</version><vocabulary>2.0</vocabulary></metadata>",
+        "project.xml": "<project><name>Clinic</name><separator>;</separator></project>",
+        "input/config.xml": "<config><relativeMaxOutliers>0.1</relativeMaxOutliers><metric>Loss (0.5/1.0/1.0)</metric>"
+        f"<attributeWeights>{weights}</attributeWeights><criteria>{criteria}</criteria></config>",
+        "input/definition.xml": "<definition>"
+        + assigned("name", "IDENTIFYING_ATTRIBUTE", hierarchy=False)
+        + assigned("age", quasi, ("1", "All"))
+        + assigned("sex", quasi)
+        + assigned("zip", quasi, ("All", "2"))
+        + assigned("illness", "SENSITIVE_ATTRIBUTE", hierarchy=False)
+        + "</definition>",
+        "input/hierarchies/age.csv": AGE,
+        "input/hierarchies/sex.csv": SEX,
+        "input/hierarchies/zip.csv": ZIP,
+        "data/input.csv": TABLE,
+        **{name.replace("__", "/").replace("_xml", ".xml"): text for name, text in changed.items()},
+    }
+
+
+def project(folder: Path, files: dict[str, str]) -> Path:
+    path = folder / "clinic.deid"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return path
+
+
+def test_a_project_is_taken_over_and_its_release_verified(tmp_path: Path) -> None:
+    imported = import_arx(project(tmp_path, parts()), tmp_path / "policy.yaml")
+    policy = kveil.Policy.load(tmp_path / "policy.yaml")
+    assert {name: attribute.role for name, attribute in policy.attributes.items()} == {
+        "name": "identifier",
+        "age": "quasi-identifier",
+        "sex": "quasi-identifier",
+        "zip": "quasi-identifier",
+        "illness": "sensitive",
+    }
+    assert [model.model for model in policy.privacy] == ["k-anonymity", "l-diversity"]
+    assert str(policy.suppression.limit) == "0.1"
+    assert policy.suppression.show == "star"
+    assert str(policy.attributes["age"].weight) == "2"  # ARX weighs age twice as much as the others
+    boundary = policy.attributes["zip"].boundary
+    assert boundary is not None
+    assert boundary.form == "marked"
+    assert boundary.nodes == ("100**", "200**")
+    assert [told.split(":")[0] for told in imported.left_out] == ["age", "The privacy model (0.2)-sample-uniqueness"]
+    assert (tmp_path / "policy.table.csv").stat().st_mode & 0o777 == 0o600
+    frame = pl.read_csv(tmp_path / "policy.table.csv", separator=";", infer_schema=False)
+    result = kveil.anonymize(frame, policy)
+    assert kveil.verify(result.data, policy, original=frame, owner=result.owner)
+
+
+def test_a_project_without_a_model_of_ours_asks_for_k(tmp_path: Path) -> None:
+    config = "<config><criteria><criterion>(0.01)-population-uniqueness (dankar)</criterion></criteria></config>"
+    path = project(tmp_path, parts(input__config_xml=config))
+    with pytest.raises(PolicyError, match=r"has no privacy model that kveil knows .* with --k N at least\."):
+        import_arx(path, tmp_path / "policy.yaml")
+    assert not (tmp_path / "policy.yaml").exists()
+    import_arx(path, tmp_path / "policy.yaml", k=3)
+    assert kveil.Policy.load(tmp_path / "policy.yaml").privacy[0].model == "k-anonymity"
+
+
+def test_every_model_that_both_have_is_carried_over(tmp_path: Path) -> None:
+    sentences = (
+        "5-anonymity",
+        "shannon-entropy-2.5-diversity for attribute 'illness'",
+        "recursive-(4.0,2)-diversity for attribute 'illness'",
+        "0.3-closeness with equal ground-distance for attribute 'illness'",
+    )
+    config = "<config>" + "".join(f"<criterion>{text}</criterion>" for text in sentences) + "</config>"
+    imported = import_arx(project(tmp_path, parts(input__config_xml=config)), tmp_path / "policy.yaml")
+    models = [model.model_dump(mode="json") for model in kveil.Policy.load(tmp_path / "policy.yaml").privacy]
+    assert [model["model"] for model in models] == ["k-anonymity", "l-diversity", "l-diversity", "t-closeness"]
+    assert [str(model.get("l")) for model in models[1:3]] == ["2.5", "2"]
+    assert str(models[2]["c"]) == "4"
+    assert imported.left_out[0].startswith("age: the least level 1")
+
+
+def test_a_hierarchy_that_is_no_tree_is_told_and_left_out(tmp_path: Path) -> None:
+    files = parts() | {"input/hierarchies/sex.csv": "female;a;*\nmale;a;b;*\n"}
+    imported = import_arx(project(tmp_path, files), tmp_path / "policy.yaml")
+    assert any(told.startswith("sex: its hierarchy, which is no tree") for told in imported.left_out)
+    assert kveil.Policy.load(tmp_path / "policy.yaml").attributes["sex"].hierarchy is None
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        (
+            parts(project_xml='<!DOCTYPE p [<!ENTITY x SYSTEM "file:///etc/passwd">]><project>&x;</project>'),
+            "declares a document type",
+        ),
+        (
+            parts(
+                input__definition_xml=parts()["input/definition.xml"].replace("hierarchies/sex.csv", "../../sex.csv")
+            ),
+            "lies outside its folder",
+        ),
+        (parts(project_xml="<project>" + "<a>" * 100), "nested too deeply"),
+        (parts(project_xml="<project><separator>;"), "no XML that can be read"),
+        (parts(input__definition_xml="<definition/>"), "does not name every column once"),
+        ({name: text for name, text in parts().items() if name != "input/config.xml"}, "has no input/config.xml"),
+        (
+            parts(
+                input__config_xml="<config><relativeMaxOutliers>1e999999</relativeMaxOutliers><criterion>2-anonymity</criterion></config>"
+            ),
+            "no share",
+        ),
+        (parts(project_xml="<project>" + " " * 9_000_000 + "</project>"), "which is not believed"),
+        (parts() | {"data/input.csv": "a\n" * 40_000_000}, "which is not believed"),
+    ],
+    ids=["entity", "path", "deep", "broken", "empty", "lacking", "limit", "long", "bomb"],
+)
+def test_what_a_stranger_may_send_is_refused(tmp_path: Path, files: dict[str, str], told: str) -> None:
+    path = project(tmp_path, files)
+    with pytest.raises(FileError, match=told):
+        import_arx(path, tmp_path / "policy.yaml")
+    assert [file.name for file in tmp_path.iterdir()] == ["clinic.deid"]
+
+
+def test_damaged_and_ambiguous_zips_are_refused(tmp_path: Path) -> None:
+    path = project(tmp_path, parts())
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(FileError, match="is no zip file"):
+        import_arx(path, tmp_path / "policy.yaml")
+    at = whole.index(b"input/config.xml") + 40
+    path.write_bytes(whole[:at] + bytes(20) + whole[at + 20 :])
+    with pytest.raises(FileError, match="damaged"):
+        import_arx(path, tmp_path / "policy.yaml")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("project.xml", "<a/>")
+        with pytest.warns(UserWarning, match="Duplicate"):
+            archive.writestr("project.xml", "<b/>")
+    with pytest.raises(FileError, match="two parts of one name"):
+        import_arx(path, tmp_path / "policy.yaml")
+
+
+def test_entities_are_never_expanded() -> None:
+    laughs = b'<!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><l>&b;</l>'
+    with pytest.raises(FileError, match="document type"):
+        parse_xml(laughs, "x")
+
+
+def test_files_that_exist_and_files_that_are_read_are_not_replaced(tmp_path: Path) -> None:
+    path = project(tmp_path, parts())
+    (tmp_path / "policy.yaml").write_text("mine")
+    with pytest.raises(FileError, match="exists already"):
+        import_arx(path, tmp_path / "policy.yaml")
+    assert (tmp_path / "policy.yaml").read_text() == "mine"
+    with pytest.raises(FileError, match="never replaced"):
+        import_arx(path, path, force=True)
+
+
+def test_hierarchies_go_to_arx_and_back(tmp_path: Path) -> None:
+    import_arx(project(tmp_path, parts()), tmp_path / "policy.yaml")
+    exported = export_arx(tmp_path / "policy.yaml", tmp_path / "arx")
+    assert exported.models == ("4-anonymity", "distinct-2-diversity for attribute 'illness'")
+    assert exported.roles["name"] == "identifying"
+    written = (tmp_path / "arx" / "arx.zip.hierarchy.csv").read_text()
+    assert {len(line.split(";")) for line in written.splitlines()} == {4}
+    assert import_hierarchy(tmp_path / "arx" / "arx.zip.hierarchy.csv") == written == ZIP
+
+
+def test_short_ways_up_are_filled_for_arx(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("job\nsmith\njudge\nnone\n" * 3)
+    (tmp_path / "policy.yaml").write_text(
+        "kveil: 1\ndata: {path: data.csv}\nattributes:\n"
+        "  job: {role: quasi-identifier, hierarchy: {tree: {'*': {craft: [smith], office: [judge], none: []}}}}\n"
+        "privacy: [{model: k-anonymity, k: 2}]\n"
+    )
+    export_arx(tmp_path / "policy.yaml", tmp_path / "arx")
+    assert "none;none;*" in (tmp_path / "arx" / "arx.job.hierarchy.csv").read_text()
+
+
+# ---------------------------------------------------------------------------------------------- settings (.ahs)
+
+
+class JavaWriter:
+    """Writes the few forms of Java's serialization that settings of ARX use; every class is described anew."""
+
+    def __init__(self) -> None:
+        self.raw = b"\xac\xed\x00\x05"
+
+    def text(self, text: str) -> bytes:
+        return struct.pack(">H", len(text)) + text.encode()
+
+    def described(self, name: str, fields: dict[str, Any], *, writes: bool = False, above: bytes = b"\x70") -> bytes:
+        flags = 0x03 if writes else 0x02
+        raw = b"\x72" + self.text(name) + bytes(8) + bytes([flags]) + struct.pack(">H", len(fields))
+        for field, value in fields.items():
+            if isinstance(value, bytes):
+                raw += b"L" + self.text(field) + b"\x74" + self.text("Ljava/lang/Object;")
+            else:
+                raw += {int: b"I", float: b"D", str: b"C"}[type(value)] + self.text(field)
+        return raw + b"\x78" + above
+
+    def object(self, name: str, fields: dict[str, Any], written: bytes | None = None) -> bytes:
+        raw = b"\x73" + self.described(name, fields, writes=written is not None)
+        for value in fields.values():
+            if isinstance(value, bytes):
+                raw += value
+            elif isinstance(value, str):
+                raw += struct.pack(">H", ord(value))
+            else:
+                raw += struct.pack(">i" if isinstance(value, int) else ">d", value)
+        return raw if written is None else raw + written + b"\x78"
+
+    def number(self, value: int) -> bytes:
+        return self.object("java.lang.Integer", {"value": value})
+
+    def listed(self, items: list[bytes]) -> bytes:
+        return self.object("java.util.ArrayList", {"size": len(items)}, b"\x77\x04" + bytes(4) + b"".join(items))
+
+    def enum(self, value: str) -> bytes:
+        return b"\x7e" + self.described("Order", {}) + b"\x74" + self.text(value)
+
+
+def intervals(bounds: list[tuple[int, int]], groups: list[list[int]], ends: tuple[int, int] = (0, 100)) -> bytes:
+    java = JavaWriter()
+    inside = [java.object("Interval", {"min": java.number(low), "max": java.number(high)}) for low, high in bounds]
+    levels = b"".join(
+        java.number(at)
+        + java.object(
+            "Level", {"level": at, "list": java.listed([java.object("Group", {"size": size}) for size in sizes])}
+        )
+        for at, sizes in enumerate(groups)
+    )
+    spans = [
+        java.object("Range", {name: java.number(end) for name in ("repeatBound", "snapBound", "labelBound")})
+        for end in ends
+    ]
+    fields = {
+        "datatype": java.object("org.deidentifier.arx.DataType$ARXInteger", {}),
+        "groups": java.object("java.util.HashMap", {"size": len(groups)}, b"\x77\x08" + bytes(8) + levels),
+        "intervals": java.listed(inside),
+        "lowerRange": spans[0],
+        "upperRange": spans[1],
+    }
+    return java.raw + java.object("org.deidentifier.arx.aggregates.HierarchyBuilderIntervalBased", fields)
+
+
+def settings(folder: Path, raw: bytes) -> Path:
+    path = folder / "age.ahs"
+    path.write_bytes(raw)
+    return path
+
+
+def test_settings_of_regular_intervals_become_a_builder(tmp_path: Path) -> None:
+    path = settings(tmp_path, intervals([(0, 5), (5, 10)], [[2], [2, 2]]))
+    assert import_hierarchy(path) == "hierarchy: {intervals: {from: 0, to: 99, widths: [5, 10, 20]}}\n"
+
+
+def test_settings_of_redaction_become_a_mask(tmp_path: Path) -> None:
+    java = JavaWriter()
+    fields = {
+        "aligmentOrder": java.enum("LEFT_TO_RIGHT"),
+        "paddingCharacter": "*",
+        "redactionCharacter": "*",
+        "redactionOrder": java.enum("RIGHT_TO_LEFT"),
+        "maxValueLength": java.object("java.lang.Double", {"value": 5.0}),
+    }
+    raw = java.raw + java.object("org.deidentifier.arx.aggregates.HierarchyBuilderRedactionBased", fields)
+    assert import_hierarchy(settings(tmp_path, raw)) == "hierarchy: {mask: {keep: [4, 3, 2, 1]}}\n"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        intervals([(0, 5), (5, 20)], []),
+        intervals([(0, 5), (10, 15)], []),
+        intervals([(0, 5)], [[2, 3]]),
+        intervals([(0, 5)], [], (3, 100)),
+        JavaWriter().raw + JavaWriter().object("org.deidentifier.arx.aggregates.HierarchyBuilderOrderBased", {}),
+        JavaWriter().raw + JavaWriter().object("org.deidentifier.arx.aggregates.HierarchyBuilderIntervalBased", {}),
+    ],
+    ids=["widths", "gap", "sizes", "start", "order", "bare"],
+)
+def test_settings_that_no_builder_has_are_refused(tmp_path: Path, raw: bytes) -> None:
+    with pytest.raises(FileError, match=r"save the hierarchy in ARX as CSV and bring that\."):
+        import_hierarchy(settings(tmp_path, raw))
+
+
+def test_bytes_that_are_cut_off_or_changed_never_fail_otherwise(tmp_path: Path) -> None:
+    whole = intervals([(0, 5)], [[2]])
+    for at in range(0, len(whole), 7):
+        for raw in (whole[:at], whole[:at] + b"\x71" + whole[at + 1 :], whole[:at] + b"\xff" + whole[at + 1 :]):
+            with suppress(KveilError):  # and nothing else
+                import_hierarchy(settings(tmp_path, raw))
