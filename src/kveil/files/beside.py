@@ -13,8 +13,12 @@ import polars as pl
 
 from kveil.errors import FileError
 from kveil.files.arrow_parts import arrow_parts, schema_metadata
+from kveil.files.compressed import tells_beside, unpacked
+from kveil.files.decimals import with_commas
+from kveil.files.excel_parts import in_excel
 from kveil.files.parquet_parts import SCHEMA_KEY, Unreadable, parquet_parts
-from kveil.files.reading import Source
+from kveil.files.reading import read_bytes
+from kveil.files.source import LABELLED, PACKED, Source
 from kveil.files.texts import fresh
 from kveil.files.writing import write_table
 from kveil.words import count, listing
@@ -35,17 +39,27 @@ def look_beside(path: Path, source: Source, missing: str) -> Beside:
 
     ``missing`` is what a CSV shows for a cell without a value.
     """
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise FileError(f"{path.name}: the file cannot be read ({error.strerror}); check the path.") from None
-    if source.kind == "csv" and _is_plain(raw, source, missing):
-        return Beside()
+    raw = read_bytes(path)
+    packing = ("its name, a time or a comment in front of its packed content",) if tells_beside(raw) else ()
+    if source.kind == "csv":
+        raw, path = unpacked(raw, path), path.with_suffix("") if path.suffix.lower() in PACKED else path
+        if not packing and _is_plain(raw, source, missing):
+            return Beside()
     written = io.BytesIO()
-    write_table(source.frame, written, path, source.separator, missing)
+    frame = with_commas(source.frame, source.commas)
+    try:
+        write_table(frame, written, path, source.separator, missing, source.labels)
+    except FileError:  # a kind of file, or cells, that kveil does not write
+        return Beside((f"{path.name} holds parts that kveil cannot read; {AGAIN}.",))
     ours = written.getvalue()
-    if raw == ours:
+    if raw == ours and not packing:
         return Beside()
+    try:
+        told = [*packing, *_beside_cells(raw, ours, source)]
+    except Unreadable:
+        told = ["parts that kveil cannot read"]
+    if told:
+        return Beside(tuple(f"{path.name} holds {what}; {AGAIN}." for what in told))
     if source.kind == "csv":
         return Beside(
             form=(
@@ -53,13 +67,38 @@ def look_beside(path: Path, source: Source, missing: str) -> Beside:
                 f"differ); {AGAIN}.",
             )
         )
+    return Beside(
+        form=(
+            f"{path.name} is not, byte for byte, what kveil writes for its cells; {AGAIN} if anything may hide there.",
+        )
+    )
+
+
+def _beside_cells(raw: bytes, ours: bytes, source: Source) -> list[str]:
+    """Return what a file holds beside its cells, in words."""
+    if source.kind == "csv":
+        return []
+    if source.kind == "excel":
+        return in_excel(raw, ours)
+    if source.kind in LABELLED:
+        return _in_labelled(raw, source)
     look = _in_parquet if source.kind == "parquet" else _in_arrow
-    try:
-        content = [f"{path.name} holds {what}; {AGAIN}." for what in look(raw, ours, source.frame)]
-    except Unreadable:
-        content = [f"{path.name} holds parts that kveil cannot read; {AGAIN}."]
-    form = f"{path.name} is not, byte for byte, what kveil writes for its cells; {AGAIN} if anything may hide there."
-    return Beside(tuple(content), () if content else (form,))
+    return look(raw, ours, source.frame)
+
+
+def _in_labelled(raw: bytes, source: Source) -> list[str]:
+    from kveil.files.labelled import read_labelled
+
+    labelled = read_labelled(raw, Path(source.name))
+    told = list(labelled.notes)
+    unused = 0
+    for name, listed in labelled.listed.items():
+        shown = set(labelled.frame[name].drop_nulls().unique().to_list())
+        codes = set(labelled.labels[name]) if name in labelled.labels else set(listed)
+        unused += len(codes - shown)
+    if unused:
+        told.append(f"labels of {count(unused, 'value')} that no row shows")
+    return told
 
 
 def _is_plain(raw: bytes, source: Source, missing: str) -> bool:

@@ -14,12 +14,13 @@ from kveil.algorithms.algorithm import Algorithm
 from kveil.algorithms.registry import loops_of
 from kveil.choose import attempt, candidates
 from kveil.errors import FileError, NotVerified, PolicyError
-from kveil.files import Outputs, Source, as_json, kind_of, write_table
-from kveil.flow.inputs import check_input, check_targets, read, with_algorithm
+from kveil.files import Outputs, Source, as_json, check_written, suffix_of
+from kveil.flow.inputs import check_input, check_targets, read, table_of, with_algorithm
+from kveil.flow.outputs import write_release
 from kveil.flow.publish import policy_sha256
 from kveil.flow.result import Result, without_names
 from kveil.flow.stages import Stages
-from kveil.frames import from_frame, to_frame
+from kveil.frames import to_frame
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
 from kveil.report.account import Account, make_account
@@ -76,7 +77,7 @@ def anonymize(
     stages = Stages(silent)
     policy = with_algorithm(policy, algorithm)
     earlier = _earlier_releases(policy, [Path(folder) for folder in previous])
-    run = _release(from_frame(frame), policy, _able(policy, earlier), stages, bounded=bound, earlier=earlier)
+    run = _release(table_of(frame, policy), policy, _able(policy, earlier), stages, bounded=bound, earlier=earlier)
     data = to_frame(run.source, run.release.columns, run.release.source_rows)
     stages.end("write")
     account = make_account(run, seconds=stages.seconds, release_sha256=None)
@@ -115,7 +116,7 @@ def anonymize_file(
     stages = Stages(progress)
     earlier = _earlier_releases(policy, previous)
     able = _able(policy, earlier)
-    kind_of(targets.release)
+    check_written(targets.release)
     check_targets(policy, path, [target for target, _ in targets.all()])
     with _adding_to(targets.archive, policy, earlier) as additions, Outputs() as outputs:
         # Opened first: a folder that cannot be written to should not cost a whole run.
@@ -127,8 +128,7 @@ def anonymize_file(
         people = None if additions is None else additions.people_of(source, policy)
         run = _release(source, policy, able, stages, bounded=bounded, earlier=earlier)
         stages.begin("writing")
-        written = run.released.frame, files[targets.release], targets.release
-        digest = write_table(*written, source.separator, policy.data.missing[0])
+        digest = write_release(run.released.frame, source, policy, files[targets.release], targets.release)
         stages.end("write")
         account = make_account(run, seconds=stages.seconds, release_sha256=digest)
         for target, content in _beside(run, account, targets, stages.progress):
@@ -216,7 +216,7 @@ def _entry(run: Run, account: Account, people: pl.Series, file: IO[bytes], targe
         raise FileError(f"{target.name} is a pipe, and an archive keeps the release as a file; name a regular file.")
     file.seek(0)
     owner = run.owner(account["sha256"]["release"]).as_json()
-    return Entry(run.policy, file.read(), target.suffix.lower(), make_receipt(account, run), account, owner, people)
+    return Entry(run.policy, file.read(), suffix_of(target), make_receipt(account, run), account, owner, people)
 
 
 def _beside(run: Run, account: Account, targets: Targets, progress: Progress) -> Iterator[tuple[Path, bytes]]:

@@ -13,8 +13,7 @@ from kveil.algorithms.registry import loops_of
 from kveil.choose import Allowance, Trial, named, trials
 from kveil.errors import Refused
 from kveil.files import Outputs, Source
-from kveil.flow.inputs import check_input, check_targets, input_path, read
-from kveil.frames import from_frame
+from kveil.flow.inputs import check_input, check_targets, input_path, read, table_of
 from kveil.kernels.compiling import compile_some
 from kveil.measures import LossFigures
 from kveil.policy.model import Policy
@@ -115,7 +114,9 @@ def compare(
     said so. ``predict`` names a released column: a third of the records is held out, and models that are trained on
     each release are tested on it (with scikit-learn).
     """
-    return compare_source(from_frame(frame), policy, algorithms, terms=Terms(seconds, seconds_each, predict=predict))
+    return compare_source(
+        table_of(frame, policy), policy, algorithms, terms=Terms(seconds, seconds_each, predict=predict)
+    )
 
 
 def _check_policy(policy: Policy) -> None:

@@ -103,11 +103,7 @@ def policy_text(
         + "This file and the hierarchies beside it list values of the table, also of people whom a release leaves out: "
         "give others what `kveil hierarchy publish` writes."
     )
-    lines += ["", "kveil: 1", "", "data:", f"  path: {scalar(path)}"]
-    if suggestion.source.kind == "csv":
-        separator = "\\t" if suggestion.source.separator == "\t" else suggestion.source.separator
-        lines.append(f"  separator: {json.dumps(separator)}" if separator != "\\t" else '  separator: "\\t"')
-    lines.append(f"  missing: {json.dumps(suggestion.missing, ensure_ascii=False)}  # texts that mean: not recorded")
+    lines += ["", "kveil: 1", "", "data:", f"  path: {scalar(path)}", *_data(suggestion)]
     lines += ["", "# Every column is listed, so that nothing is released by accident.", "attributes:"]
     if not by_role:
         for guess in suggestion.guesses:
@@ -144,6 +140,16 @@ def policy_text(
     lines += ["", *comment("Try every method that can keep this policy, and take the release that loses least.")]
     lines += ["algorithm: auto", ""]
     return "\n".join(lines), files
+
+
+def _data(suggestion: Suggestion) -> list[str]:
+    source, lines = suggestion.source, []
+    if source.kind == "csv":
+        separator = "\\t" if source.separator == "\t" else source.separator
+        lines.append(f"  separator: {json.dumps(separator)}" if separator != "\\t" else '  separator: "\\t"')
+    if source.encoding != "utf-8":
+        lines.append(f"  encoding: {scalar(source.encoding)}")
+    return [*lines, f"  missing: {json.dumps(suggestion.missing, ensure_ascii=False)}  # texts that mean: not recorded"]
 
 
 def _models(suggestion: Suggestion) -> list[str]:

@@ -29,14 +29,14 @@ def measure(
     quiet: QuietOption = False,
 ) -> None:
     """Measure what a release lost, by every measure."""
-    from kveil.flow.inputs import read
+    from kveil.flow.inputs import read, read_release
     from kveil.flow.measure import measure_sources
     from kveil.report.owner import Owner
 
     loaded = load(policy)
     with stages("measure", quiet=quiet) as progress:
         progress("reading")
-        shown, was = read(loaded, release), read(loaded, original)
+        shown, was = read_release(loaded, release), read(loaded, original)
         way = None if owner is None else Owner.load(owner)
         progress("measuring")
         content = measure_sources(shown, loaded, was, way).as_json()

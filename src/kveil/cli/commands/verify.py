@@ -36,7 +36,7 @@ def verify(
     quiet: QuietOption = False,
 ) -> None:
     """Check a release made by anyone. Exit 0 if everything holds, 1 if not."""
-    from kveil.flow.inputs import read
+    from kveil.flow.inputs import read, read_release
     from kveil.flow.verify import verify_sources
     from kveil.report.owner import Owner
 
@@ -45,7 +45,7 @@ def verify(
         raise typer.BadParameter("--owner aligns a release with its original; give --original too.")
     with stages("verify", quiet=quiet) as progress:
         progress("reading")
-        shown = read(loaded, release, hashed=True)
+        shown = read_release(loaded, release, hashed=True)
         was = None if original is None else read(loaded, original)
         way = None if owner is None else Owner.load(owner)
         progress("verifying")
