@@ -97,9 +97,9 @@ STOPS = {
     "reading": "import kveil.flow.inputs as p; p.read_table = lambda *a, **k: STOP()",
     "solving": "import kveil.flow.anonymize as c; c.attempt = lambda *a, **k: STOP()",
     "verifying": "import kveil.flow.anonymize as p; p.verify_rows = lambda *a, **k: STOP()",
-    "writing": "import kveil.flow.anonymize as p; w = p.write_table; "
+    "writing": "import kveil.flow.outputs as p; w = p.write_table; "
     "p.write_table = lambda *a, **k: (w(*a, **k), STOP())",
-    "naming": "import kveil.files as f; f.Outputs.commit = lambda *a: STOP()",
+    "naming": "import kveil.files as f; f.Outputs.commit = lambda *a, **k: STOP()",
     "syncing": "import os; os.fsync = lambda *a: STOP()",
 }
 KILL = "import os, signal\nSTOP = lambda: os.kill(os.getpid(), signal.SIGKILL)\n"

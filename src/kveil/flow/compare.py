@@ -11,6 +11,7 @@ import polars as pl
 
 from kveil.algorithms.registry import loops_of
 from kveil.choose import Trial, named, trials
+from kveil.databases import Place
 from kveil.files import Outputs, Source
 from kveil.flow.inputs import check_input, check_targets, input_path, read, table_of
 from kveil.kernels.compiling import compile_some
@@ -111,7 +112,7 @@ def compare_source(
 
 def compare_file(
     policy: Policy,
-    path: Path | None = None,
+    path: Place | None = None,
     algorithms: Sequence[str] | None = None,
     *,
     seconds: float | None = None,

@@ -16,6 +16,7 @@ from kveil.cli.options import (
     answer,
     load,
     names_in,
+    place_of,
     stages,
 )
 
@@ -47,7 +48,9 @@ def compare(
     loaded = load(policy)
     names = names_in(algorithms)
     with stages("compare", quiet=quiet, progress=progress_as) as progress:
-        content = compare_file(loaded, input_, names, seconds=seconds, progress=progress, report=report).as_json()
+        content = compare_file(
+            loaded, place_of(input_), names, seconds=seconds, progress=progress, report=report
+        ).as_json()
 
     def show(out: Console) -> None:
         from kveil.cli.terminal import show_comparison
