@@ -266,10 +266,10 @@ def test_a_folder_without_the_right_to_write(small: Path) -> None:
 
 
 def test_an_input_without_the_right_to_read(small: Path) -> None:
-    refused(run("anonymize", small / "policy.yaml", "--input", small), "cannot be read" if small.suffix else "end in")
+    refused(run("anonymize", small / "policy.yaml", "--input", small), "there is no Parquet file in the folder")
     folder = small / "folder.csv"
     folder.mkdir()
-    refused(run("anonymize", small / "policy.yaml", "--input", folder), "folder.csv", "cannot be read")
+    refused(run("anonymize", small / "policy.yaml", "--input", folder), "folder.csv", "there is no Parquet file")
     refused(run("anonymize", small / "policy.yaml", "--input", small / "no.csv"), "no.csv", "No such file")
 
 
