@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kveil.algorithms.registry import honouring
-from kveil.choose import MOST_EFFORT, trials
+from kveil.choose import MOST_EFFORT, Allowance, trials
 from kveil.databases import Place
 from kveil.errors import DataError, FileError, KveilError, NotVerified
 from kveil.files import Outputs, Source, numbers_with_commas, with_points, write_table
@@ -79,7 +79,8 @@ def _can_be_met(table: Table) -> bool:
     able = [a for a in honoured if a.effort is None or a.effort(table) <= MOST_EFFORT] or honoured
     able.sort(key=lambda algorithm: algorithm.name != "mondrian")  # the quickest of those that honour most
     patience = PATIENCE if table.records > SMALL else None
-    return any(trial.solved is not None or trial.late for trial in trials(table, able, {}, silent, seconds=patience))
+    ran = trials(table, able, {}, silent, Allowance(patience))
+    return any(trial.solved is not None or trial.late for trial in ran)
 
 
 @dataclass(frozen=True)
