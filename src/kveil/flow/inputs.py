@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kveil.arrays import Longs
+from kveil.databases import Place, parse_place, read_database
 from kveil.errors import DataError, PolicyError, Unmeetable
 from kveil.files import Source, dataset_files, is_dataset, read_table, with_points
 from kveil.frames import from_frame
@@ -23,24 +24,28 @@ from kveil.verifier.rows import original_rows, release_rows, rule_texts
 from kveil.words import count, did_you_mean, listing
 
 
-def input_path(policy: Policy, given: Path | None) -> Path:
-    """Return the file to read: what the command line gives, else what the policy names."""
+def input_path(policy: Policy, given: Place | None) -> Place:
+    """Return the table to read: what the command line gives, else what the policy names."""
     if given is not None:
         return given
     if policy.data.path is None:
         raise DataError("the policy names no data.path; add it, or give --input.")
-    return policy.folder / policy.data.path
+    return parse_place(policy.data.path, policy.folder)
 
 
-def read(policy: Policy, path: Path, *, hashed: bool = False) -> Source:
+def read(policy: Policy, path: Place, *, hashed: bool = False) -> Source:
     """Read a table that a policy speaks about."""
+    if not isinstance(path, Path):
+        return _with_points(read_database(path, hashed=hashed), policy)
     data = policy.data
     source = read_table(path, data.separator, policy.attributes, hashed, encoding=data.encoding)
     return _with_points(source, policy)
 
 
-def read_release(policy: Policy, path: Path, *, hashed: bool = False) -> Source:
+def read_release(policy: Policy, path: Place, *, hashed: bool = False) -> Source:
     """Read a release, which is in UTF-8 whatever the original is in."""
+    if not isinstance(path, Path):
+        return read(policy, path, hashed=hashed)
     return _with_points(read_table(path, policy.data.separator, policy.attributes, hashed), policy)
 
 
@@ -63,16 +68,27 @@ def with_algorithm(policy: Policy, name: str | None) -> Policy:
     return policy.model_copy(update={"algorithm": AlgorithmChoice(name=name)})
 
 
-def check_targets(policy: Policy, source: Path, targets: Iterable[Path | None]) -> None:
+def check_targets(policy: Policy, source: Place, targets: Iterable[Place | None]) -> None:
     """Raise DataError where two outputs are one file, or one of them is what the run reads."""
-    read = dataset_files(source) if is_dataset(source) else [source]
-    inputs = {path.resolve() for path in (*read, *policy.files)}
-    written = [path.resolve() for path in targets if path is not None]
+    read: Sequence[Place] = [source]
+    if isinstance(source, Path) and is_dataset(source):
+        read = dataset_files(source)
+    inputs = {_resolved(place) for place in (*read, *policy.files)}
+    written = [_resolved(place) for place in targets if place is not None]
     if len(set(written)) < len(written) or inputs.intersection(written):
         raise DataError(
             "all outputs must be different files, none of them the input, the policy or a hierarchy; "
             "change one of the names."
         )
+
+
+def _resolved(place: Place) -> Place:
+    return place.resolve() if isinstance(place, Path) else place
+
+
+def read_any(place: Place, *, encoding: str = "utf-8") -> Source:
+    """Read a table that no policy speaks about yet."""
+    return read_table(place, encoding=encoding) if isinstance(place, Path) else read_database(place)
 
 
 def check_input(source: Source, table: Table) -> None:

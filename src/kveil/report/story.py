@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kveil.attack.attacks import Attacks
+from kveil.attacker.attacks import Attacks
 from kveil.files import Source
 from kveil.policy.attributes import STAR, Ranges
 from kveil.policy.builders import label_writer

@@ -12,8 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kveil
+from kveil.algorithms.splitting.mondrian import split_kept
 from kveil.errors import Unmeetable
+from kveil.frames import from_frame
 from kveil.kernels.splitting import mondrian
+from kveil.table.encode import encode
 from strategies import examples
 
 QUASI: dict[str, Any] = {
@@ -54,6 +57,23 @@ def test_any_number_of_threads_makes_the_same_parts(seed: int, rows: int, models
             except Unmeetable:
                 releases.append([])
     assert releases[0] == releases[1] == releases[2]
+
+
+def test_threads_share_what_one_of_them_has_copied_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = np.random.default_rng(3)
+    rows = 70_000  # more than are copied at once, and parts of it are fewer
+    frame = pl.DataFrame({f"q{a}": draw.integers(0, 60, rows).astype(str) for a in range(4)})
+    number = {"role": "quasi-identifier", "hierarchy": {"intervals": {"from": "0", "to": "60", "widths": ["5", "20"]}}}
+    models = [{"model": "k-anonymity", "k": "5"}]
+    policy = kveil.Policy(kveil="1", attributes=dict.fromkeys(frame.columns, number), privacy=models)
+    table = encode(from_frame(frame), policy)
+    shown = []
+    for several in (1, 2):
+        monkeypatch.setattr(mondrian, "threads", lambda own=several: own)
+        solution, _ = split_kept(table, np.ones(rows, dtype=bool), by_gain=False)
+        assert not solution.suppressed.any()
+        shown.append([column.codes.tolist() for column in solution.shown])
+    assert shown[0] == shown[1]
 
 
 @pytest.mark.parametrize("size", [1, 4, 100])

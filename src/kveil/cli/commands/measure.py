@@ -13,6 +13,7 @@ from kveil.cli.options import (
     ReleaseOption,
     answer,
     load,
+    place_of,
     stages,
 )
 
@@ -36,7 +37,7 @@ def measure(
     loaded = load(policy)
     with stages("measure", quiet=quiet) as progress:
         progress("reading")
-        shown, was = read_release(loaded, release), read(loaded, original)
+        shown, was = read_release(loaded, place_of(release)), read(loaded, place_of(original))
         way = None if owner is None else Owner.load(owner)
         progress("measuring")
         content = measure_sources(shown, loaded, was, way).as_json()

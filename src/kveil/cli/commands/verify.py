@@ -16,6 +16,7 @@ from kveil.cli.options import (
     ReleaseOption,
     answer,
     load,
+    place_of,
     stages,
 )
 
@@ -27,7 +28,7 @@ def verify(
     policy: PolicyArgument,
     release: ReleaseOption,
     original: Annotated[
-        Path | None,
+        str | None,
         typer.Option("--original", metavar="F", help="The original, to check truth and boundaries too."),
     ] = None,
     owner: OwnerOption = None,
@@ -45,11 +46,13 @@ def verify(
         raise typer.BadParameter("--owner aligns a release with its original; give --original too.")
     with stages("verify", quiet=quiet) as progress:
         progress("reading")
-        shown = read_release(loaded, release, hashed=True)
-        was = None if original is None else read(loaded, original)
+        place = place_of(release)
+        shown = read_release(loaded, place, hashed=True)
+        was = None if original is None else read(loaded, place_of(original))
         way = None if owner is None else Owner.load(owner)
         progress("verifying")
-        checked = verify_sources(shown, loaded, was, way, file=release, previous=previous or [])
+        file = place if isinstance(place, Path) else None
+        checked = verify_sources(shown, loaded, was, way, file=file, previous=previous or [])
     verdict = checked.verdict
 
     def show(out: Console) -> None:

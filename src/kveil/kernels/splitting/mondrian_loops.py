@@ -91,11 +91,14 @@ def split_parts(
     while height > 0:
         height -= 1
         begin, end = stack[height, 0], stack[height, 1]
+        inside = near_begin <= begin and end <= near_end
         if end - begin <= small:
             final[finals] = begin
             finals += 1
+            if inside:
+                for at in range(begin, end):
+                    order[at] = near.tuple[order[at]]
             continue
-        inside = near_begin <= begin and end <= near_end
         if not inside and end - begin <= NEAR:
             # The stack is worked off depth first, so all that comes of this part follows at once.
             bring_near(far, near, order, begin, end, spans)
