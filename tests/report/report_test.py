@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import kveil
-from kveil.attack.play import play
+from kveil.attacker.play import play
 from kveil.cli.progress import PLANS, Clock, done_at
 from kveil.datasets import hospital
 from kveil.frames import from_frame
