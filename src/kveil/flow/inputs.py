@@ -12,6 +12,7 @@ from kveil.arrays import Longs
 from kveil.databases import Place, parse_place, read_database
 from kveil.errors import DataError, PolicyError, Unmeetable
 from kveil.files import Source, dataset_files, is_dataset, read_table, with_points
+from kveil.flow.cancelling import check_process
 from kveil.frames import from_frame
 from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.keys import ALGORITHM_NAMES, AlgorithmChoice
@@ -51,6 +52,7 @@ def read_release(policy: Policy, path: Place, *, hashed: bool = False) -> Source
 
 def table_of(frame: Any, policy: Policy) -> Source:
     """Return a frame that a policy speaks about as a source."""
+    check_process()
     return _with_points(from_frame(frame), policy)
 
 
