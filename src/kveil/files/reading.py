@@ -55,11 +55,36 @@ class Source:
         """The number of records."""
         return self.frame.height
 
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns, in their order."""
+        return self.frame.columns
+
+    def column(self, name: str) -> pl.Series:
+        """Return a column, typed as the source typed it."""
+        return self.frame[name]
+
+    def dtype(self, name: str) -> pl.DataType:
+        """Return the type of a column."""
+        return self.frame.schema[name]
+
+    def labels(self, column: str) -> pl.Series:
+        """Return a column as texts, or as categories where the source holds it as such: a cell means the same."""
+        return self.texts(column)
+
+    def label_type(self, number: int) -> pl.DataType:
+        """Return how the source would hold a column of so many different labels."""
+        return pl.String()
+
+    def distinct(self, names: Sequence[str]) -> int:
+        """Return how many different rows some columns have."""
+        return self.frame.select(names).n_unique()
+
     def texts(self, column: str) -> pl.Series:
         """Return a column as texts, null where the source has none."""
-        if column not in self.frame.columns:
+        if column not in self.columns:
             raise DataError(f"{self.name} lacks the column {column}; check that it is the right table.")
-        return as_texts(self.frame[column])
+        return as_texts(self.column(column))
 
 
 def kind_of(path: Path) -> Kind:

@@ -22,6 +22,8 @@ from kveil.files.dataset import is_dataset
 from kveil.files.reading import kind_of
 from kveil.files.texts import as_texts, fresh, item_texts
 
+ROWS_PER_GROUP = 131_072  # of a Parquet file, so that its bytes do not depend on how a table lay in memory
+
 
 @dataclass
 class _Staged:
@@ -111,7 +113,7 @@ class Outputs:
             else:
                 staged = self._unnamed(target, 0o600 if private else 0o666)
         except OSError as error:
-            raise _write_error(target, error) from None
+            raise write_error(target, error) from None
         self.staged.append(staged)
         return staged.file
 
@@ -135,7 +137,7 @@ class Outputs:
             file.write(content)
             file.flush()
         except OSError as error:
-            raise _write_error(target, error) from None
+            raise write_error(target, error) from None
 
     def commit(self) -> None:
         """Give every file its name; until here none of them can be seen.
@@ -148,7 +150,7 @@ class Outputs:
                 if staged.regular:
                     os.fsync(staged.file.fileno())
             except OSError as error:
-                raise _write_error(staged.target, error) from None
+                raise write_error(staged.target, error) from None
         named: list[_Staged] = []
         for staged in self.staged:
             try:
@@ -160,7 +162,7 @@ class Outputs:
                 for done in reversed(named):
                     done.take_back()
                 if isinstance(error, OSError):
-                    raise _write_error(staged.target, error) from None
+                    raise write_error(staged.target, error) from None
                 raise
         for staged in named:
             if staged.replaced is not None:
@@ -189,7 +191,8 @@ def as_json(content: Mapping[str, Any], *, indent: int | None = 2) -> bytes:
     return json.dumps(content, indent=indent, ensure_ascii=False).encode() + b"\n"
 
 
-def _write_error(target: Path, error: Exception) -> FileError:
+def write_error(target: Path, error: Exception) -> FileError:
+    """Return the error about a file that the system refuses to write."""
     told = re.search(r"os error (\d+)", str(error))  # all that polars keeps of the system's reason
     reason = getattr(error, "strerror", None) or (os.strerror(int(told[1])) if told else "the system refused")
     return FileError(
@@ -218,7 +221,7 @@ def write_table(frame: pl.DataFrame, file: IO[bytes], target: Path, separator: s
         if kind == "csv":
             _write_csv(frame, file, separator, missing)
         elif kind == "parquet":
-            frame.write_parquet(file, statistics=False, metadata=None)
+            frame.write_parquet(file, statistics=False, metadata=None, row_group_size=ROWS_PER_GROUP)
         else:
             frame.write_ipc(file, compat_level=pl.CompatLevel.oldest())
         file.flush()
@@ -227,7 +230,7 @@ def write_table(frame: pl.DataFrame, file: IO[bytes], target: Path, separator: s
         file.seek(0)
         return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise _write_error(target, error) from None
+        raise write_error(target, error) from None
 
 
 def joined_items(column: pl.Series) -> pl.Series:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -14,10 +14,13 @@ from kveil.algorithms.algorithm import Algorithm
 from kveil.algorithms.registry import loops_of
 from kveil.archive import Entry, key_texts
 from kveil.archive.archive import adding_to
-from kveil.choose import attempt, candidates
+from kveil.choose import Attempt, attempt, candidates
+from kveil.engines.choosing import store_of
+from kveil.engines.memory import MemoryStore
+from kveil.engines.store import LaidRelease, ReleaseFile, Store
 from kveil.errors import FileError, NotVerified, PolicyError, Refused
-from kveil.files import Outputs, Source, as_json, kind_of, write_table
-from kveil.flow.inputs import check_input, check_targets, read, with_algorithm
+from kveil.files import Outputs, Source, as_json, kind_of
+from kveil.flow.inputs import check_input, check_targets, with_algorithm
 from kveil.flow.previous import EarlierReleases
 from kveil.flow.publish import policy_sha256
 from kveil.flow.result import Result, without_names
@@ -33,6 +36,8 @@ from kveil.report.run import Run
 from kveil.report.warn import evidence_of, owners_warnings, release_warnings
 from kveil.table.decode import decode
 from kveil.table.encode import encode
+from kveil.table.table import Table
+from kveil.table.tuples import in_tuples
 from kveil.verifier.labels import telling_labels
 from kveil.verifier.release import lay_beside, verify_rows
 
@@ -76,7 +81,8 @@ def anonymize(
     stages = Stages(silent)
     policy = with_algorithm(policy, algorithm)
     earlier = EarlierReleases.of(policy, [Path(folder) for folder in previous])
-    run = _release(from_frame(frame), policy, _able(policy, earlier), stages, bounded=bound, earlier=earlier)
+    asked = _Asked(policy, _able(policy, earlier), bound, earlier)
+    run = _release(from_frame(frame), asked, stages, MemoryStore(), None)
     data = to_frame(run.source, run.release.columns, run.release.source_rows)
     stages.end("write")
     account = make_account(run, seconds=stages.seconds, release_sha256=None)
@@ -113,8 +119,9 @@ def anonymize_file(
     """
     stages = Stages(progress)
     earlier = EarlierReleases.of(policy, previous)
-    able = _able(policy, earlier)
+    asked = _Asked(policy, _able(policy, earlier), bounded, earlier)
     kind_of(targets.release)
+    chosen = store_of(policy, [path], output=targets.release, local=_only_local(targets, earlier))
     check_targets(policy, path, [target for target, _ in targets.all()])
     adding = (
         nullcontext()
@@ -127,13 +134,14 @@ def anonymize_file(
             additions.stage(outputs)
         files = {target: outputs.open(target, private=private) for target, private in targets.all()}
         stages.begin("reading")
-        source = read(policy, path, hashed=targets.owner is not None or additions is not None)
+        source = chosen.store.read(policy, path, hashed=targets.owner is not None or additions is not None)
         who = None if additions is None else key_texts(source, policy)
-        run = _release(source, policy, able, stages, bounded=bounded, earlier=earlier)
+        out = ReleaseFile(files[targets.release], targets.release)
+        run = _release(source, asked, stages, chosen.store, out)
         stages.begin("writing")
-        written = run.released.frame, files[targets.release], targets.release
-        digest = write_table(*written, source.separator, policy.data.missing[0])
+        digest = chosen.store.write(policy, LaidRelease(run.released, run.release_sha256), out)
         stages.end("write")
+        run.private_warnings.extend([] if chosen.why is None else [chosen.why])
         account = make_account(run, seconds=stages.seconds, release_sha256=digest)
         for target, content in _beside(run, account, targets, stages.progress):
             outputs.write(files[target], content)
@@ -144,32 +152,54 @@ def anonymize_file(
     return account
 
 
-def _release(
-    source: Source,
-    policy: Policy,
-    able: Sequence[Algorithm],
-    stages: Stages,
-    *,
-    bounded: bool,
-    earlier: EarlierReleases | None,
-) -> Run:
+@dataclass(frozen=True)
+class _Asked:
+    """What a run is asked for: a policy, the algorithms its choice stands for, a bound, and earlier releases."""
+
+    policy: Policy
+    able: Sequence[Algorithm]
+    bounded: bool
+    earlier: EarlierReleases | None
+
+
+def _only_local(targets: Targets, earlier: EarlierReleases | None) -> str:
+    """Return the first thing a run is asked for that only the local engine can do, nothing where there is none."""
+    for wanted, what in ((targets.report, "--report"), (targets.archive, "--archive"), (earlier, "--previous")):
+        if wanted is not None:
+            return what
+    return ""
+
+
+def _solved(table: Table, able: Sequence[Algorithm], told: Progress, *, by_tuples: bool) -> Attempt:
+    """Return what the algorithms find; on tuples with counts, where that is the same for all of them."""
+    if not by_tuples or "refine" in table.policy.algorithm.options or not all(one.on_tuples for one in able):
+        return attempt(table, able, told)
+    tuples = in_tuples(table)
+    found = attempt(tuples.table, able, told)
+    return replace(found, solution=found.solution.spread(tuples.of_row))
+
+
+def _release(source: Source, asked: _Asked, stages: Stages, store: Store, out: ReleaseFile | None) -> Run:
     """Make and verify a release of a table, alone and together with earlier ones."""
+    policy, earlier = asked.policy, asked.earlier
     stages.begin("encoding")
     table = encode(source, policy)
     check_input(source, table)
     stages.end("read")
     together = people = None
-    told = stages.told_when_compiling(loops_of(policy, able))
+    told = stages.told_when_compiling(loops_of(policy, asked.able))
     if earlier is None:
-        chosen = attempt(table, able, told)
+        chosen = _solved(table, asked.able, told, by_tuples=store.by_tuples)
     else:
         people = earlier.people_of(source, policy)
-        together = attempt_together(table, earlier.past_of(people, table), able, told)
+        together = attempt_together(table, earlier.past_of(people, table), asked.able, told)
         chosen = together.attempt
     release = decode(source, table, chosen.solution)
     stages.end("solve")
+    laid = store.lay_out(policy, source, release, out)
+    stages.end("write")
     stages.begin("verifying")
-    released = Source("the release", release.frame(source), source.kind, source.separator)
+    released = laid.source
     aligned = lay_beside(released, source, release.rows, policy)
     verdict = verify_rows(released, aligned.rows, policy, aligned)
     if earlier is not None and people is not None:
@@ -182,18 +212,19 @@ def _release(
             f"kveil made a release that its own verifier refuses ({verdict.findings[0].rstrip('.')}); nothing was "
             "written. This is a defect of kveil: please report the policy."
         )
-    warnings = release_warnings(released.frame, policy, release.labels)
+    warnings = release_warnings(released, policy, release.labels)
     private_warnings = owners_warnings(evidence_of(policy, aligned))
     private_warnings += [] if together is None else together.warnings(table.noun)
     stages.end("verify")
     least = None
-    if bounded:
+    if asked.bounded:
         from kveil.algorithms.bound.bound import lower_bound
 
         least = lower_bound(table, stages.progress)
         stages.end("solve")
     digest = policy_sha256(policy, aligned.rows)
-    return Run(source, table, chosen, release, aligned, verdict, warnings, private_warnings, digest, least)
+    told_of = warnings, private_warnings, digest, least, store.engine, laid.sha256
+    return Run(source, table, chosen, release, aligned, verdict, *told_of)
 
 
 def _entry(run: Run, account: Account, people: pl.Series, file: IO[bytes], target: Path) -> Entry:

@@ -15,7 +15,7 @@ from kveil.algorithms.registry import honouring
 from kveil.arrays import Bools, Ints
 from kveil.attack.risk import raw_risk
 from kveil.errors import Refused, Unmeetable
-from kveil.flow.inputs import check_input, input_path, read
+from kveil.flow.inputs import check_input, input_path, store_for
 from kveil.models.groups import AtLeastK
 from kveil.models.of_policy import sensitive_pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
@@ -80,7 +80,8 @@ class Check(TypedDict):
 def check_file(policy: Policy, given: Path | None = None, *, progress: Progress = silent) -> Check:
     """Return what a policy forces on its table; ``possible`` tells whether anything can meet it."""
     progress("reading")
-    source = read(policy, input_path(policy, given))
+    path = input_path(policy, given)
+    source = store_for(policy, path).read(policy, path)
     progress("encoding")
     table = encode(source, policy)
     impossible = []

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from kveil.arrays import Longs
+from kveil.engines.choosing import store_of
+from kveil.engines.store import Store
 from kveil.errors import DataError, PolicyError, Unmeetable
 from kveil.files import Source, dataset_files, is_dataset, read_table
 from kveil.policy.components import largest_k
@@ -32,6 +34,14 @@ def input_path(policy: Policy, given: Path | None) -> Path:
 def read(policy: Policy, path: Path, *, hashed: bool = False) -> Source:
     """Read a table that a policy speaks about."""
     return read_table(path, policy.data.separator, policy.attributes, hashed)
+
+
+def store_for(policy: Policy, *paths: Path | None, local: str = "") -> Store:
+    """Return where tables are held that are only read: by the engine that the policy asks for, or that they need.
+
+    ``local`` names something that is asked for and that only the local engine can do.
+    """
+    return store_of(policy, [path for path in paths if path is not None], local=local).store
 
 
 def with_algorithm(policy: Policy, name: str | None) -> Policy:
@@ -78,7 +88,7 @@ def check_input(source: Source, table: Table) -> None:
 
 def check_released(release: Source, names: Iterable[str]) -> None:
     """Raise DataError where a release lacks columns that a release of its policy has."""
-    absent = [name for name in names if name not in release.frame.columns]
+    absent = [name for name in names if name not in release.columns]
     if absent:
         raise DataError(
             f"{release.name} lacks {', '.join(absent)}, which a release of this policy has; check that it is one."

@@ -9,6 +9,7 @@ import typer
 
 from kveil.cli.options import (
     ArchiveOption,
+    EngineOption,
     InputOption,
     JsonOption,
     PolicyArgument,
@@ -57,6 +58,7 @@ def anonymize(
     bound: Annotated[
         bool, typer.Option("--bound", help="Also prove what any release of this policy loses at least.")
     ] = False,
+    engine: EngineOption = None,
     progress_as: ProgressOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -69,7 +71,7 @@ def anonymize(
 
     if public and report is None:
         raise typer.BadParameter("--public is about the report; give --report too.")
-    loaded = with_algorithm(load(policy), algorithm)
+    loaded = with_algorithm(load(policy, engine), algorithm)
     source = input_path(loaded, input_)
     target = output or default_release(source)
     targets = Targets(target, receipt, account, owner, report, public, archive)
