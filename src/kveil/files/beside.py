@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import io
+import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +19,8 @@ from kveil.errors import FileError
 from kveil.files.arrow_parts import arrow_parts, schema_metadata
 from kveil.files.parquet_parts import SCHEMA_KEY, Unreadable, parquet_parts
 from kveil.files.reading import Source
+from kveil.files.spilled import sink_parquet
+from kveil.files.stored import StoredSource
 from kveil.files.texts import fresh
 from kveil.files.writing import write_table
 from kveil.words import count, listing
@@ -35,6 +41,8 @@ def look_beside(path: Path, source: Source, missing: str) -> Beside:
 
     ``missing`` is what a CSV shows for a cell without a value.
     """
+    if isinstance(source, StoredSource):
+        return _look_beside_stored(path, source)
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -53,9 +61,29 @@ def look_beside(path: Path, source: Source, missing: str) -> Beside:
                 f"differ); {AGAIN}.",
             )
         )
+    return _different(path, source, raw, ours)
+
+
+def _look_beside_stored(path: Path, source: StoredSource) -> Beside:
+    """Compare a Parquet file with what kveil writes for the same cells, neither of which has to fit into memory."""
+
+    def column(name: str) -> Callable[[], pl.Series]:
+        return lambda: source.column(name)
+
+    with path.open("rb") as file, tempfile.TemporaryFile() as written:
+        columns = {name: column(name) for name in source.columns}
+        ours = sink_parquet(columns, source.rows, written, path)
+        if hashlib.file_digest(file, "sha256").hexdigest() == ours:
+            return Beside()
+        with mmap(file.fileno(), 0, access=ACCESS_READ) as raw, mmap(written.fileno(), 0, access=ACCESS_READ) as own:
+            return _different(path, source, raw, own)
+
+
+def _different(path: Path, source: Source, raw: bytes | mmap, ours: bytes | mmap) -> Beside:
+    """Name what a file holds beside its cells, where it is not what kveil writes for them."""
     look = _in_parquet if source.kind == "parquet" else _in_arrow
     try:
-        content = [f"{path.name} holds {what}; {AGAIN}." for what in look(raw, ours, source.frame)]
+        content = [f"{path.name} holds {what}; {AGAIN}." for what in look(raw, ours, source)]
     except Unreadable:
         content = [f"{path.name} holds parts that kveil cannot read; {AGAIN}."]
     form = f"{path.name} is not, byte for byte, what kveil writes for its cells; {AGAIN} if anything may hide there."
@@ -81,17 +109,19 @@ def _is_plain(raw: bytes, source: Source, missing: str) -> bool:
     return len(raw) == names + cells + between and raw.count(b"\n") == lines and raw.endswith(b"\n")
 
 
-def _in_parquet(raw: bytes, ours: bytes, frame: pl.DataFrame) -> list[str]:
+def _in_parquet(raw: bytes | mmap, ours: bytes | mmap, source: Source) -> list[str]:
     parts, own = parquet_parts(raw), parquet_parts(ours)
     metadata, expected = _with_schema(parts.metadata), _with_schema(own.metadata)
     told = _metadata(metadata, expected)
+    column: pl.Series | None = None
     if parts.statistics:
         told.append(f"statistics of {count(parts.statistics, 'part')} of its columns")
     unused = 0
-    for chunk in parts.chunks:
-        column = chunk.path.split(".")[0]
-        if chunk.dictionary is not None and column in frame.columns:
-            cells = frame[column].slice(chunk.first_row, chunk.rows)
+    for chunk in sorted(parts.chunks, key=lambda chunk: chunk.path):  # so that every column is read once
+        name = chunk.path.split(".")[0]
+        if chunk.dictionary is not None and name in source.columns:
+            column = source.column(name) if column is None or column.name != name else column
+            cells = column.slice(chunk.first_row, chunk.rows)
             shown = cells.explode(empty_as_null=True) if cells.dtype == pl.List else cells
             unused += max(chunk.dictionary - shown.drop_nulls().n_unique(), 0)
     if unused:
@@ -113,8 +143,9 @@ def _with_schema(metadata: dict[str, bytes]) -> dict[str, bytes]:
     return found
 
 
-def _in_arrow(raw: bytes, ours: bytes, frame: pl.DataFrame) -> list[str]:
-    parts, own = arrow_parts(raw), arrow_parts(ours)
+def _in_arrow(raw: bytes | mmap, ours: bytes | mmap, source: Source) -> list[str]:
+    frame = source.frame
+    parts, own = arrow_parts(bytes(raw)), arrow_parts(bytes(ours))
     told = _metadata(parts.metadata, own.metadata)
     unused = 0
     for number, listed in parts.dictionaries.items():

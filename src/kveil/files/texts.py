@@ -14,7 +14,6 @@ import polars as pl
 
 from kveil.errors import DataError
 
-
 TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)  # of columns that hold texts, in whatever way
 
 
