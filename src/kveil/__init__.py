@@ -18,7 +18,7 @@ from kveil.errors import DataError, KveilError, NotVerified, PolicyError, Refuse
 from kveil.version import __version__
 
 if TYPE_CHECKING:
-    from kveil.discover import multiset_dependency
+    from kveil.discover.offending import multiset_dependency
     from kveil.flow.anonymize import anonymize
     from kveil.flow.bound import bound
     from kveil.flow.compare import Comparison, compare
@@ -130,10 +130,10 @@ def _verify() -> ModuleType:
     return verify
 
 
-def _discover() -> ModuleType:
-    from kveil import discover
+def _offending() -> ModuleType:
+    from kveil.discover import offending
 
-    return discover
+    return offending
 
 
 def _attributes() -> ModuleType:
@@ -198,7 +198,7 @@ _HOMES: dict[str, Callable[[], ModuleType]] = {
     "Result": _result,
     **dict.fromkeys(("maximal_anonymous_attributes", "maximal_anonymous_subset"), _subsets),
     "verify": _verify,
-    "multiset_dependency": _discover,
+    "multiset_dependency": _offending,
     **dict.fromkeys(
         ("Attribute", "Dates", "HierarchyFile", "Intervals", "Level", "Marked", "Mask", "MaxWidth", "Ranges", "Tree"),
         _attributes,

@@ -270,3 +270,11 @@ def test_a_key_that_would_be_released_is_refused(small: Path) -> None:
     refused(run("check", small / "policy.yaml"), "data.key", "insensitive")
     write_policy(small, data={"path": "t.csv", "key": "nmae"})
     refused(run("check", small / "policy.yaml"), "did you mean 'name'")
+
+
+def test_a_policy_that_does_not_say_who_is_who_is_refused_before_the_table_is_read(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"\xff no table")
+    write_policy(tmp_path, data={"path": "t.csv"})
+    made = run("anonymize", tmp_path / "policy.yaml", "-o", tmp_path / "r.csv", "--archive", tmp_path / "kept")
+    refused(made, "does not say who somebody is")
+    assert names_in(tmp_path) == {"policy.yaml", "t.csv"}

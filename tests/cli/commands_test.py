@@ -513,6 +513,16 @@ def test_help_names_every_command_and_imports_nothing_heavy() -> None:
                 assert re.search(rf"\b{name}\b", outcome.out)
 
 
+def test_a_run_without_archives_loads_neither_archives_nor_the_attacker(tmp_path: Path) -> None:
+    rooms = ("kveil.archive", "kveil.previous", "kveil.flow.previous", "kveil.attack.play", "kveil.discover.find")
+    probe = f"import atexit; atexit.register(lambda: print('loaded:', [m for m in {rooms} if m in sys.modules]))"
+    write_rows(tmp_path / "t.csv")
+    write_policy(tmp_path, data={"path": "t.csv"})
+    outcome = run_process("anonymize", tmp_path / "policy.yaml", "-o", tmp_path / "r.csv", "-q", before=probe)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.endswith("loaded: []\n")
+
+
 @pytest.mark.parametrize("name", [*COMMANDS, "hierarchy show", "hierarchy check", "hierarchy build"])
 def test_every_command_has_a_help_with_what_it_does(name: str) -> None:
     outcome = run(*name.split(), "--help")

@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import places
-from kveil.discover import Columns, find
 from kveil.discover import columns as as_codes
+from kveil.discover import find
+from kveil.discover.columns import Columns
 from kveil.flow.dependencies import dependencies_of_file
 from naive import release as naive
 from strategies import examples

@@ -73,7 +73,7 @@ def test_round_widths(number: str, expected: str) -> None:
 def test_numbers_get_round_intervals() -> None:
     found = numbers(column("weight", [str(n) for n in range(3, 157)]))  # type: ignore[arg-type]
     assert found is not None
-    assert found.builder == {"intervals": {"from": "0", "to": "159", "widths": ["10", "20", "40", "80"]}}
+    assert found.builder == {"intervals": {"from": "0", "to": "239", "widths": ["10", "20", "40", "80"]}}
     found = numbers(column("depth", ["13.1", "14.25", "21.5"]))  # type: ignore[arg-type]
     assert found is not None
     assert found.builder is not None
@@ -81,7 +81,7 @@ def test_numbers_get_round_intervals() -> None:
     lopsided = ["0"] * 50 + [str(n) for n in range(60)] + ["99999"]
     found = numbers(column("gain", lopsided))  # type: ignore[arg-type]
     assert found is not None
-    assert found.builder == {"ranges": {"within": ["0", "100000"], "round": "100"}}
+    assert found.builder == {"ranges": {"within": ["0", "110000"], "round": "100"}}
 
 
 def test_known_trees() -> None:
@@ -362,3 +362,18 @@ def test_icd_codes_without_their_zeros() -> None:
     assert {line[0]: line[1] for line in ten.lines} == {
         "E119": "E11.*", "E11.9": "E11.*", "I10": "Circulatory system", "Z99": "Factors influencing health status",
     }  # fmt: skip
+
+
+def test_a_table_in_another_encoding_with_decimal_commas_gets_a_policy_that_reads_it(tmp_path: Path) -> None:
+    rows = [f"{60 + i % 30},{i % 4 * 25};{'Köln' if i % 2 else 'Zürich'}" for i in range(60)]
+    (tmp_path / "t.csv").write_bytes(("weight;city\n" + "\n".join(rows) + "\n").encode("cp1252"))
+    told = run("init", tmp_path / "t.csv")
+    assert told.code == 2
+    assert "(kveil init: --encoding cp1252)" in told.err
+    policy = tmp_path / "p.yaml"
+    assert run("init", tmp_path / "t.csv", "-o", policy, "--encoding", "cp1252").code == 0
+    text = policy.read_text(encoding="utf-8")
+    assert "  encoding: cp1252\n" in text
+    assert "ranges" in text or "intervals" in text  # numbers, not texts
+    assert run("anonymize", policy, "-o", tmp_path / "r.csv", "--algorithm", "mondrian").code == 0
+    assert run("init", tmp_path / "t.csv", "--encoding", "nonsense").code == 2

@@ -27,9 +27,10 @@ from kveil.archive.ledger import (
     read_releases,
     release_file,
 )
-from kveil.archive.people import KEY, key_check, keyed_hashes
+from kveil.archive.people import KEY, key_check, key_texts, keyed_hashes
 from kveil.errors import DataError, FileError
-from kveil.files import Outputs, as_json
+from kveil.files import Outputs, Source, as_json
+from kveil.policy.model import Policy
 from kveil.version import __version__
 
 
@@ -88,9 +89,9 @@ class Additions:
     new: bool
     files: list[IO[bytes]] = field(default_factory=list)
 
-    def hashes(self, texts: pl.Series) -> pl.Series:
-        """Return the keyed hashes of texts that say who somebody is."""
-        return keyed_hashes(texts, self.key)
+    def people_of(self, source: Source, policy: Policy) -> pl.Series:
+        """Return who the people of a table are, by the archive's key."""
+        return keyed_hashes(key_texts(source, policy), self.key)
 
     def stage(self, outputs: Outputs) -> None:
         """Open the files that will be written; they get their names with the other outputs, in the order opened.

@@ -26,18 +26,23 @@ def key_check(key: bytes) -> str:
     return hashlib.blake2b(b"kveil archive", digest_size=DIGEST, key=key).hexdigest()
 
 
+def key_column_of(policy: Policy) -> str:
+    """Return the column that says who somebody is across tables; raise PolicyError where the policy names none."""
+    if policy.key_column is None:
+        raise PolicyError(
+            "the policy does not say who somebody is in another table; name the identifier that does with data.key, "
+            "or give a column role individual."
+        )
+    return policy.key_column
+
+
 def key_texts(source: Source, policy: Policy) -> pl.Series:
     """Return who every row of a table is: a text per record, or per person where the policy names individuals.
 
     Persons are in the order of their first record. Raises PolicyError where the policy names no such column, DataError
     where it does not tell people apart; neither repeats a value of it.
     """
-    column = policy.key_column
-    if column is None:
-        raise PolicyError(
-            "the policy does not say who somebody is in another table; name the identifier that does with data.key, "
-            "or give a column role individual."
-        )
+    column = key_column_of(policy)
     texts = source.texts(column)
     absent = int((texts.is_null() | texts.is_in(list(policy.data.missing))).sum())
     if absent:

@@ -2,8 +2,3 @@
 
 It works on texts, like the verifier, and shares nothing with the algorithms.
 """
-
-from kveil.attack.attacks import Attack, Attacks
-from kveil.attack.play import Means, play
-
-__all__ = ["Attack", "Attacks", "Means", "play"]

@@ -45,8 +45,11 @@ class Store(Protocol):
     def read(self, policy: Policy, path: Path, *, hashed: bool = False) -> Source:
         """Read a table that a policy speaks about."""
 
+    def read_release(self, policy: Policy, path: Path, *, hashed: bool = False) -> Source:
+        """Read a release of a policy, which is in UTF-8 whatever the original is in."""
+
     def lay_out(self, policy: Policy, source: Source, release: Release, out: ReleaseFile | None) -> LaidRelease:
         """Return a release of a source as the verifier reads it, written already where the engine does so first."""
 
-    def write(self, policy: Policy, laid: LaidRelease, out: ReleaseFile) -> str:
+    def write(self, policy: Policy, source: Source, laid: LaidRelease, out: ReleaseFile) -> str:
         """Return the SHA-256 of a verified release in its file, written now where it is not yet."""

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import polars as pl
 
+from kveil.engines.memory import numbers_held
 from kveil.engines.store import LaidRelease, ReleaseFile
-from kveil.files import Source, open_stored, sink_parquet
+from kveil.files import Source, open_stored, sink_parquet, with_commas
 from kveil.policy.model import Policy
 from kveil.table.decode import Release
 
@@ -29,21 +30,35 @@ class StreamStore:
     def read(self, policy: Policy, path: Path, *, hashed: bool = False) -> Source:
         return self._held(policy, path, path.name, hashed=hashed)
 
+    def read_release(self, policy: Policy, path: Path, *, hashed: bool = False) -> Source:
+        return self._held(policy, path, path.name, hashed=hashed)
+
     def lay_out(self, policy: Policy, source: Source, release: Release, out: ReleaseFile | None) -> LaidRelease:
         assert out is not None, "a release that streams needs a file"
 
-        def carried(name: str) -> Callable[[], pl.Series]:
-            return lambda: source.column(name).gather(release.source_rows)
+        commas = source.commas.intersection(policy.unchanged)
 
-        columns = {name: carried(name) if column is None else column for name, column in release.columns.items()}
+        def carried(name: str) -> Callable[[], pl.Series]:
+            return lambda: _as_it_came(source.column(name).gather(release.source_rows), commas)
+
+        columns = {
+            name: carried(name) if column is None else _as_it_came(column, commas)
+            for name, column in release.columns.items()
+        }
         digest = sink_parquet(columns, len(release.source_rows), out.file, out.target)
         written = Path(f"/proc/self/fd/{out.file.fileno()}")
         return LaidRelease(self._held(policy, written, "the release"), digest)
 
-    def write(self, policy: Policy, laid: LaidRelease, out: ReleaseFile) -> str:
+    def write(self, policy: Policy, source: Source, laid: LaidRelease, out: ReleaseFile) -> str:
         assert laid.sha256 is not None
         return laid.sha256
 
     def _held(self, policy: Policy, path: Path, name: str, *, hashed: bool = False) -> Source:
         stored = open_stored(path, name, hashed=hashed)
-        return stored.holding([name for name in policy.quasi_identifiers if name in stored.columns])
+        held = stored.holding([name for name in policy.quasi_identifiers if name in stored.columns])
+        return numbers_held(held, policy)
+
+
+def _as_it_came(column: pl.Series, commas: frozenset[str]) -> pl.Series:
+    """Return a column that is released unchanged with the decimal commas that it came with."""
+    return with_commas(column.to_frame(), commas)[column.name] if column.name in commas else column

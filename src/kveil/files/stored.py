@@ -7,9 +7,10 @@ values. As categories they take one to four bytes per cell, where texts take six
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,7 @@ from polars.io.plugins import register_io_source
 
 from kveil.errors import DataError, FileError
 from kveil.files.dataset import dataset_files, is_dataset, together, with_folder_columns
-from kveil.files.reading import Source
+from kveil.files.source import Source
 from kveil.files.texts import as_texts
 
 BATCH = 1 << 18  # rows that are turned into texts and codes at once
@@ -46,10 +47,14 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class StoredSource(Source):
-    """A table in Parquet files; ``frame`` has only the columns that are held in memory, as categories."""
+    """A table in Parquet files; ``frame`` has only the columns that are held in memory, as categories.
+
+    ``changes`` are made to columns as they are read.
+    """
 
     files: tuple[StoredFile, ...] = ()
     schema: pl.Schema = field(default_factory=pl.Schema)
+    changes: Mapping[str, pl.Expr] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -71,10 +76,10 @@ class StoredSource(Source):
             return self.frame[column].cast(pl.String)
         return super().texts(column)
 
-    def labels(self, column: str) -> pl.Series:
-        return self.frame[column] if column in self.frame.columns else super().labels(column)
+    def held(self, column: str) -> pl.Series:
+        return self.frame[column] if column in self.frame.columns else super().held(column)
 
-    def label_type(self, number: int) -> pl.DataType:
+    def held_type(self, number: int) -> pl.DataType:
         return _categories(number + 2)  # a star and a text for missing may come beside the labels
 
     def distinct(self, names: Sequence[str]) -> int:
@@ -86,13 +91,25 @@ class StoredSource(Source):
         rows = register_io_source(batches, schema={name: self.schema[name] for name in names})
         return int(rows.unique().select(pl.len()).collect(engine="streaming").item())
 
+    def unchanged(self, name: str) -> Callable[[], pl.Series]:
+        """Return a way to a column as its file has it."""
+        return lambda: replace(self, changes={}).column(name)
+
     def batches(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Return some columns, some rows at a time; raise DataError where a file has changed meanwhile."""
         typed = [pl.col(name).cast(self.schema[name]) for name in names]
+        changes = [self.changes[name].alias(name) for name in names if name in self.changes]
         for file in self.files:
             if _seen(file.path) != file.seen:
                 raise DataError(f"{self.name} changed while kveil read it; run again once nobody writes to it.")
-            yield from (batch.select(typed) for batch in file.batches(names))
+            yield from (batch.select(typed).with_columns(changes) for batch in file.batches(names))
+
+    def with_changed(self, changes: Mapping[str, pl.Expr], **others: Any) -> Source:
+        changed = replace(self, changes={**self.changes, **changes}, **others)
+        mine = {name: change for name, change in changes.items() if name in self.frame.columns}
+        cells = [self.frame.select(pl.col(name).cast(pl.String)).select(own).to_series() for name, own in mine.items()]
+        frame = self.frame.with_columns(_compact(column.cast(_categories(None))) for column in cells)
+        return replace(changed, frame=frame)
 
     def holding(self, names: Sequence[str]) -> StoredSource:
         """Return the same table with some columns in memory, as categories of their texts."""

@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import polars as pl
 
 from kveil.algorithms.algorithm import Algorithm
 from kveil.algorithms.registry import loops_of
-from kveil.archive import Entry, key_texts
-from kveil.archive.archive import adding_to
 from kveil.choose import Attempt, attempt, candidates
 from kveil.engines.choosing import store_of
 from kveil.engines.memory import MemoryStore
 from kveil.engines.store import LaidRelease, ReleaseFile, Store
-from kveil.errors import FileError, NotVerified, PolicyError, Refused
-from kveil.files import Outputs, Source, as_json, kind_of
-from kveil.flow.inputs import check_input, check_targets, with_algorithm
-from kveil.flow.previous import EarlierReleases
+from kveil.errors import FileError, NotVerified, PolicyError
+from kveil.files import Outputs, Source, as_json, check_written, suffix_of
+from kveil.flow.inputs import check_input, check_targets, table_of, with_algorithm
 from kveil.flow.publish import policy_sha256
 from kveil.flow.result import Result, without_names
 from kveil.flow.stages import Stages
-from kveil.frames import from_frame, to_frame
+from kveil.frames import to_frame
 from kveil.policy.model import Policy
-from kveil.previous.attempt import attempt_together
-from kveil.previous.fixed import with_looks
 from kveil.progress import Progress, silent
 from kveil.report.account import Account, make_account
 from kveil.report.receipt import make_receipt
@@ -40,6 +35,11 @@ from kveil.table.table import Table
 from kveil.table.tuples import in_tuples
 from kveil.verifier.labels import telling_labels
 from kveil.verifier.release import lay_beside, verify_rows
+
+if TYPE_CHECKING:  # imported by the runs that need them, which few do
+    from kveil.archive import Entry
+    from kveil.archive.archive import Additions
+    from kveil.flow.previous import EarlierReleases
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,9 @@ def anonymize(
     """
     stages = Stages(silent)
     policy = with_algorithm(policy, algorithm)
-    earlier = EarlierReleases.of(policy, [Path(folder) for folder in previous])
+    earlier = _earlier_releases(policy, [Path(folder) for folder in previous])
     asked = _Asked(policy, _able(policy, earlier), bound, earlier)
-    run = _release(from_frame(frame), asked, stages, MemoryStore(), None)
+    run = _release(table_of(frame, policy), asked, stages, MemoryStore(), None)
     data = to_frame(run.source, run.release.columns, run.release.source_rows)
     stages.end("write")
     account = make_account(run, seconds=stages.seconds, release_sha256=None)
@@ -90,18 +90,19 @@ def anonymize(
     return Result(data, policy, account, receipt, run.owner(None), without_names(run.source, policy))
 
 
+def _earlier_releases(policy: Policy, given: Sequence[Path]) -> EarlierReleases | None:
+    """Return the earlier releases that a policy and the caller name, None where that is nothing."""
+    if not policy.previous and not given:
+        return None
+    from kveil.flow.previous import EarlierReleases
+
+    return EarlierReleases.of(policy, given)
+
+
 def _able(policy: Policy, earlier: EarlierReleases | None) -> list[Algorithm]:
     """Return the algorithms that a policy's choice stands for; what none honours is refused before a table is read."""
     able = candidates(policy)
-    if earlier is None:
-        return able
-    try:
-        return candidates(with_looks(policy, (0,) * len(policy.privacy)))
-    except Refused:
-        raise Refused(
-            f"{policy.algorithm.name} knows no boundaries, so that it cannot keep groups within those of earlier "
-            "releases; use an algorithm that does, such as least-loss."
-        ) from None
+    return able if earlier is None else earlier.able(policy)
 
 
 def anonymize_file(
@@ -118,38 +119,49 @@ def anonymize_file(
     The files appear together after verification, the release last; whatever fails before leaves nothing.
     """
     stages = Stages(progress)
-    earlier = EarlierReleases.of(policy, previous)
+    earlier = _earlier_releases(policy, previous)
     asked = _Asked(policy, _able(policy, earlier), bounded, earlier)
-    kind_of(targets.release)
+    check_written(targets.release)
     chosen = store_of(policy, [path], output=targets.release, local=_only_local(targets, earlier))
     check_targets(policy, path, [target for target, _ in targets.all()])
-    adding = (
-        nullcontext()
-        if targets.archive is None
-        else adding_to(targets.archive, [] if earlier is None else [earlier.archive])
-    )
-    with adding as additions, Outputs() as outputs:
+    with _adding_to(targets.archive, policy, earlier) as additions, Outputs() as outputs:
         # Opened first: a folder that cannot be written to should not cost a whole run.
         if additions is not None:
             additions.stage(outputs)
         files = {target: outputs.open(target, private=private) for target, private in targets.all()}
         stages.begin("reading")
         source = chosen.store.read(policy, path, hashed=targets.owner is not None or additions is not None)
-        who = None if additions is None else key_texts(source, policy)
+        people = None if additions is None else additions.people_of(source, policy)
         out = ReleaseFile(files[targets.release], targets.release)
         run = _release(source, asked, stages, chosen.store, out)
         stages.begin("writing")
-        digest = chosen.store.write(policy, LaidRelease(run.released, run.release_sha256), out)
+        digest = chosen.store.write(policy, source, LaidRelease(run.released, run.release_sha256), out)
         stages.end("write")
         run.private_warnings.extend([] if chosen.why is None else [chosen.why])
         account = make_account(run, seconds=stages.seconds, release_sha256=digest)
         for target, content in _beside(run, account, targets, stages.progress):
             outputs.write(files[target], content)
-        if additions is not None and who is not None:
-            people = additions.hashes(who).gather(run.release.rows)
-            additions.write(_entry(run, account, people, files[targets.release], targets.release), outputs)
+        if additions is not None and people is not None:
+            entry = _entry(run, account, people.gather(run.release.rows), files[targets.release], targets.release)
+            additions.write(entry, outputs)
         outputs.commit()
     return account
+
+
+def _adding_to(
+    folder: Path | None, policy: Policy, earlier: EarlierReleases | None
+) -> AbstractContextManager[Additions | None]:
+    """Return the archive that the release is added to, locked while it is open; None where there is none.
+
+    A policy that does not say who is who is refused before the table is read.
+    """
+    if folder is None:
+        return nullcontext()
+    from kveil.archive.archive import adding_to
+    from kveil.archive.people import key_column_of
+
+    key_column_of(policy)
+    return adding_to(folder, [] if earlier is None else [earlier.archive])
 
 
 @dataclass(frozen=True)
@@ -192,7 +204,7 @@ def _release(source: Source, asked: _Asked, stages: Stages, store: Store, out: R
         chosen = _solved(table, asked.able, told, by_tuples=store.by_tuples)
     else:
         people = earlier.people_of(source, policy)
-        together = attempt_together(table, earlier.past_of(people, table), asked.able, told)
+        together = earlier.attempt(table, people, asked.able, told)
         chosen = together.attempt
     release = decode(source, table, chosen.solution)
     stages.end("solve")
@@ -229,11 +241,13 @@ def _release(source: Source, asked: _Asked, stages: Stages, store: Store, out: R
 
 def _entry(run: Run, account: Account, people: pl.Series, file: IO[bytes], target: Path) -> Entry:
     """Return what an archive keeps of a run."""
+    from kveil.archive import Entry
+
     if not file.seekable():
         raise FileError(f"{target.name} is a pipe, and an archive keeps the release as a file; name a regular file.")
     file.seek(0)
     owner = run.owner(account["sha256"]["release"]).as_json()
-    return Entry(run.policy, file.read(), target.suffix.lower(), make_receipt(account, run), account, owner, people)
+    return Entry(run.policy, file.read(), suffix_of(target), make_receipt(account, run), account, owner, people)
 
 
 def _beside(run: Run, account: Account, targets: Targets, progress: Progress) -> Iterator[tuple[Path, bytes]]:

@@ -11,7 +11,8 @@ from pathlib import Path
 import polars as pl
 
 from kveil.arrays import Longs
-from kveil.attack import Attacks, Means, play
+from kveil.attack.attacks import Attacks
+from kveil.attack.play import Means, play
 from kveil.attack.several import SideBySide
 from kveil.errors import KveilError
 from kveil.files import Source, check_columns

@@ -12,8 +12,7 @@ import polars as pl
 from kveil.algorithms.registry import loops_of
 from kveil.choose import Trial, named, trials
 from kveil.files import Outputs, Source
-from kveil.flow.inputs import check_input, check_targets, input_path, read
-from kveil.frames import from_frame
+from kveil.flow.inputs import check_input, check_targets, input_path, read, table_of
 from kveil.kernels.compiling import compile_some
 from kveil.measures import LossFigures
 from kveil.policy.model import Policy
@@ -77,7 +76,7 @@ def compare(
 
     ``seconds`` is the time for all of them together; what is not done by then is stopped and said so.
     """
-    return compare_source(from_frame(frame), policy, algorithms, seconds=seconds)
+    return compare_source(table_of(frame, policy), policy, algorithms, seconds=seconds)
 
 
 def compare_source(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kveil.discover import describe_rules
+from kveil.discover.describe import describe_rules
 from kveil.files import read_table
 from kveil.flow.inputs import input_path, read
 from kveil.policy.model import Policy

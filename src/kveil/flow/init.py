@@ -10,7 +10,7 @@ from typing import Any
 from kveil.algorithms.registry import honouring
 from kveil.choose import MOST_EFFORT, trials
 from kveil.errors import DataError, FileError, KveilError, NotVerified
-from kveil.files import Outputs, Source, read_table, write_table
+from kveil.files import Outputs, Source, numbers_with_commas, read_table, with_points, write_table
 from kveil.files.without_names import read_headless
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
@@ -21,6 +21,7 @@ from kveil.table.encode import encode
 from kveil.table.table import Table
 
 LIMITS = ("0.05", "0.2", "1")
+FEW_MODELS = 3
 PATIENCE = 60.0  # seconds
 SMALL = 2_000  # records
 
@@ -80,11 +81,15 @@ def _can_be_met(table: Table) -> bool:
 
 
 @dataclass(frozen=True)
-class Names:
-    """Names for the columns of a file that has none, and how many lines to leave out before its first record."""
+class FileForm:
+    """What a file does not say of itself: its encoding, and names for columns that it has none of.
 
-    columns: Sequence[str]
+    ``skip`` is how many lines to leave out before the first record where names are given.
+    """
+
+    columns: Sequence[str] | None = None
     skip: int = 0
+    encoding: str = "utf-8"
 
 
 def start(
@@ -93,20 +98,20 @@ def start(
     *,
     force: bool = False,
     correct: Correct | None = None,
-    names: Names | None = None,
+    form: FileForm = FileForm(),  # noqa: B008 (frozen)
     progress: Progress = silent,
 ) -> Started:
     """Suggest a policy for a file and write it, with its hierarchy files, where an output is named.
 
     Nothing that exists is replaced unless forced, since somebody may have worked on it, and never the table itself. A
-    file without a line of names is given ``names``; a copy with them is written beside the policy, which then speaks
-    of the copy.
+    file without a line of names is given some by its ``form``; a copy with them is written beside the policy, which
+    then speaks of the copy.
     """
-    copy = None if names is None else _copy_of(data, output)
+    copy = None if form.columns is None else _copy_of(data, output)
     _check_targets(data, [path for path in (output, copy) if path is not None], force=force)
     folder = output.parent if output is not None else Path.cwd()
     progress("reading")
-    source = _read(data) if names is None else read_headless(data, names.columns, names.skip)
+    source = _read(data, form)
     progress("looking at the columns")
     suggestion = suggest(source, correct)
     progress("trying the policy")
@@ -132,10 +137,15 @@ def _check_targets(data: Path, targets: list[Path], *, force: bool) -> None:
             raise FileError(f"{target.name} exists already; name another file with -o, or replace it with --force.")
 
 
-def _read(data: Path) -> Source:
+def _read(data: Path, form: FileForm) -> Source:
     """Read a table; where its line of names cannot be used, say how to give other names."""
+    if form.columns is not None:
+        return replace(read_headless(data, form.columns, form.skip, form.encoding), encoding="utf-8")  # as the copy is
     try:
-        return read_table(data)
+        source = read_table(data, encoding=form.encoding)
+        return with_points(source, numbers_with_commas(source.frame), ("",))
+    except FileError:  # it is not there, or no table: other names for its columns would not help
+        raise
     except DataError as error:
         raise DataError(
             f"{str(error).rstrip('.')}, or name all columns with --columns and leave that line out with --skip 1."
@@ -150,9 +160,15 @@ def _copy_of(data: Path, output: Path | None) -> Path:
 
 
 def _suggested(suggestion: Suggestion, data: Path, folder: Path, output: Path | None) -> Started:
-    """Return the policy with the first suppression limit under which it can be met."""
-    for limit in LIMITS:
-        limited = replace(suggestion, limit=limit)
+    """Return the policy with the first suppression limit under which it can be met.
+
+    Where the table cannot keep a model for every sensitive attribute, it is asked for those of a few.
+    """
+    asked = sum(model.model is not None for model in suggestion.models)
+    tried = [(asked, limit) for limit in LIMITS[:-1]] if asked > FEW_MODELS else []
+    tried += [(min(asked, FEW_MODELS), limit) for limit in LIMITS]
+    for most, limit in tried:
+        limited = replace(suggestion, limit=limit, most=most)
         text, files = policy_text(limited, relative(data, folder), None if output is None else output.stem)
         started = Started(limited, text, files)
         if _can_be_met(_read_back(started, folder)):

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from kveil.arrays import Longs
 from kveil.engines.choosing import store_of
+from kveil.engines.memory import MemoryStore, numbers_held
 from kveil.engines.store import Store
 from kveil.errors import DataError, PolicyError, Unmeetable
-from kveil.files import Source, dataset_files, is_dataset, read_table
-from kveil.policy.components import largest_k
+from kveil.files import Source, dataset_files, is_dataset
+from kveil.frames import from_frame
+from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.keys import ALGORITHM_NAMES, AlgorithmChoice
 from kveil.policy.model import Policy
+from kveil.policy.privacy import LDiversity, PSensitive
 from kveil.report.owner import Owner
 from kveil.table.table import Table
 from kveil.verifier.dependencies import check_dependency
@@ -33,7 +37,17 @@ def input_path(policy: Policy, given: Path | None) -> Path:
 
 def read(policy: Policy, path: Path, *, hashed: bool = False) -> Source:
     """Read a table that a policy speaks about."""
-    return read_table(path, policy.data.separator, policy.attributes, hashed)
+    return MemoryStore().read(policy, path, hashed=hashed)
+
+
+def read_release(policy: Policy, path: Path, *, hashed: bool = False) -> Source:
+    """Read a release, which is in UTF-8 whatever the original is in."""
+    return MemoryStore().read_release(policy, path, hashed=hashed)
+
+
+def table_of(frame: Any, policy: Policy) -> Source:
+    """Return a frame that a policy speaks about as a source."""
+    return numbers_held(from_frame(frame), policy)
 
 
 def store_for(policy: Policy, *paths: Path | None, local: str = "") -> Store:
@@ -75,6 +89,7 @@ def check_input(source: Source, table: Table) -> None:
             f"{source.name} has {count(table.records, table.noun)}, fewer than k = {k}: no group can have {k} members; "
             "lower k or add records."
         )
+    _check_values(source, table)
     if policy.dependencies:
         texts = rule_texts(source, policy)
         for rule in policy.dependencies:
@@ -83,6 +98,22 @@ def check_input(source: Source, table: Table) -> None:
                 raise DataError(
                     f"{source.name} itself breaks the dependency {rule.rule} for "
                     f"{count(checked['broken'], 'left side')}; correct the data or take the rule out."
+                )
+
+
+def _check_values(source: Source, table: Table) -> None:
+    """Raise Unmeetable where a model asks for more different values than a sensitive attribute has at all."""
+    policy = table.policy
+    if most_suppressed(policy, table.records) >= table.records:  # nobody need be released
+        return
+    for model in policy.privacy:
+        if isinstance(model, (LDiversity, PSensitive)):
+            sign, least = ("l", model.l) if isinstance(model, LDiversity) else ("p", model.p)
+            values = table.sensitive[model.sensitive].known
+            if values < least:
+                raise Unmeetable(
+                    f"{source.name} has {count(values, 'value')} of {model.sensitive}, fewer than {sign} = {least}: no "
+                    f"group can have {least} different ones; lower {sign}."
                 )
 
 

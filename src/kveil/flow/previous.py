@@ -8,12 +8,17 @@ from pathlib import Path
 
 import polars as pl
 
+from kveil.algorithms.algorithm import Algorithm
 from kveil.archive import Archive, Archived, key_texts, open_archives
 from kveil.arrays import Longs
-from kveil.errors import DataError
+from kveil.choose import candidates
+from kveil.errors import DataError, Refused
 from kveil.files import Source
 from kveil.policy.model import Policy
+from kveil.previous.attempt import TogetherAttempt, attempt_together
+from kveil.previous.fixed import with_looks
 from kveil.previous.past import Past
+from kveil.progress import Progress
 from kveil.table.table import Table
 from kveil.verifier.linked import KnownPeople, LinkedRelease
 from kveil.verifier.rows import original_rows
@@ -41,9 +46,22 @@ class EarlierReleases:
         """Return who the people of a table are, by the archive's key."""
         return self.archive.hashes(key_texts(source, policy))
 
-    def past_of(self, people: pl.Series, table: Table) -> Past:
-        """Return what the earlier releases showed of the people of a table."""
-        return Past.of(table.policy, people, self.releases, dict(table.sensitive))
+    def able(self, policy: Policy) -> list[Algorithm]:
+        """Return the algorithms that a policy's choice stands for, of those that keep groups within earlier ones."""
+        try:
+            return candidates(with_looks(policy, (0,) * len(policy.privacy)))
+        except Refused:
+            raise Refused(
+                f"{policy.algorithm.name} knows no boundaries, so that it cannot keep groups within those of earlier "
+                "releases; use an algorithm that does, such as least-loss."
+            ) from None
+
+    def attempt(
+        self, table: Table, people: pl.Series, able: Sequence[Algorithm], progress: Progress
+    ) -> TogetherAttempt:
+        """Solve a table, whose rows are these people, so that it holds together with the earlier releases."""
+        past = Past.of(table.policy, people, self.releases, dict(table.sensitive))
+        return attempt_together(table, past, able, progress)
 
     def check(self, newest: Source, policy: Policy, people: pl.Series) -> tuple[TogetherCheck, list[str]]:
         """Return the verifier's word on a new release, whose rows are these people, together with the earlier ones."""

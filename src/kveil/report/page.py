@@ -10,8 +10,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from kveil.attack import play
 from kveil.attack.attacks import RatedAttack
+from kveil.attack.play import play
 from kveil.attack.words import TITLES, known_items, percent, picture_line
 from kveil.files import Source
 from kveil.policy.model import Policy

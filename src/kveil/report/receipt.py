@@ -12,12 +12,11 @@ from typing import Any, TypedDict
 
 import polars as pl
 
-from kveil.policy.attributes import STAR
 from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
 from kveil.report.account import Account, BoundFigures, Counts, KeptRule, PolicyPartition
 from kveil.report.run import Run
-from kveil.verifier.rows import Rows
+from kveil.verifier.rows import SIZE, Rows
 from kveil.verifier.verdict import Guarantee, Violations
 
 FINEST = Fraction(1, 1000)  # of a mean that is published
@@ -130,10 +129,10 @@ def _groups(rows: Rows, policy: Policy) -> tuple[int, float]:
     """
     if not rows.height:
         return 0, 0.0
-    stars = rows.texts.select(pl.all_horizontal(pl.all() == STAR).alias("star"))["star"]
-    if not policy.quasi_identifiers or (rows.persons and rows.items):
-        stars = rows.starred
-    sizes = rows.texts.filter(~stars).group_by(pl.all()).len()["len"].cast(pl.Int64)
+    names = rows.texts.columns
+    stars = rows.starred if not policy.quasi_identifiers or (rows.persons and rows.items) else rows.stars(names)
+    groups = rows.texts.filter(~stars).group_by(names).len(SIZE) if stars.any() else rows.groups(names)
+    sizes = groups[SIZE].cast(pl.Int64)
     outside = int(stars.sum())
     average = (rows.height - outside) / len(sizes) / largest_k(policy) if len(sizes) else 0.0
     return int((sizes**2).sum()) + outside * rows.height, average

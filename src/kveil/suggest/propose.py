@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from kveil.discover import Columns
+from kveil.discover.columns import Columns
 from kveil.errors import DataError
 from kveil.files import Source
 from kveil.policy.numbers import parse_number
@@ -27,6 +27,16 @@ _K_REASONS = {
 
 
 @dataclass(frozen=True)
+class SensitiveModel:
+    """The model that is suggested for a sensitive attribute, with its settings, or, without one, the reason."""
+
+    name: str
+    model: str | None
+    settings: tuple[tuple[str, str], ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True)
 class Suggestion:
     """A policy to be: the guesses, and what follows from them together."""
 
@@ -36,9 +46,10 @@ class Suggestion:
     conflicts: bool  # records of one person disagree on a quasi-identifier
     k: int
     k_reason: str
-    diverse: tuple[str, ...]  # sensitive attributes that l-diversity of 2 is suggested for
+    models: tuple[SensitiveModel, ...]  # what is suggested for each sensitive attribute, or why nothing is
     follows: tuple[tuple[str, str], ...]  # (left, right): right follows from left in this table
     limit: str = "0.05"  # of suppression
+    most: int | None = None  # sensitive attributes that models are kept for, where the table cannot keep all
 
     def with_role(self, role: str) -> list[str]:
         """Return the columns of a role."""
@@ -103,9 +114,10 @@ def suggest(source: Source, correct: Correct | None = None) -> Suggestion:
     guesses, conflicts = _of_several_records(guesses, texts, missing)
     guesses = [_named_by_people(guess, guesses, texts) for guess in guesses]
     k, reason = _suggest_k(guesses, source.rows, texts)
-    able = [guess for guess in guesses if guess.role == "sensitive" and _is_diverse(guess.profile)]
-    able.sort(key=lambda guess: guess.doubtful)  # stable: what is surely sensitive first, else the table's order
-    return Suggestion(source, missing, guesses, conflicts, k, reason, tuple(g.name for g in able[:3]), follows)
+    sensitive = sorted((guess for guess in guesses if guess.role == "sensitive"), key=lambda guess: guess.doubtful)
+    sets = any(guess.role == "individual" for guess in guesses)
+    models = tuple(_model_for(guess.profile, sets=sets) for guess in sensitive)  # what is surely sensitive first
+    return Suggestion(source, missing, guesses, conflicts, k, reason, models, follows)
 
 
 def _something_follows(left: str, guesses: list[Guess], columns: Columns) -> bool:
@@ -245,8 +257,22 @@ def _suggest_k(guesses: list[Guess], rows: int, texts: dict[str, pl.Series]) -> 
     return k, f"for {count(people, noun)}{_K_REASONS[k]}"
 
 
-def _is_diverse(profile: Profile) -> bool:
-    """Tell whether l-diversity of 2 makes sense: several values, none of them nearly everybody's."""
-    return (
-        profile.distinct >= 2 and profile.counts[0][1] <= 0.95 * profile.known and profile.missing < 0.5 * profile.rows
-    )
+MANY_NUMBERS = 10  # of which near ones tell nearly the same, so that different ones protect little
+
+
+def _model_for(profile: Profile, *, sets: bool) -> SensitiveModel:
+    """Return a model for a sensitive attribute, or why none makes sense; ``sets``: people have several values."""
+    if profile.distinct < 2:
+        return SensitiveModel(profile.name, None, reason="it has one value only, which everybody has")
+    if profile.missing >= 0.5 * profile.rows:
+        share = f"{profile.missing / profile.rows:.0%}"
+        return SensitiveModel(
+            profile.name, None, reason=f"{share} of the records have no value: decide what that tells"
+        )
+    most = profile.counts[0][1]
+    if most > 0.95 * profile.known:
+        reason = f"{most / profile.known:.1%} have one value, so that no group can be asked to have another beside it"
+        return SensitiveModel(profile.name, None, reason=reason)
+    if profile.numbers is not None and profile.distinct > MANY_NUMBERS and not sets:
+        return SensitiveModel(profile.name, "t-closeness", (("t", "0.3"), ("distance", "ordered")))
+    return SensitiveModel(profile.name, "l-diversity", (("l", "2"),))

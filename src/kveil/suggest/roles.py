@@ -10,17 +10,29 @@ from kveil.policy.attributes import Role
 from kveil.suggest.profile import Profile
 from kveil.suggest.spans import spans
 from kveil.suggest.trees import Way, codes, countries, dates, first_of, icd, mask, numbers, prefixes, states
+from kveil.suggest.values import (
+    are_codes,
+    are_hashes,
+    are_sexes,
+    clock,
+    is_money,
+    names_of_people,
+    tells_nothing_of_years,
+)
 from kveil.words import count
 
 # Words of a column's name; a name is cut at other characters and where small letters meet capitals.
 PERSONS = {
     "patient", "person", "customer", "client", "member", "user", "subject", "student", "employee", "individual",
-    "participant", "respondent", "citizen", "insured", "beneficiary", "pid", "userid", "patientid",
+    "participant", "respondent", "citizen", "insured", "beneficiary", "pid", "userid", "patientid", "subjid", "usubjid",
+    "ptid", "patno", "patid", "respid", "defendant", "offender", "inmate",
 }  # fmt: skip
 NUMBERING = {
     "id", "ids", "nbr", "no", "num", "number", "key", "uuid", "guid", "index", "idx", "serial", "ref",
     "identifier", "rowid", "record", "nr",
 }  # fmt: skip
+HOUSEHOLDS = {"household", "hh", "hhid", "hhno", "hhnum", "hhserial", "dwelling", "family", "famid"}
+PSEUDONYMS = {"hash", "hashed", "anon", "anonymous", "study", "unique", "code", "pseudonym", "enc", "encrypted"}
 COUNTING = {"number", "num", "no", "nr", "index", "count", "total"}  # in front of what is counted
 NAMING = {
     "name", "surname", "firstname", "lastname", "fullname", "forename", "givenname", "middlename", "nickname",
@@ -40,7 +52,7 @@ PLACES = {
     "zip", "zipcode", "postcode", "postal", "plz", "postalcode", "city", "town", "village", "municipality",
     "county", "state", "province", "region", "country", "district", "location", "residence", "nation",
     "nationality", "citizenship", "place", "borough", "neighborhood", "neighbourhood", "lat", "lon", "latitude",
-    "longitude", "island", "origin",
+    "longitude", "lng", "island", "origin", "precinct", "beat", "sector", "tract",
 }  # fmt: skip
 ZIPS = {"zip", "zipcode", "postcode", "postal", "plz", "postalcode"}
 KNOWN = {
@@ -59,9 +71,14 @@ SECRETS = {
     "event", "hiv", "result", "salary", "income", "wage", "wages", "pay", "earnings", "credit", "debt", "loan",
     "balance", "score", "politics", "political", "party", "orientation", "criminal", "offense", "offence", "crime",
     "verdict", "outcome", "readmitted", "glucose", "cholesterol", "pregnant", "disability", "cause", "death",
-    "survived", "default", "charges", "expenses", "cost", "amount", "payment", "spending", "fare", "test", "capital",
-    "wealth", "assets", "savings", "profit", "tax", "pension", "mortgage", "benefit", "benefits", "health", "union",
-    "vote", "voted", "ideology", "affair", "affairs", "alive", "dead", "died", "mortality",
+    "survived", "default", "charges", "expenses", "cost", "amount", "payment", "spending", "fare", "test",
+    "capital", "wealth", "assets", "savings", "profit", "tax", "pension", "mortgage", "benefit", "benefits",
+    "health", "union", "vote", "voted", "ideology", "affair", "affairs", "alive", "dead", "died", "mortality",
+    "recid", "recidivism", "recidivist", "charge", "violent", "conviction", "convicted", "sentence", "sentenced",
+    "felony", "fel", "misd", "prior", "priors", "custody", "jail", "prison", "bail", "fine", "warrant", "frisk",
+    "frisked", "contraband", "citation", "price", "fee", "revenue", "rent", "premium", "usd", "eur", "dollars",
+    "amt", "relapse", "remission", "tumor", "tumour", "stage", "biopsy", "viral", "abuse", "alcohol", "depression",
+    "suicide",
 }  # fmt: skip
 STUDIED = {"class", "target", "label"}  # what people who learn from tables call the column they predict
 # What is not counted: where its values are whole numbers, they stand for something.
@@ -145,9 +162,9 @@ def hierarchy_for(profile: Profile) -> Way:
         return first_of(profile, mask)
     if _hit(words, AGES):
         return first_of(profile, lambda p: numbers(p, age=True), spans)
-    if profile.whole and _hit(words, CODED):
+    if profile.whole and (_hit(words, CODED) or are_codes(profile)):
         return first_of(profile, states, codes)
-    trees = [dates, spans]
+    trees = [dates, clock, spans]
     if set(words) & {"country", "nation", "nationality", "citizenship", "native"}:
         trees += [countries]
     elif set(words) & {"state", "province", "region"}:
@@ -168,30 +185,58 @@ def guess_column(profile: Profile) -> Guess:
         return Guess(profile, "insensitive", "it has no values")
     if profile.distinct == 1 and profile.missing == 0:
         return Guess(profile, "insensitive", "all records have the same value")
-    naming = _names_people(words)
-    form = _form_that_names(profile)
-    if form is not None:
-        return Guess(profile, "identifier", f"most values are {form}")
-    unique = profile.distinct == profile.known and profile.known > 1
-    if naming is not None:
-        few = profile.distinct <= FEW_NAMES and profile.uniqueness < 0.05
-        return Guess(profile, "identifier", f"{naming!r} in its name says that it names somebody", doubtful=few)
-    if _numbers_things(words) and not _hit(words, AGES) and (unique or profile.uniqueness > 0.5):
-        return Guess(profile, "identifier", f"its name numbers things, and {_told_unique(profile)}")
+    named = _names_somebody(profile, words)
+    if named is not None:
+        return named
     if profile.length > LONG_TEXT or (profile.words > 5 and profile.uniqueness > 0.2):
         return Guess(profile, "identifier", "free text can name anybody; it is left out", doubtful=True)
+    if are_sexes(profile):
+        return _quasi(profile, "its values are sexes: others can know it of a person")
     if _hit(words, SECRETS) and not _hit(words, BIRTHS) and not _is_date(profile):
         coded = _hit(words, {"diagnosis", "diagnoses", "diag", "icd", "icd9", "icd10"}) and not set(words) & COUNTING
         hierarchy = icd(profile) if coded else None
         return Guess(profile, "sensitive", f"{_hit(words, SECRETS)!r} in its name: what people want kept", hierarchy)
-    if _hit(words, BIRTHS | AGES | SEXES | PLACES | KNOWN):
-        told = _hit(words, BIRTHS | AGES | SEXES | PLACES | KNOWN)
+    told = _known_of_people(profile, words)
+    if told is not None:
         return _quasi(profile, f"{told!r} in its name: others can know it of a person")
     if _hit(words, STUDIED) and profile.distinct <= FEW_NAMES:
         return Guess(profile, "sensitive", "it may be what the table is for: released, and protected", doubtful=True)
+    if is_money(profile):
+        return Guess(profile, "sensitive", "its values are amounts of money: what people want kept", doubtful=True)
+    if clock(profile) is not None:
+        return _quasi(profile, "times of day: others can know when something happened")
     if _is_date(profile):
         return _quasi(profile, "dates: others can know when something happened")
-    return _by_values(profile, unique)
+    return _by_values(profile, unique=profile.distinct == profile.known and profile.known > 1)
+
+
+def _names_somebody(profile: Profile, words: list[str]) -> Guess | None:
+    """Return the guess that a column names or numbers people or what is theirs, by its name or by its values."""
+    form = _form_that_names(profile)
+    if form is not None:
+        return Guess(profile, "identifier", f"most values are {form}")
+    naming = _names_people(words)
+    if naming is not None:
+        few = profile.distinct <= FEW_NAMES and profile.uniqueness < 0.05
+        return Guess(profile, "identifier", f"{naming!r} in its name says that it names somebody", doubtful=few)
+    if not _hit(words, PLACES | NOT_A_PERSON):
+        people = names_of_people(profile)
+        if people is not None:
+            return Guess(profile, "identifier", f"many of its values are {people}")
+    if are_hashes(profile):
+        return Guess(profile, "identifier", "its values are hashes: they say nothing, and link records", doubtful=True)
+    if _hit(words, HOUSEHOLDS) and (_numbers_things(words) or set(words) <= HOUSEHOLDS) and profile.distinct > 20:
+        reason = "it numbers households: whoever finds one member finds the others"
+        return Guess(profile, "identifier", reason, doubtful=True)
+    if _numbers_things(words) and not _hit(words, AGES) and profile.uniqueness > 0.5:
+        return Guess(profile, "identifier", f"its name numbers things, and {_told_unique(profile)}")
+    return None
+
+
+def _known_of_people(profile: Profile, words: list[str]) -> str | None:
+    """Return the word of a name that says others can know it; a `year` in it only where the values can be years."""
+    vocabulary = BIRTHS | AGES | SEXES | PLACES | KNOWN
+    return _hit(words, vocabulary - {"year", "date"} if tells_nothing_of_years(profile) else vocabulary)
 
 
 FEW_NAMES = 50
@@ -214,11 +259,13 @@ def _quasi(profile: Profile, reason: str, doubtful: bool = False) -> Guess:
     return Guess(profile, "quasi-identifier", reason, way, doubtful)
 
 
-def _by_values(profile: Profile, unique: bool) -> Guess:
+def _by_values(profile: Profile, *, unique: bool) -> Guess:
     """Guess by values alone; nothing in the name helps."""
     if profile.numbers is not None:
-        if unique and profile.whole and profile.known > 20 and _counts_through(profile):
-            return Guess(profile, "identifier", "it counts the records through")
+        if unique and profile.whole and profile.known > 20:
+            if _counts_through(profile):
+                return Guess(profile, "identifier", "it counts the records through")
+            return Guess(profile, "identifier", "every record has its own whole number: it may be an id", doubtful=True)
         if profile.distinct > 20:
             return _quasi(
                 profile, f"{count(profile.distinct, 'different number')}: exact ones can single people out", True
@@ -253,10 +300,14 @@ def find_individual(guesses: list[Guess], followed: Follows) -> Guess | None:
     best: tuple[bool, int, str] | None = None
     for guess in guesses:
         profile, words = guess.profile, words_of(guess.name)
-        person = bool(_hit(words, PERSONS)) and bool(_hit(words, NUMBERING | PERSONS))
+        person = bool(_hit(words, PERSONS)) and (
+            len(words) == 1 or set(words) <= PERSONS | NUMBERING | PSEUDONYMS  # `subject_age` is an age
+        )
         numbered = _numbers_things(words)
         repeats = profile.distinct < 0.98 * profile.known and profile.distinct > max(20, 0.02 * profile.known)
         if profile.missing or not (person or numbered) or not repeats or not profile.distinct >= 2:
+            continue
+        if _hit(words, HOUSEHOLDS):  # several people share it
             continue
         if not person and guess.role != "identifier" and not (set(words) <= NUMBERING and followed(guess.name)):
             continue

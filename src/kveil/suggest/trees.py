@@ -20,6 +20,8 @@ from kveil.suggest.profile import Profile, usual_k
 from kveil.words import count
 
 ONE, TWO, FIVE, TEN = Decimal(1), Decimal(2), Decimal(5), Decimal(10)
+ROOM = Decimal("0.1")  # of the span of numbers, left for what a later table brings
+LATER = "with room for what a later table brings"
 FEW = 8  # as many values need no steps between themselves and `*`
 
 
@@ -38,7 +40,8 @@ class Way:
 
 
 @cache
-def _known(name: str) -> list[dict[str, str]]:
+def known_table(name: str) -> list[dict[str, str]]:
+    """Return a small table of the package's own, as its rows."""
     text = (files("kveil") / "data" / "known" / f"{name}.csv").read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines(), delimiter=";"))
 
@@ -60,7 +63,7 @@ def _by_table(profile: Profile, table: str, levels: tuple[str, str], least: floa
 
     Values that are not in it become `*` at once, which the steward is told.
     """
-    rows = _known(table)
+    rows = known_table(table)
     for key in ("name", "code"):
         place = {_plain(row[key]): row for row in rows if row[key]}
         known = [text for text in profile.texts if _plain(text) in place]
@@ -105,7 +108,7 @@ def icd(profile: Profile) -> Way | None:
     if max(nine, ten) < 0.9:
         return None
     system = "9" if nine >= ten else "10"
-    chapters = [row for row in _known("icd") if row["system"] == system]
+    chapters = [row for row in known_table("icd") if row["system"] == system]
     categories = {text: _icd_category(text, system) for text in profile.texts}
     divided = {category for text, category in categories.items() if text.upper() != category}
     lines: list[Line] = []
@@ -188,10 +191,8 @@ def numbers(profile: Profile, age: bool = False) -> Way | None:
     low, high = values[0], values[-1]
     span = high - low
     if age and profile.whole and low >= 0 and high <= 130:
-        oldest = next(oldest for oldest in (99, 119, 139) if high <= oldest)
-        return _intervals(
-            Decimal(0), Decimal(oldest), [FIVE, TEN, TEN * 2, TEN * 4], "ages: bands of 5, 10, 20, 40 years"
-        )
+        oldest = Decimal(119 if high <= 119 else 139)  # nobody whom a later table brings is older
+        return _intervals(Decimal(0), oldest, [FIVE, TEN, TEN * 2, TEN * 4], "ages: bands of 5, 10, 20, 40 years")
     step = _nice(span / 20)
     if profile.whole:
         step = max(step, TWO)
@@ -199,20 +200,25 @@ def numbers(profile: Profile, age: bool = False) -> Way | None:
         coarse = _nice(span / 1000)
         if profile.whole:
             coarse = max(coarse, ONE)
-        bottom = (low / coarse).to_integral_value("ROUND_FLOOR") * coarse
-        top = (high / coarse).to_integral_value("ROUND_CEILING") * coarse
+        bottom = ((low - _room_below(low, span)) / coarse).to_integral_value("ROUND_FLOOR") * coarse
+        top = ((high + ROOM * span) / coarse).to_integral_value("ROUND_CEILING") * coarse
         inside = {"within": [show_number(bottom), show_number(top)], "round": show_number(coarse)}
-        return Way("numbers, most of them close together: ranges with round bounds", {"ranges": inside})
+        return Way(f"numbers, most of them close together: ranges with round bounds; {LATER}", {"ranges": inside})
     widths = [step]
     while widths[-1] * 2 < span and len(widths) < 4:
         widths.append(widths[-1] * 2)
-    start = (low / widths[-1]).to_integral_value("ROUND_FLOOR") * widths[-1]
-    pieces = ((high - start) / widths[-1]).to_integral_value("ROUND_FLOOR") + 1
+    start = ((low - _room_below(low, span)) / widths[-1]).to_integral_value("ROUND_FLOOR") * widths[-1]
+    pieces = ((high + ROOM * span - start) / widths[-1]).to_integral_value("ROUND_FLOOR") + 1
     end = start + pieces * widths[-1]
     if profile.whole:
         end -= 1
     shown = ", ".join(show_number(width) for width in widths)
-    return _intervals(start, end, widths, f"numbers: round widths {shown}")
+    return _intervals(start, end, widths, f"numbers: round widths {shown}; {LATER}")
+
+
+def _room_below(low: Decimal, span: Decimal) -> Decimal:
+    """Return how much smaller numbers may become in a later table; what has none below 0 is taken to have a floor."""
+    return min(ROOM * span, low) if low >= 0 else ROOM * span
 
 
 def _intervals(start: Decimal, end: Decimal, widths: list[Decimal], reason: str) -> Way:

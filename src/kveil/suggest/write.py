@@ -103,11 +103,7 @@ def policy_text(
         + "This file and the hierarchies beside it list values of the table, also of people whom a release leaves out: "
         "give others what `kveil hierarchy publish` writes."
     )
-    lines += ["", "kveil: 1", "", "data:", f"  path: {scalar(path)}"]
-    if suggestion.source.kind == "csv":
-        separator = "\\t" if suggestion.source.separator == "\t" else suggestion.source.separator
-        lines.append(f"  separator: {json.dumps(separator)}" if separator != "\\t" else '  separator: "\\t"')
-    lines.append(f"  missing: {json.dumps(suggestion.missing, ensure_ascii=False)}  # texts that mean: not recorded")
+    lines += ["", "kveil: 1", "", "data:", f"  path: {scalar(path)}", *_data(suggestion)]
     lines += ["", "# Every column is listed, so that nothing is released by accident.", "attributes:"]
     if not by_role:
         for guess in suggestion.guesses:
@@ -146,6 +142,16 @@ def policy_text(
     return "\n".join(lines), files
 
 
+def _data(suggestion: Suggestion) -> list[str]:
+    source, lines = suggestion.source, []
+    if source.kind == "csv":
+        separator = "\\t" if source.separator == "\t" else source.separator
+        lines.append(f"  separator: {json.dumps(separator)}" if separator != "\\t" else '  separator: "\\t"')
+    if source.encoding != "utf-8":
+        lines.append(f"  encoding: {scalar(source.encoding)}")
+    return [*lines, f"  missing: {json.dumps(suggestion.missing, ensure_ascii=False)}  # texts that mean: not recorded"]
+
+
 def _models(suggestion: Suggestion) -> list[str]:
     noun = "records" if not suggestion.with_role("individual") else "persons"
     lines = comment(
@@ -153,10 +159,23 @@ def _models(suggestion: Suggestion) -> list[str]:
         f"look alike. k {suggestion.k} {suggestion.k_reason}."
     )
     lines += ["privacy:", f"  - {{model: k-anonymity, k: {suggestion.k}}}"]
-    if suggestion.diverse:
-        lines += comment("And those who look alike must not all have the same value of what is sensitive.", "  ")
-    for name in suggestion.diverse:
-        lines.append(f"  - {{model: l-diversity, sensitive: {scalar(name)}, l: 2}}")
+    kept = [model for model in suggestion.models if model.model is not None][: suggestion.most]
+    told = {
+        "l-diversity": "And those who look alike must not all have the same value of what is sensitive.",
+        "t-closeness": "Numbers that differ can be near each other: those who look alike must have them spread as all "
+        "records have, up to t.",
+    }
+    for name, words in told.items():
+        models = [model for model in kept if model.model == name]
+        if models:
+            lines += comment(words, "  ")
+        for model in models:
+            settings = "".join(f", {key}: {value}" for key, value in model.settings)
+            lines.append(f"  - {{model: {name}, sensitive: {scalar(model.name)}{settings}}}")
+    for model in suggestion.models:
+        if model not in kept:
+            reason = model.reason or "with a model for it, too, this table cannot keep the policy"
+            lines += comment(f"CHECK: nothing is asked for {model.name}: {reason}.", "  ")
     return lines
 
 

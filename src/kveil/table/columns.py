@@ -50,7 +50,7 @@ def code_columns(source: Source, policy: Policy, names: Sequence[str]) -> Iterat
     One pass over the records, all columns at once; everything else works on the distinct texts.
     """
     try:
-        texts = pl.DataFrame([source.labels(name) for name in names])
+        texts = pl.DataFrame([source.held(name) for name in names])
     except DataError as error:
         raise DataError(f"{source.name}: {error}") from None
     for name, column in zip(names, _categories(texts), strict=True):

@@ -70,7 +70,7 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
     for name in released:
         if name in codes:
             texts = pl.Series(name, labels[name] or [STAR], dtype=pl.String)  # a class that is not released needs one
-            texts = texts.cast(source.label_type(len(texts)))
+            texts = texts.cast(source.held_type(len(texts)))
             columns[name] = texts.gather(codes[name]).gather(places)
         else:
             columns[name] = made[name].gather(order) if name in made else None

@@ -166,13 +166,13 @@ def encode_column(column: Coded, policy: Policy, name: str, where: str) -> tuple
     if fixed is None:
         fixed, unknown = build_lines(spec, column.texts, f"{where}: attributes.{name}")
         if unknown:
-            raise unknown_values(column, unknown, name, where)
+            raise unknown_values(column, unknown, policy, name, where)
     missing = policy.data.missing[0] if absent else None
     tree = build_tree(fixed.lines, fixed.root, attribute, missing, policy.data.missing)
     leaf_of = {tree.labels[node]: leaf for leaf, node in enumerate(tree.leaf_nodes.tolist()) if leaf != tree.missing}
     unknown = [text for text in column.texts if text not in leaf_of]
     if unknown:
-        raise unknown_values(column, unknown, name, where)
+        raise unknown_values(column, unknown, policy, name, where)
     leaves = [leaf_of[text] for text in column.texts]
     leaves.append(-1 if tree.missing is None else tree.missing)
     return tree, np.array(leaves, dtype=np.int32)[column.codes]
@@ -184,7 +184,7 @@ def _encode_numbers(column: Coded, spec: Ranges, policy: Policy, name: str, wher
     numbers = [parse_number(text) for text in column.texts]
     unknown = [t for t, n in zip(column.texts, numbers, strict=True) if n is None or not low <= n <= high]
     if unknown:
-        raise unknown_values(column, unknown, name, where)
+        raise unknown_values(column, unknown, policy, name, where)
     ordered = tuple(sorted({number for number in numbers if number is not None}))
     rank = {number: position for position, number in enumerate(ordered)}
     missing = len(ordered) if (column.codes < 0).any() else None

@@ -26,7 +26,7 @@ from kveil.policy.privacy import (
 from kveil.verifier.distances import COUNT, GROUP, distances, per_group
 from kveil.verifier.exact import above
 from kveil.verifier.fingerprints import check_kkm, check_kl
-from kveil.verifier.rows import ITEM, ROW, Rows
+from kveil.verifier.rows import ITEM, ROW, SIZE, Rows
 from kveil.verifier.verdict import Guarantee
 from kveil.words import count, model_in_words
 
@@ -79,8 +79,9 @@ def check_model(model: PrivacyModel, policy: Policy, rows: Rows, taking_part: pl
         )
     texts = rows.texts.select(attributes)
     if isinstance(model, KAnonymity):
-        kept = texts if taking_part.all() else texts.filter(taking_part)
-        sizes = kept.group_by(attributes).len()["len"].cast(pl.Int64).to_numpy()
+        everyone = taking_part.all()
+        groups = rows.groups(attributes) if everyone else texts.filter(taking_part).group_by(attributes).len(SIZE)
+        sizes = groups[SIZE].cast(pl.Int64).to_numpy()
         judgement = Judgement(sizes < model.k, int(sizes.min()) if len(sizes) else None)
     else:
         sizes, histogram = _histogram(texts, attributes, rows.items[model.sensitive], taking_part)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from kveil.words import count, listing
 
 ROW = "\0row"
 ITEM = "\0item"
+SIZE = "\0size"
 EVERYONE = "\0everyone"
 INDIVIDUAL = "individual"
 
@@ -28,7 +29,8 @@ class Rows:
     ``texts`` are the quasi-identifiers, with everything that means missing as the one text that is written for
     it. ``items`` has a frame per sensitive attribute: the row, and a value it has (null for missing, which a person
     has only if there is nothing else). ``source`` gives each row's first line in the file, ``row_of`` the row of each
-    line of the file. ``starred`` are persons who show nothing but `*`, items included.
+    line of the file. ``starred`` are persons who show nothing but `*`, items included. ``counted_over`` are the sets of
+    attributes whose groups the models count.
     """
 
     texts: pl.DataFrame
@@ -38,20 +40,39 @@ class Rows:
     starred: pl.Series
     persons: bool
     findings: tuple[str, ...] = ()
+    counted_over: tuple[tuple[str, ...], ...] = ()
     _counts: dict[str, dict[str, int]] = field(default_factory=dict, repr=False, compare=False)
+    _groups: dict[frozenset[str], pl.DataFrame] = field(default_factory=dict, repr=False, compare=False)
+    _stars: dict[frozenset[str], pl.Series] = field(default_factory=dict, repr=False, compare=False)
+
+    def groups(self, attributes: Sequence[str]) -> pl.DataFrame:
+        """Return the groups of rows that show the same in some quasi-identifiers: its texts, and the number of rows."""
+        key = frozenset(attributes)
+        if key not in self._groups:
+            self._groups[key] = self.texts.group_by(attributes).len(SIZE)
+        return self._groups[key]
+
+    def stars(self, attributes: Sequence[str]) -> pl.Series:
+        """Return the rows that show `*` in all of some quasi-identifiers."""
+        key = frozenset(attributes)
+        if key not in self._stars:
+            shows_star = pl.all_horizontal(pl.col(attributes) == STAR).alias("star")
+            self._stars[key] = self.texts.select(shows_star)["star"]
+        return self._stars[key]
 
     def counts(self, name: str) -> dict[str, int]:
         """Return the different texts of a quasi-identifier, or items of a sensitive attribute: how many rows have each.
 
-        All quasi-identifiers are counted at once, the first time that one is asked for.
+        Texts are counted on the groups of a model, which are few, and which the model's check needs anyway.
         """
         if name not in self._counts:
-            columns = self.texts.get_columns() if name in self.texts.columns else [self.items[name][ITEM].alias(name)]
-            counted = pl.collect_all(
-                pl.LazyFrame({"text": column}).drop_nulls().group_by("text").len() for column in columns
-            )
-            for column, counts in zip(columns, counted, strict=True):
-                self._counts[column.name] = dict(zip(counts["text"].to_list(), counts["len"].to_list(), strict=True))
+            if name in self.texts.columns:
+                over = next((attributes for attributes in self.counted_over if name in attributes), (name,))
+                laid = self.groups(over).select(pl.col(name).alias(ITEM), SIZE)
+            else:
+                laid = self.items[name].select(ITEM, pl.lit(1, dtype=pl.UInt32).alias(SIZE))
+            counts = laid.drop_nulls(ITEM).group_by(ITEM).agg(pl.col(SIZE).sum())
+            self._counts[name] = dict(zip(counts[ITEM].to_list(), counts[SIZE].to_list(), strict=True))
         return self._counts[name]
 
     def labels(self, name: str) -> Set[str]:
@@ -80,7 +101,7 @@ def released_texts(source: Source, policy: Policy, name: str, *, stars: bool = F
     In a release ``stars`` are stars, even where the policy reads a `*` of the input as missing.
     """
     shown = policy.data.missing[0]
-    texts = source.labels(name).fill_null(shown)
+    texts = source.held(name).fill_null(shown)
     others = [text for text in policy.data.missing if text != shown and not (stars and text == STAR)]
     is_other = texts.is_in(others)
     return texts.replace(dict.fromkeys(others, shown)) if is_other.any() else texts
@@ -132,7 +153,8 @@ def plain_rows(source: Source, policy: Policy, *, stars: bool = False) -> Rows:
     items = {name: known_items(source, policy, name) for name in sorted(used)}
     nobody = pl.Series(np.zeros(source.rows, dtype=bool))
     each = number.to_numpy()
-    return Rows(_texts(source, policy, stars=stars), items, each, each, nobody, persons=False)
+    over = tuple(policy.attributes_of(model) for model in policy.privacy)
+    return Rows(_texts(source, policy, stars=stars), items, each, each, nobody, persons=False, counted_over=over)
 
 
 def original_rows(source: Source, policy: Policy) -> Rows:

@@ -43,7 +43,7 @@ class Stars:
         return cls(
             parts,
             tuple(
-                rows.texts.select(pl.all_horizontal(pl.col(part.attributes) == STAR).alias("star"))["star"]
+                rows.stars(part.attributes)
                 if part.attributes
                 else rows.starred  # plain sets of items: there is nothing else to show
                 for part in parts

@@ -215,14 +215,19 @@ def compare_generalized(aligned: Aligned, policy: Policy, stars: Stars) -> Diffe
     part_of = {name: part for part in stars.parts for name in part.attributes}
     originals = _record_texts(aligned, policy)
     owned = list(stars.by_attribute())
+    intervals = [name for name, _ in owned if isinstance(policy.attributes[name].hierarchy, Intervals)]
     counted = pl.collect_all(
-        _pairs(originals[name], rows.texts[name], star, aligned, _asked(policy, name)) for name, star in owned
+        [_pairs(originals[name], rows.texts[name], star, aligned, _asked(policy, name)) for name, star in owned]
+        + [pl.LazyFrame({"value": originals[name]}).unique() for name in intervals]
     )
-    for (name, star), pairs in zip(owned, counted, strict=True):
+    pairs_of = zip(owned, counted[: len(owned)], strict=True)
+    distinct = {name: frame["value"] for name, frame in zip(intervals, counted[len(owned) :], strict=True)}
+    for (name, star), pairs in pairs_of:
         if not pairs.height:
             continue
         # Intervals are of whole numbers if all values are that a row shows something of.
-        judge = _judge(policy, name, originals[name], pairs.filter(pl.col("shown") != STAR)["was"])
+        values = distinct.get(name, originals[name])
+        judge = _judge(policy, name, values, pairs.filter(pl.col("shown") != STAR)["was"])
         cells = _judge_pairs(judge, pairs)
         if cells.cannot_be_star and not before.persons:
             value = originals[name].gather(aligned.places)
@@ -289,7 +294,9 @@ def _judge(policy: Policy, name: str, values: pl.Series, decisive: pl.Series) ->
     if isinstance(attribute.hierarchy, Ranges):
         return _judge_ranges(attribute, missing[0], has_missing)
     ways = policy.ways_up(name, _distinct(values))
-    writer = label_writer(attribute.hierarchy, decisive.to_list())
+    writer = None
+    if isinstance(attribute.hierarchy, Intervals):
+        writer = label_writer(attribute.hierarchy, decisive.to_list())
     return _judge_tree(attribute, ways, missing[0], has_missing=has_missing, writer=writer)
 
 
@@ -299,19 +306,13 @@ def _distinct(values: pl.Series) -> Iterator[str]:
 
 
 def _judge_tree(
-    attribute: Attribute, ways: WaysUp, missing: str, *, has_missing: bool, writer: Callable[[str], str] = str
+    attribute: Attribute, ways: WaysUp, missing: str, *, has_missing: bool, writer: Callable[[str], str] | None = None
 ) -> Allowed:
     """Return what a tree allows; lines are climbed when they are asked for, all of them only where it must be.
 
-    ``writer`` says how the release writes the labels of the lines.
+    ``writer`` says how the release writes the labels of the lines, where that is not how the tree has them.
     """
-
-    written = cache(writer)
-
-    @cache
-    def line(value: str) -> Line:
-        leaf, *above = ways.of(value)
-        return (leaf, *map(written, above))
+    line = cache(ways.of if writer is None else _written(ways, cache(writer)))
 
     @cache
     def labels() -> frozenset[str]:
@@ -338,6 +339,16 @@ def _judge_tree(
         true=lambda was, shown: shown == was or shown in line(was),
         within=within,
     )
+
+
+def _written(ways: WaysUp, writer: Callable[[str], str]) -> Callable[[str], Line]:
+    """Return the function from a value to its way up, with labels as a release writes them."""
+
+    def line(value: str) -> Line:
+        leaf, *above = ways.of(value)
+        return (leaf, *map(writer, above))
+
+    return line
 
 
 def _judge_ranges(attribute: Attribute, missing: str, has_missing: bool) -> Allowed:

@@ -6,7 +6,9 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -19,6 +21,7 @@ from kveil.algorithms.algorithm import asks
 from kveil.algorithms.component import components_of
 from kveil.algorithms.least_loss import search_overlaps as descent
 from kveil.algorithms.least_loss.layout import whole_numbers
+from kveil.algorithms.least_loss.refine import refine
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch
 from kveil.algorithms.registry import find
 from kveil.engines.local import run
@@ -161,3 +164,27 @@ def test_one_and_two_threads_give_the_same(tmp_path: Path) -> None:
         made.append((tmp_path / "people-release.csv").read_bytes())
         (tmp_path / "people-release.csv").unlink()
     assert made[0] == made[1]
+
+
+def test_the_same_start_is_searched_once_and_another_one_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = encode(from_frame(people(150)), policy_of(OVERLAPS["diverse"], "", "classfly+complete"))
+    begun = []
+    monkeypatch.setattr(descent.OverlapSearch, "descend", _noting(begun, descent.OverlapSearch.descend))
+    one, other = (run(find(name), table, {}) for name in ("classfly+complete", "classfly+naive"))
+    first, again = (refine(table, one, 2, None, silent) for _ in range(2))
+    assert len(begun) == 1
+    assert all((mine.codes == own.codes).all() for mine, own in zip(first.shown, again.shown, strict=True))
+    assert first.details["refine"] == again.details["refine"]
+    refine(table, other, 2, None, silent)
+    refine(table, one, 3, None, silent)
+    assert len(begun) == 3
+    refine(table, one, 2, 60.0, silent)  # what a clock may cut short is not kept
+    assert len(begun) == 4
+
+
+def _noting(begun: list[None], descend: Callable[[descent.OverlapSearch], None]) -> Callable[[Any], None]:
+    def noted(self: descent.OverlapSearch) -> None:
+        begun.append(None)
+        descend(self)
+
+    return noted

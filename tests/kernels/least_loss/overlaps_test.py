@@ -10,6 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from kveil.arrays import Ints
 from kveil.kernels.least_loss import overlaps
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.models.layout import DISTINCT, Models, Needs, SensitiveCodes, no_models
@@ -77,6 +78,12 @@ def shown_by(state: overlaps.ShownRows) -> list[Row | None]:
     return [None if out else tuple(row) for row, out in zip(state.nodes.tolist(), state.out.tolist(), strict=True)]
 
 
+def within(case: ShownCase, proposals: list[list[int]]) -> Ints:
+    """Return proposals of no more depth than rows have."""
+    deepest = [max(tree.depth[row[a]] for row in case.base) for a, tree in enumerate(case.trees)]
+    return np.minimum(np.array(proposals, dtype=np.int32), np.array(deepest, dtype=np.int32))
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_an_offer_is_taken_by_the_same_rows_as_when_every_class_is_counted_anew(seed: int) -> None:
     chance = Random(seed)
@@ -87,18 +94,20 @@ def test_an_offer_is_taken_by_the_same_rows_as_when_every_class_is_counted_anew(
             state_of(case, trees, constraints, seed)
         return
     state = state_of(case, trees, constraints, seed)
+    climbs = overlaps.climbs_of(state.base, state.limit, trees)
     work = overlaps.new_work(len(case.trees), constraints)
     among = np.arange(len(case.base), dtype=np.int32)
     for _ in range(6):
         depths = [chance.randint(-1, 3) for _ in case.trees]
         expected = case.offer(depths)
         took = overlaps.offer(
-            state, trees, constraints, models, work, np.array(depths, dtype=np.int32), among, hides=False
+            state, trees, climbs, constraints, models, work, within(case, [depths]), among, hides=False
         )
         assert shown_by(state) == expected
         assert took == sum(one != other for one, other in zip(case.shown, expected, strict=True))
         assert state.counts[field.TOTAL] == case.total(expected)
         assert overlaps.holds_everywhere(state, constraints, models) == case.holds(expected)
+        assert not work.tally.any()
         case.shown = expected
 
 
@@ -121,8 +130,9 @@ def test_tries_leave_every_class_valid_every_row_covered_and_nothing_dearer(seed
     for turn in range(8):
         before, total = shown_by(state), int(state.counts[field.TOTAL])
         if turn == 0:
-            depths = np.full(len(case.trees), 3, dtype=np.int32)
-            overlaps.offer(state, trees, constraints, models, work, depths, among, hides=False)
+            climbs = overlaps.climbs_of(state.base, state.limit, trees)
+            lowest = within(case, [[3] * len(case.trees)])
+            overlaps.offer(state, trees, climbs, constraints, models, work, lowest, among, hides=False)
         else:
             gained = overlaps.search(state, trees, constraints, models, work, 25, hides=False)
             assert gained == total - state.counts[field.TOTAL]

@@ -2,96 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from kveil.algorithms.classfly.part import Aside, ClassflyComponent, only
+from kveil.algorithms.classfly.aside_groups import AsideGroups
+from kveil.algorithms.classfly.part import Aside, ClassflyComponent
 from kveil.algorithms.neighbourhoods import come_by_runs, runs_of, shortest_run
-from kveil.algorithms.stars import can_show_stars, without_part
+from kveil.algorithms.stars import can_show_stars
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.kernels.classfly.widening import price_groups
-from kveil.kernels.grouping.groups import add_up, group_rows
-from kveil.models.groups import Pairs
 from kveil.table.tree import Tree
 
 PLACES = 1_000  # of values for a left-over tuple that are looked at, the cheapest
 TRIES = 200  # of them, and of groups, that are tried where sensitive values have to be counted
-
-
-class _AsideGroups:
-    """The groups of equal values among the tuples set aside, and for every constraint the values they show to it."""
-
-    def __init__(self, part: ClassflyComponent, aside: Aside) -> None:
-        self.part = part
-        inside = np.flatnonzero(~aside.left)
-        group, first = group_rows(aside.nodes[:, inside])
-        self.shown = aside.nodes[:, inside[first]]
-        self.sizes = add_up(group, part.weights[inside], len(first))
-        self.of = np.full(len(aside.left), -1, dtype=np.int32)  # every tuple's group, -1 where it is left over
-        self.of[inside] = group
-        self.number: list[Ints] = []  # for every constraint the number of what every group shows to it
-        self.values: list[Ints] = []  # what that is
-        self.totals: list[Longs] = []  # how many records show it
-        for constraint in part.constraints:
-            mine = self.shown[constraint.over]
-            number, first = group_rows(mine)
-            self.number.append(number)
-            self.values.append(mine[:, first])
-            self.totals.append(add_up(number, self.sizes, len(first)))
-
-    def join(self, at: int, groups: list[int], shown: Ints) -> None:
-        """Let a left-over tuple and groups show the same."""
-        same = np.flatnonzero((self.shown == shown[:, None]).all(axis=0))
-        new = int(same[0]) if len(same) else self._add(shown)
-        moving = [group for group in groups if group != new]
-        for number, total in zip(self.number, self.totals, strict=True):
-            np.subtract.at(total, number[moving], self.sizes[moving])
-            total[number[new]] += int(self.sizes[moving].sum()) + int(self.part.weights[at])
-        self.of[np.isin(self.of, moving)] = new
-        self.of[at] = new
-        self.sizes[new] += int(self.sizes[moving].sum()) + int(self.part.weights[at])
-        self.sizes[moving] = 0
-
-    def _add(self, shown: Ints) -> int:
-        self.shown = np.concatenate([self.shown, shown[:, None]], axis=1)
-        self.sizes = np.append(self.sizes, 0)
-        for j, constraint in enumerate(self.part.constraints):
-            mine = shown[constraint.over][:, None]
-            known = np.flatnonzero((self.values[j] == mine).all(axis=0))
-            if not len(known):
-                known = np.array([self.values[j].shape[1]])
-                self.values[j] = np.concatenate([self.values[j], mine], axis=1)
-                self.totals[j] = np.append(self.totals[j], 0)
-            self.number[j] = np.append(self.number[j], known.astype(np.int32))
-        return len(self.sizes) - 1
-
-    def taking_part(self) -> list[Longs]:
-        """Return how many records show each value, without rows of stars where these take no part."""
-        stars = np.flatnonzero(without_part(self.part.table, self.part.stars(self.shown)))
-        if not len(stars):
-            return self.totals
-        found = [total.copy() for total in self.totals]
-        for number, total in zip(self.number, found, strict=True):
-            total[number[stars]] -= self.sizes[stars]
-        return found
-
-    def hold(self, at: int, groups: list[int], shown: Ints) -> bool:
-        """Tell whether everything holds once a tuple and groups show the same."""
-        return self.part.holds(*self._with(at, groups, shown))
-
-    def spare(self, at: int, groups: list[int], shown: Ints, *, for_good: bool) -> bool:
-        """Tell whether everything else holds once a tuple and groups show the same, or are gone for good."""
-        nodes, weights, pairs = self._with(at, groups, shown)
-        if for_good:
-            weights[[*groups, -1]] = 0
-        return self.part.holds(nodes, weights, pairs, but_last=True)
-
-    def _with(self, at: int, groups: list[int], shown: Ints) -> tuple[Ints, Longs, dict[str, Pairs]]:
-        nodes = np.concatenate([self.shown, shown[:, None]], axis=1)
-        nodes[:, groups] = shown[:, None]
-        number = self.of.copy()
-        number[at] = len(self.sizes)
-        pairs = {name: only(own, number) for name, own in self.part.pairs.items()}
-        return nodes, np.append(self.sizes, self.part.weights[at]), pairs
+MOST_KEPT = 1 << 22  # nodes of trees for which it is kept what covers them
 
 
 def take_in(part: ClassflyComponent, aside: Aside, *, widen: bool) -> int:
@@ -108,11 +33,11 @@ def take_in(part: ClassflyComponent, aside: Aside, *, widen: bool) -> int:
     if not len(waiting) or aside.left.all():
         return 0
     waiting = waiting[np.lexsort(tuple(reversed(list(part.leaf_nodes[:, waiting]))))]
-    groups = _AsideGroups(part, aside)
+    groups = AsideGroups(part, aside)
 
     def attempt(under: ClassflyComponent, offered: Bools) -> Bools:
         nonlocal groups
-        groups = _AsideGroups(under, aside)
+        groups = AsideGroups(under, aside)
         _take_in(groups, waiting[offered], widen=widen)
         return np.asarray(groups.of[waiting] >= 0)
 
@@ -129,26 +54,36 @@ def take_in(part: ClassflyComponent, aside: Aside, *, widen: bool) -> int:
     return joined
 
 
-def _take_in(groups: _AsideGroups, waiting: Longs, *, widen: bool) -> None:
-    """Let waiting tuples join the groups set aside, one after another, while any of them can."""
-    part = groups.part
-    costs = [part.cost(a) for a in range(len(part.trees))]
+def _take_in(groups: AsideGroups, waiting: Longs, *, widen: bool) -> None:
+    """Let waiting tuples join the groups set aside, one after another, while any of them can.
+
+    One that found no place is not tried again before another one has joined: it would find none again.
+    """
+    prices = _Prices(groups.part)
+    joined = 0
+    failed: dict[int, int] = {}  # how many had joined when a tuple last found no place
     before = len(waiting) + 1
     while 0 < len(waiting) < before:
         before = len(waiting)
         for at in waiting.tolist():
+            if failed.get(at) == joined:
+                continue
             chosen: list[int] = []
-            shown = _fit(part, groups, at, costs)
+            shown = _fit(groups, at, prices.costs)
             for for_good in (False, True):
                 if shown is None and widen:
-                    chosen, shown = _Gathering(groups, at, costs, for_good=for_good).run()
-            if shown is not None:
+                    chosen, shown = _Gathering(groups, at, prices, for_good=for_good).run()
+            if shown is None:
+                failed[at] = joined
+            else:
                 groups.join(at, chosen, shown)
+                joined += 1
         waiting = waiting[groups.of[waiting] < 0]
 
 
-def _fit(part: ClassflyComponent, groups: _AsideGroups, at: int, costs: list[Floats]) -> Ints | None:
+def _fit(groups: AsideGroups, at: int, costs: list[Floats]) -> Ints | None:
     """Return the cheapest values at which a tuple joins others by every constraint, None where there are none."""
+    part = groups.part
     on_way = [_way_up(tree, int(part.leaf_nodes[a, at])) for a, tree in enumerate(part.trees)]
     places: list[tuple[float, tuple[int, ...]]] = [(0.0, (-1,) * len(part.trees))]
     for constraint, values, total in zip(part.constraints, groups.values, groups.taking_part(), strict=True):
@@ -176,6 +111,44 @@ def _fit(part: ClassflyComponent, groups: _AsideGroups, at: int, costs: list[Flo
     return next((shown for shown in whole.T[:TRIES] if groups.hold(at, [], shown)), None)
 
 
+@dataclass(frozen=True)
+class _Widened:
+    """What every node of a tree would show together with a given one, and what that costs more.
+
+    ``more`` is for each record at that node, ``own`` for each at the given one, infinite where it may not be.
+    """
+
+    node: Ints
+    more: Floats
+    own: Floats
+
+
+class _Prices:
+    """What showing nodes costs, and what widening does; that is kept, since few nodes are shown again and again."""
+
+    def __init__(self, part: ClassflyComponent) -> None:
+        self.part = part
+        self.costs = [part.cost(a) for a in range(len(part.trees))]
+        self.kept: dict[tuple[int, int], _Widened] = {}
+        self.size = 0
+
+    def over(self, a: int, shown: int) -> _Widened:
+        """Return what nodes of an attribute would show together with one of them."""
+        known = self.kept.get((a, shown))
+        if known is not None:
+            return known
+        tree, cost, limit = self.part.trees[a], self.costs[a], self.part.limit_depth[a]
+        both = _covering(tree, shown)
+        own = cost[both] - cost[shown]
+        own[tree.depth[both] < np.maximum(limit, limit[shown])] = np.inf
+        self.size += len(both)
+        if self.size > MOST_KEPT:
+            self.kept.clear()
+            self.size = len(both)
+        self.kept[a, shown] = found = _Widened(both, cost[both] - cost, own)
+        return found
+
+
 class _Gathering:
     """Groups that are gathered, one after another, to be generalized over a left-over tuple together.
 
@@ -186,11 +159,11 @@ class _Gathering:
     too, which finds a way where the cheapest groups lead to a dead end.
     """
 
-    def __init__(self, groups: _AsideGroups, at: int, costs: list[Floats], *, for_good: bool) -> None:
+    def __init__(self, groups: AsideGroups, at: int, prices: _Prices, *, for_good: bool) -> None:
         self.part = groups.part
         self.groups = groups
         self.at = at
-        self.costs = costs
+        self.prices = prices
         self.for_good = for_good
         self.shown, self.size = self.part.leaf_nodes[:, at], int(self.part.weights[at])
         self.sizes = groups.sizes.copy()  # without the chosen, as are the totals
@@ -252,20 +225,11 @@ class _Gathering:
 
         The first per attribute, for every node a group may show; the cost is infinite where it may not be.
         """
-        part, costs = self.part, self.costs
-        covering: list[Ints] = []
-        more: list[Floats] = []
-        own: list[Floats] = []
-        for a, tree in enumerate(part.trees):
-            shown = int(self.shown[a])
-            both = _covering(tree, shown)
-            limit = part.limit_depth[a]
-            covering.append(both)
-            more.append(costs[a][both] - costs[a])
-            own.append((costs[a][both] - costs[a][shown]) * self.size)
-            own[a][tree.depth[both] < np.maximum(limit, limit[shown])] = np.inf
+        part = self.part
+        widened = [self.prices.over(a, int(shown)) for a, shown in enumerate(self.shown)]
+        covering, more = [own.node for own in widened], [own.more for own in widened]
         hides = part.hides and can_show_stars(part.trees)
-        return covering, price_groups(nodes, sizes, covering, more, own, hides)
+        return covering, price_groups(nodes, sizes, covering, more, [own.own * self.size for own in widened], hides)
 
     def _can_go(self, near: Longs, wider: Ints) -> Bools:
         """Tell which groups can go and show wider values with the chosen: by every k, none too few stay behind."""
@@ -274,14 +238,19 @@ class _Gathering:
         for j, (constraint, total) in enumerate(zip(self.part.constraints, self.totals, strict=True)):
             new = wider[constraint.over]
             number = groups.number[j][near]
-            for group in (None, *self.chosen):
-                old = number if group is None else groups.number[j][group]
-                rest = total[old] - np.where(number == old, self.sizes[near], 0)
-                enough = (rest == 0) | (rest >= constraint.k)
-                if not self.for_good:
-                    enough |= (groups.values[j][:, old].reshape(len(new), -1) == new).all(axis=0)
-                spare &= enough
+            rest = total[number] - self.sizes[near]
+            short = np.flatnonzero((rest > 0) & (rest < constraint.k))
+            spare[short] &= self._still_shown(j, number[short], new[:, short])
+            for old in {int(groups.number[j][group]) for group in self.chosen}:
+                if 0 < total[old] < constraint.k:  # those who go from there themselves were looked at above
+                    spare &= (number == old) | self._still_shown(j, np.full(len(near), old), new)
         return spare
+
+    def _still_shown(self, j: int, number: Ints | Longs, new: Ints) -> Bools:
+        """Tell which of some wider values look the same to a constraint as what was shown before."""
+        if self.for_good:
+            return np.zeros(len(number), dtype=bool)
+        return np.asarray((self.groups.values[j][:, number] == new).all(axis=0))
 
     def _enough(self) -> bool:
         """Tell whether those gathered are enough for every k, with others that show the same already."""

@@ -111,16 +111,6 @@ class ClassflyComponent:
         """Return the tuples that show nothing but `*`."""
         return star_nodes(self.trees, nodes)
 
-    def holds(self, nodes: Ints, weights: Longs, pairs: dict[str, Pairs], *, but_last: bool = False) -> bool:
-        """Tell whether every group of the weighted tuples satisfies every constraint, or all but the last tuple's."""
-        for constraint in self.constraints:
-            group, first = group_rows(nodes[constraint.over])
-            good = constraint.model.good(Groups(group, len(first), weights, pairs))
-            good[group[-1]] |= but_last
-            if not good.all():
-                return False
-        return True
-
     def cost(self, attribute: int) -> Floats:
         """Return the loss of showing each node of an attribute, by the policy's measure and weight."""
         return weighted_losses(self.table, self.positions[attribute])

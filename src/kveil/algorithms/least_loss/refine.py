@@ -7,6 +7,7 @@ worse than it was given.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -173,6 +174,32 @@ class _Refinement:
                 groups.start_over()
                 groups.run(tries_per_row)
             return came, groups.shown(solution)
+        return self._search_overlaps(part, solution, coming, tries_per_row)
+
+    def _search_overlaps(
+        self, part: RefinedComponent, solution: Solution, coming: Ints, tries_per_row: float | None
+    ) -> tuple[Ints, list[Shown]]:
+        """Do so under overlapping constraints: once from the same start, since the same would come of it.
+
+        Rules tighten a table: then one start may be refined with and without them, which makes no difference here.
+        """
+        start = _same_start(part, solution, coming)
+        if start is None or self.watch.stop.deadline is not None:
+            return self._search_shown(part, solution, coming, tries_per_row)
+        before = self.watch.tries, self.watch.kept
+
+        def search() -> tuple[Ints, list[Shown], int, int]:
+            came, columns = self._search_shown(part, solution, coming, tries_per_row)
+            return came, columns, self.watch.tries - before[0], self.watch.kept - before[1]
+
+        came, columns, tries, kept = self.table.once(("overlaps searched", tries_per_row, start), search)
+        self.watch.tries, self.watch.kept = before[0] + tries, before[1] + kept
+        return came, columns
+
+    def _search_shown(
+        self, part: RefinedComponent, solution: Solution, coming: Ints, tries_per_row: float | None
+    ) -> tuple[Ints, list[Shown]]:
+        """Let rows in and search what is shown."""
         overlap = overlap_search_of(part, self.costs, self.watch, solution, coming)
         if overlap is None:
             return coming[:0], [solution.shown[position] for position in part.positions]
@@ -180,3 +207,15 @@ class _Refinement:
         if tries_per_row is not None:
             overlap.run(tries_per_row)
         return overlap.came_in(), overlap.shown(solution)
+
+
+def _same_start(part: RefinedComponent, solution: Solution, coming: Ints) -> str | None:
+    """Return a digest of all that a search of a component begins with, None where it shows spans of numbers."""
+    if not part.component.trees_only:
+        return None
+    columns = [solution.shown[position].codes for position in part.positions]
+    digest = hashlib.sha256(repr((part.number, sorted(solution.items), part.models)).encode())
+    for array in (*columns, part.out, coming, *(solution.items[name] for name in sorted(solution.items))):
+        digest.update(f"{array.dtype}{array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()

@@ -18,7 +18,15 @@ from kveil.algorithms.costs import NodeCosts
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch, plain_size
 from kveil.arrays import Ints
 from kveil.kernels.least_loss import overlaps_layout as field
-from kveil.kernels.least_loss.overlaps import InvalidStart, holds_everywhere, new_state, new_work, offer, search
+from kveil.kernels.least_loss.overlaps import (
+    InvalidStart,
+    climbs_of,
+    holds_everywhere,
+    new_state,
+    new_work,
+    offer,
+    search,
+)
 from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns
 from kveil.kernels.models.layout import Models, new_models, no_models
 from kveil.models.distributions import Close
@@ -33,6 +41,7 @@ MOST_VECTORS = 1_500  # depth vectors of a set of attributes that are all propos
 FEWEST_VECTORS = 60
 SWEEPS = 20  # over all proposals, at most
 MOST_LOOKS = 40_000_000  # rows times proposals of a sweep
+LOOKS = 120_000  # rows times proposals between two looks at the clock
 CHUNK = 200  # tries between two looks at the clock
 FEWER_ABOVE = 10  # k above which a try is dearer, so that there are fewer
 
@@ -184,25 +193,27 @@ class OverlapSearch:
         if not len(self.active()):
             return
         proposals = self._proposals()
+        climbs = climbs_of(self.state.base, self.state.limit, self.trees)
         for _ in range(SWEEPS):
             before = self.total
             active = self.active()
-            for number, depths in enumerate(proposals):
+            together = max(LOOKS // max(len(active), 1), 1)
+            for begin in range(0, len(proposals), together):
                 if self.watch.over() or not len(active):
                     return
                 offer(
                     self.state,
                     self.trees,
+                    climbs,
                     self.constraints,
                     self.models,
                     self.work,
-                    depths,
+                    proposals[begin : begin + together],
                     active,
                     hides=self.part.hides,
                 )
-                if number % 64 == 0:
-                    active = self.active()
-                    self.watch.tell(self.total)
+                active = self.active()  # rows only become cheaper: who is not among them would not move
+                self.watch.tell(self.total)
             if before - self.total <= before // 1000:
                 return
             self.random.shuffle(proposals)

@@ -39,14 +39,14 @@ def attack(
 ) -> None:
     """Play the attacker: success rates before and after the release."""
     from kveil.flow.attack import AttackMeans, attack_sources
-    from kveil.flow.inputs import read
+    from kveil.flow.inputs import read, read_release
     from kveil.report.owner import Owner
 
     loaded = load(policy)
     with stages("attack", quiet=quiet) as progress:
         progress("reading")
         attacks = attack_sources(
-            read(loaded, release),
+            read_release(loaded, release),
             loaded,
             read(loaded, original),
             None if owner is None else Owner.load(owner),

@@ -39,7 +39,7 @@ def measure(
     with stages("measure", quiet=quiet) as progress:
         progress("reading")
         store = store_for(loaded, release, original)
-        shown, was = store.read(loaded, release), store.read(loaded, original)
+        shown, was = store.read_release(loaded, release), store.read(loaded, original)
         way = None if owner is None else Owner.load(owner)
         progress("measuring")
         content = measure_sources(shown, loaded, was, way).as_json()

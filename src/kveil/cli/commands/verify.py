@@ -48,7 +48,7 @@ def verify(
     with stages("verify", quiet=quiet) as progress:
         progress("reading")
         store = store_for(loaded, release, original, local="--previous" if previous else "")
-        shown = store.read(loaded, release, hashed=True)
+        shown = store.read_release(loaded, release, hashed=True)
         was = None if original is None else store.read(loaded, original)
         way = None if owner is None else Owner.load(owner)
         progress("verifying")

@@ -7,14 +7,14 @@ import numpy as np
 from kveil.arrays import Ints, Longs
 from kveil.kernels.jit import door, inner
 from kveil.kernels.least_loss import overlaps_layout as field
-from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns, ShownRows, TryRoom
+from kveil.kernels.least_loss.overlaps_layout import Climbs, Constraints, NodeColumns, ShownRows, TryRoom
 from kveil.kernels.least_loss.shown_loops import (
     class_holds,
     class_of,
     enter_class,
     forget_waiting,
+    hash_of,
     leave_class,
-    may_rise,
     note_empty,
     place,
     purge,
@@ -34,23 +34,66 @@ def lowest(numbers: Longs) -> int:
 
 
 @inner
-def at_depth(state: ShownRows, trees: NodeColumns, row: int, a: int, depth: int) -> int:
-    """Return what a row shows of an attribute at a depth: its lowest node that lies no deeper, within its limit."""
-    at = trees.at[a]
-    node = state.base[row, a]
-    while trees.ints[field.DEPTH, at + node] > depth and may_rise(state, trees, row, a, node):
-        node = trees.ints[field.PARENT, at + node]
-    return node
-
-
-@inner
-def proposed(state: ShownRows, trees: NodeColumns, row: int, depths: Ints, vector: Ints) -> int:
+def proposed(state: ShownRows, trees: NodeColumns, climbs: Climbs, row: int, depths: Ints, vector: Ints) -> int:
     """Write what a row would show at a vector of depths, -1 for as it is; return what it would gain."""
     total = np.int64(0)
     for a in range(len(vector)):
-        vector[a] = state.nodes[row, a] if depths[a] < 0 else at_depth(state, trees, row, a, depths[a])
-        total += trees.cost[trees.at[a] + vector[a]]
+        if depths[a] < 0:
+            vector[a] = state.nodes[row, a]
+            total += trees.cost[trees.at[a] + vector[a]]
+        else:
+            at = climbs.at[row, a] + depths[a]
+            vector[a] = climbs.nodes[at]
+            total += climbs.cost[at]
     return state.cost[row] - total
+
+
+@inner
+def note_entrant(state: ShownRows, constraints: Constraints, work: TryRoom, i: int, vector: Ints) -> None:
+    """Write to ``target`` the classes that a mover would enter, those that are new as -1 - the place of their tally."""
+    for c in range(len(constraints.k)):
+        to = class_of(state, constraints, c, vector, False)
+        if to < 0:
+            at = np.int64(hash_of(constraints, c, vector) >> np.uint64(32)) & (work.tally.shape[1] - 1)
+            work.tally[c, at] += 1
+            to = -1 - at
+        work.target[c, i] = to
+
+
+@inner
+def any_may_enter(constraints: Constraints, work: TryRoom, movers: int) -> bool:
+    """Tell whether trimming may leave anybody of the movers, as far as classes that are new need members.
+
+    Whoever is left after trimming has enough others with it in each new class. Here movers without them are taken
+    out until that is so, whatever the classes they leave; where nobody is left, nobody is left after trimming either.
+    Classes that share a tally only make it say yes in vain.
+    """
+    left = movers
+    changed = True
+    while changed and left:
+        changed = False
+        for i in range(movers):
+            lacks = False
+            for c in range(len(constraints.k)):
+                at = -1 - work.target[c, i]
+                lacks |= at >= 0 and work.tally[c, at] < constraints.k[c]
+            if lacks:
+                take_back(constraints, work, i)
+                left -= 1
+                changed = True
+    for i in range(movers):
+        take_back(constraints, work, i)
+    return left > 0
+
+
+@inner
+def take_back(constraints: Constraints, work: TryRoom, i: int) -> None:
+    """Count a mover no longer among those that would enter new classes."""
+    for c in range(len(constraints.k)):
+        at = -1 - work.target[c, i]
+        if at >= 0:
+            work.tally[c, at] -= 1
+            work.target[c, i] = 0
 
 
 @inner
@@ -92,75 +135,6 @@ def trim(state: ShownRows, constraints: Constraints, work: TryRoom, movers: int)
                         work.change[c, to] -= 1
                         if of >= 0:
                             work.change[c, of] += 1
-    return left
-
-
-@door
-def propose(
-    state: ShownRows,
-    trees: NodeColumns,
-    constraints: Constraints,
-    models: Models,
-    work: TryRoom,
-    depths: Ints,
-    among: Ints,
-    hides: bool,
-) -> int:
-    """Offer a vector of depths to the rows it makes cheaper; return how many took it, after trimming."""
-    movers = 0
-    vector = work.vectors[0]
-    most = np.int64(1)
-    for i in range(len(among)):
-        gain = proposed(state, trees, among[i], depths, vector)
-        if gain > 0 and not (hides and shows_nothing(trees, vector)):
-            work.picked[1, movers] = among[i]
-            work.worth[0, movers] = gain
-            most = max(most, gain)
-            movers += 1
-    if movers == 0:
-        return 0
-    shift = 0
-    while most >> shift >= 1 << 31:
-        shift += 1
-    for i in range(movers):
-        work.worth[0, i] >>= shift
-        work.worth[1, i] = i
-    sort_pairs(work.worth[0], work.worth[1], movers)
-    for i in range(movers):
-        work.picked[0, i] = work.picked[1, work.worth[1, i]]
-    for i in range(movers):
-        row = work.picked[0, i]
-        proposed(state, trees, row, depths, vector)
-        if lowest(state.free) <= 2 * field.MOST_STEPS:  # no room for more classes: the others may move another time
-            movers = i
-            break
-        for c in range(len(constraints.k)):
-            to, of = class_of(state, constraints, c, vector, True), state.rows[c, field.OF, row]
-            work.target[c, i] = to
-            if state.classes[c, field.SIZE, to] == 0:
-                note_empty(state, work, c, to)
-            if to != of:
-                work.change[c, to] += 1
-                if of >= 0:
-                    work.change[c, of] -= 1
-    left = trim(state, constraints, work, movers)
-    while left and not models_allow(state, constraints, models, work, movers):
-        left = trim(state, constraints, work, movers)
-    for i in range(movers):
-        row = work.picked[0, i]
-        for c in range(len(constraints.k)):
-            work.change[c, work.target[c, i]] = 0
-        if row >= 0:
-            for c in range(len(constraints.k)):
-                if state.rows[c, field.OF, row] >= 0:
-                    work.change[c, state.rows[c, field.OF, row]] = 0
-    for i in range(movers):  # refused rows have given their part back to the classes they stay in
-        row = work.picked[0, i]
-        if row >= 0:
-            proposed(state, trees, row, depths, vector)
-            place(state, trees, constraints, work, row, vector)
-    forget_waiting(state, work)
-    purge(state, work)
     return left
 
 
@@ -224,3 +198,93 @@ def models_allow(state: ShownRows, constraints: Constraints, models: Models, wor
                 if of >= 0:
                     state.classes[c, field.VERDICT, of] = field.UNJUDGED
     return good
+
+
+@inner
+def propose(
+    state: ShownRows,
+    trees: NodeColumns,
+    climbs: Climbs,
+    constraints: Constraints,
+    models: Models,
+    work: TryRoom,
+    depths: Ints,
+    among: Ints,
+    hides: bool,
+) -> int:
+    """Offer a vector of depths to the rows it makes cheaper; return how many took it, after trimming."""
+    movers = 0
+    vector = work.vectors[0]
+    most = np.int64(1)
+    for i in range(len(among)):
+        gain = proposed(state, trees, climbs, among[i], depths, vector)
+        if gain > 0 and not (hides and shows_nothing(trees, vector)):
+            work.picked[1, movers] = among[i]
+            work.worth[0, movers] = gain
+            most = max(most, gain)
+            note_entrant(state, constraints, work, movers, vector)
+            movers += 1
+    if not any_may_enter(constraints, work, movers):
+        return 0
+    shift = 0
+    while most >> shift >= 1 << 31:
+        shift += 1
+    for i in range(movers):
+        work.worth[0, i] >>= shift
+        work.worth[1, i] = i
+    sort_pairs(work.worth[0], work.worth[1], movers)
+    for i in range(movers):
+        work.picked[0, i] = work.picked[1, work.worth[1, i]]
+    for i in range(movers):
+        row = work.picked[0, i]
+        proposed(state, trees, climbs, row, depths, vector)
+        if lowest(state.free) <= 2 * field.MOST_STEPS:  # no room for more classes: the others may move another time
+            movers = i
+            break
+        for c in range(len(constraints.k)):
+            to, of = class_of(state, constraints, c, vector, True), state.rows[c, field.OF, row]
+            work.target[c, i] = to
+            if state.classes[c, field.SIZE, to] == 0:
+                note_empty(state, work, c, to)
+            if to != of:
+                work.change[c, to] += 1
+                if of >= 0:
+                    work.change[c, of] -= 1
+    left = trim(state, constraints, work, movers)
+    while left and not models_allow(state, constraints, models, work, movers):
+        left = trim(state, constraints, work, movers)
+    for i in range(movers):
+        row = work.picked[0, i]
+        for c in range(len(constraints.k)):
+            work.change[c, work.target[c, i]] = 0
+        if row >= 0:
+            for c in range(len(constraints.k)):
+                if state.rows[c, field.OF, row] >= 0:
+                    work.change[c, state.rows[c, field.OF, row]] = 0
+    for i in range(movers):  # refused rows have given their part back to the classes they stay in
+        row = work.picked[0, i]
+        if row >= 0:
+            proposed(state, trees, climbs, row, depths, vector)
+            place(state, trees, constraints, work, row, vector)
+    forget_waiting(state, work)
+    purge(state, work)
+    return left
+
+
+@door
+def propose_each(
+    state: ShownRows,
+    trees: NodeColumns,
+    climbs: Climbs,
+    constraints: Constraints,
+    models: Models,
+    work: TryRoom,
+    proposals: Ints,
+    among: Ints,
+    hides: bool,
+) -> int:
+    """Offer vectors of depths one after another to the rows each makes cheaper; return how many took one."""
+    took = 0
+    for number in range(len(proposals)):
+        took += propose(state, trees, climbs, constraints, models, work, proposals[number], among, hides)
+    return took

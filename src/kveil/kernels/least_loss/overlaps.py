@@ -7,7 +7,7 @@ import numpy as np
 from kveil.arrays import Ints, Longs
 from kveil.kernels.grouping.groups import group_rows
 from kveil.kernels.least_loss import overlaps_layout as field
-from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns, ShownRows, TryRoom
+from kveil.kernels.least_loss.overlaps_layout import Climbs, Constraints, NodeColumns, ShownRows, TryRoom
 from kveil.kernels.models.layout import Models, no_models
 
 
@@ -64,24 +64,51 @@ def holds_everywhere(state: ShownRows, constraints: Constraints, models: Models)
     return bool(every_class_holds(state, constraints, models))
 
 
+def climbs_of(base: Ints, limit: Ints, trees: NodeColumns) -> Climbs:
+    """Return what rows show at every depth, from the root down to the deepest node that any of them is.
+
+    O(rows · attributes), and O(depths) for each different pair of a lowest and a highest node.
+    """
+    depth, parent = trees.ints[field.DEPTH], trees.ints[field.PARENT]
+    at = np.zeros(base.shape, dtype=np.int32)
+    nodes: list[Ints] = []
+    cost: list[Longs] = []
+    begin = 0
+    for a, first in enumerate(trees.at.tolist()):
+        pair, kind = np.unique(base[:, a].astype(np.int64) << 32 | limit[:, a], return_inverse=True)
+        node, end = first + (pair >> 32), first + (pair & 0xFFFFFFFF)
+        way = np.zeros((len(pair), int(depth[node].max(initial=0)) + 1), dtype=np.int64)
+        for level in range(way.shape[1] - 1, -1, -1):
+            rises = (depth[node] > level) & (depth[node] > depth[end])
+            node = np.where(rises, first + parent[node], node)
+            way[:, level] = node
+        at[:, a] = begin + kind * way.shape[1]
+        begin += way.size
+        nodes.append((way - first).reshape(-1))
+        cost.append(trees.cost[way].reshape(-1))
+    return Climbs(at, np.concatenate(nodes).astype(np.int32), np.concatenate(cost))
+
+
 def offer(
     state: ShownRows,
     trees: NodeColumns,
+    climbs: Climbs,
     constraints: Constraints,
     models: Models,
     work: TryRoom,
-    depths: Ints,
+    proposals: Ints,
     among: Ints,
     *,
     hides: bool,
 ) -> int:
-    """Offer a vector of depths to the rows it makes cheaper; return how many took it, after trimming.
+    """Offer vectors of depths one after another to the rows each makes cheaper; return how many took one.
 
-    With ``hides`` no row may show `*` in every attribute. O(rows · constraints) per pass of trimming.
+    ``climbs`` are those of the state's rows; no depth lies below theirs, -1 leaves an attribute as it is. With
+    ``hides`` no row may show `*` in every attribute. O(rows · constraints) per proposal and pass of trimming.
     """
-    from kveil.kernels.least_loss.descent_loops import propose
+    from kveil.kernels.least_loss.descent_loops import propose_each
 
-    return int(propose(state, trees, constraints, models, work, depths, among, hides))
+    return int(propose_each(state, trees, climbs, constraints, models, work, proposals, among, hides))
 
 
 def search(
@@ -112,7 +139,7 @@ def search_nothing() -> None:
     state = new_state(one, one, one, one[0], trees, constraints, 0)
     work, models = new_work(1, constraints), no_models()
     holds_everywhere(state, constraints, models)
-    offer(state, trees, constraints, models, work, one[0], one[0], hides=False)
+    offer(state, trees, climbs_of(one, one, trees), constraints, models, work, one, one[0], hides=False)
     search(state, trees, constraints, models, work, 1, hides=False)
 
 
@@ -131,4 +158,5 @@ def new_work(width: int, constraints: Constraints) -> TryRoom:
         np.zeros((2, sets * room), dtype=np.int32), np.zeros((3, rows), dtype=np.int32),
         np.zeros((2, rows), dtype=np.int64), np.zeros((sets, rows), dtype=np.int32),
         np.zeros((sets, room), dtype=np.int64), np.zeros_like(constraints.order),
+        np.zeros((sets, 1 << int(2 * rows - 1).bit_length()), dtype=np.int32),
     )  # fmt: skip

@@ -48,6 +48,18 @@ class NodeColumns(NamedTuple):
     whole: int  # what a row costs that is out
 
 
+class Climbs(NamedTuple):
+    """What every row shows of every attribute at every depth, within its limit.
+
+    ``at`` is row × attribute: where in ``nodes`` and ``cost`` the row's way down begins, one node per depth. Rows that
+    are equal in an attribute share it.
+    """
+
+    at: Ints
+    nodes: Ints
+    cost: Longs
+
+
 class Constraints(NamedTuple):
     """The sets of attributes whose classes are counted: attributes end to end, the least size of a class, models.
 
@@ -86,7 +98,10 @@ class ShownRows(NamedTuple):
 
 
 class TryRoom(NamedTuple):
-    """Room for one try: vectors, the journal of what moved, classes to look at, and candidates."""
+    """Room for one try: vectors, the journal of what moved, classes to look at, and candidates.
+
+    ``tally`` counts, per set and hash, the rows that would enter classes that are new; all of it is 0 between tries.
+    """
 
     vectors: Ints
     journal: Ints
@@ -98,3 +113,4 @@ class TryRoom(NamedTuple):
     target: Ints
     change: Longs
     active: Ints
+    tally: Ints

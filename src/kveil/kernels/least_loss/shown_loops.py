@@ -13,13 +13,20 @@ from kveil.kernels.models.models_loops import clear, count_values, holds
 
 
 @inner
+def hash_of(constraints: Constraints, c: int, vector: Ints) -> int:
+    """Return the hash of what a vector shows to a constraint."""
+    h = np.uint64(c + 1)
+    for i in range(constraints.start[c], constraints.start[c + 1]):
+        h = (h ^ np.uint64(vector[constraints.attribute[i]])) * np.uint64(0x9E3779B97F4A7C15)
+        h ^= h >> np.uint64(29)
+    return h
+
+
+@inner
 def class_of(state: ShownRows, constraints: Constraints, c: int, vector: Ints, make: bool) -> int:
     """Return the class of a vector under a constraint, -1 where there is none and none is to be made."""
     begin, end = constraints.start[c], constraints.start[c + 1]
-    h = np.uint64(c + 1)
-    for i in range(begin, end):
-        h = (h ^ np.uint64(vector[constraints.attribute[i]])) * np.uint64(0x9E3779B97F4A7C15)
-        h ^= h >> np.uint64(29)
+    h = hash_of(constraints, c, vector)
     mask = np.uint64(state.slots.shape[1] - 1)
     at = h & mask
     while True:

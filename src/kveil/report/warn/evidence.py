@@ -71,7 +71,7 @@ def evidence_of(policy: Policy, aligned: Aligned) -> Evidence:
     rows = aligned.rows
     stars = rows.starred.to_numpy()
     if not rows.persons and policy.quasi_identifiers:
-        stars = rows.texts.select(pl.all_horizontal(pl.all() == STAR).alias("star"))["star"].to_numpy()
+        stars = rows.stars(rows.texts.columns).to_numpy()
     shown = np.flatnonzero(~stars) if not stars.all() else np.arange(rows.height)
     records = aligned.before.source[aligned.places[shown]]
     return Evidence(policy, aligned.original, aligned.release, rows, shown.astype(np.int64), records)

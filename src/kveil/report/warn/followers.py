@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from kveil.discover import Columns
+from kveil.discover.columns import Columns
 from kveil.report.warn.evidence import Evidence
 from kveil.words import count, listing
 
@@ -44,7 +44,7 @@ def following_columns(evidence: Evidence) -> list[str]:
 
 def _followers(evidence: Evidence, quasi: list[str], others: list[str]) -> Iterator[tuple[str, list[str]]]:
     """Return each quasi-identifier that is hidden somewhere, with the columns that tell it or that it tells."""
-    texts = {name: evidence.original.labels(name) for name in [*quasi, *others]}
+    texts = {name: evidence.original.held(name) for name in [*quasi, *others]}
     columns = Columns(pl.DataFrame(texts))
     place = {name: i for i, name in enumerate(columns.names)}
     for name in quasi:

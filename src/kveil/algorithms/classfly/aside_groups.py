@@ -1,0 +1,115 @@
+"""The groups that Classfly has set aside, while left-over tuples join them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kveil.algorithms.classfly.part import Aside, ClassflyComponent, only
+from kveil.algorithms.stars import without_part
+from kveil.arrays import Bools, Ints, Longs
+from kveil.kernels.grouping.groups import add_up, group_rows
+from kveil.models.groups import Groups
+
+
+class AsideGroups:
+    """The groups of equal values among the tuples set aside, and for every constraint the values they show to it."""
+
+    def __init__(self, part: ClassflyComponent, aside: Aside) -> None:
+        self.part = part
+        inside = np.flatnonzero(~aside.left)
+        group, first = group_rows(aside.nodes[:, inside])
+        self.shown = aside.nodes[:, inside[first]]
+        self.sizes = add_up(group, part.weights[inside], len(first))
+        self.of = np.full(len(aside.left), -1, dtype=np.int32)  # every tuple's group, -1 where it is left over
+        self.of[inside] = group
+        self.number: list[Ints] = []  # for every constraint the number of what every group shows to it
+        self.values: list[Ints] = []  # what that is
+        self.totals: list[Longs] = []  # how many records show it
+        for constraint in part.constraints:
+            mine = self.shown[constraint.over]
+            number, first = group_rows(mine)
+            self.number.append(number)
+            self.values.append(mine[:, first])
+            self.totals.append(add_up(number, self.sizes, len(first)))
+        self.stars = self._stars()
+
+    def _stars(self) -> Longs:
+        """Return the groups that show nothing but stars where these take no part."""
+        return np.flatnonzero(without_part(self.part.table, self.part.stars(self.shown)))
+
+    def join(self, at: int, groups: list[int], shown: Ints) -> None:
+        """Let a left-over tuple and groups show the same."""
+        same = np.flatnonzero((self.shown == shown[:, None]).all(axis=0))
+        new = int(same[0]) if len(same) else self._add(shown)
+        moving = [group for group in groups if group != new]
+        for number, total in zip(self.number, self.totals, strict=True):
+            np.subtract.at(total, number[moving], self.sizes[moving])
+            total[number[new]] += int(self.sizes[moving].sum()) + int(self.part.weights[at])
+        if moving:
+            self.of[np.isin(self.of, moving)] = new
+        self.of[at] = new
+        self.sizes[new] += int(self.sizes[moving].sum()) + int(self.part.weights[at])
+        self.sizes[moving] = 0
+
+    def _add(self, shown: Ints) -> int:
+        self.shown = np.concatenate([self.shown, shown[:, None]], axis=1)
+        self.sizes = np.append(self.sizes, 0)
+        for j, constraint in enumerate(self.part.constraints):
+            mine = shown[constraint.over]
+            known = self._showing(j, shown)
+            if known < 0:
+                known = self.values[j].shape[1]
+                self.values[j] = np.concatenate([self.values[j], mine[:, None]], axis=1)
+                self.totals[j] = np.append(self.totals[j], 0)
+            self.number[j] = np.append(self.number[j], np.int32(known))
+        self.stars = self._stars()
+        return len(self.sizes) - 1
+
+    def _showing(self, j: int, shown: Ints) -> int:
+        """Return the number of what a vector shows to a constraint, -1 where no group shows it."""
+        mine = shown[self.part.constraints[j].over]
+        known = np.flatnonzero((self.values[j] == mine[:, None]).all(axis=0))
+        return int(known[0]) if len(known) else -1
+
+    def taking_part(self) -> list[Longs]:
+        """Return how many records show each value, without rows of stars where these take no part."""
+        if not len(self.stars):
+            return self.totals
+        taking = [total.copy() for total in self.totals]
+        for number, total in zip(self.number, taking, strict=True):
+            total[number[self.stars]] -= self.sizes[self.stars]
+        return taking
+
+    def hold(self, at: int, groups: list[int], shown: Ints) -> bool:
+        """Tell whether everything holds once a tuple and groups show the same."""
+        return all(self._changed_hold(j, at, groups, shown).all() for j in range(len(self.number)))
+
+    def spare(self, at: int, groups: list[int], shown: Ints, *, for_good: bool) -> bool:
+        """Tell whether everything else holds once a tuple and groups show the same, or are gone for good."""
+        verdicts = (self._changed_hold(j, at, groups, shown, gone=for_good) for j in range(len(self.number)))
+        return all(good[1:].all() for good in verdicts)
+
+    def _changed_hold(self, j: int, at: int, groups: list[int], shown: Ints, *, gone: bool = False) -> Bools:
+        """Tell whether a constraint holds where it may have changed: first for who shows the same, then who is left.
+
+        All else that is set aside holds: sets of records that hold do so together, too. Who is ``gone`` counts nowhere.
+        """
+        constraint, number = self.part.constraints[j], self.number[j]
+        left = np.unique(number[groups])
+        place = np.full(len(self.totals[j]) + 1, -1, dtype=np.int32)  # the last one is for what nobody shows yet
+        place[left] = np.arange(1, len(left) + 1)
+        place[self._showing(j, shown)] = 0
+        group = place[number]
+        group[groups] = 0
+        near = np.flatnonzero(group >= 0)
+        weights = np.append(self.sizes[near], 0 if gone else self.part.weights[at])
+        if gone:
+            weights[np.searchsorted(near, groups)] = 0
+        pairs = {}
+        if constraint.model.sensitive is not None:
+            renumber = np.full(len(group) + 1, -1, dtype=np.int32)  # the last one is for who is left over
+            renumber[near] = np.arange(len(near))
+            tuples = renumber[self.of]
+            tuples[at] = len(near)
+            pairs = {constraint.model.sensitive: only(self.part.pairs[constraint.model.sensitive], tuples)}
+        return constraint.model.good(Groups(np.append(group[near], np.int32(0)), len(left) + 1, weights, pairs))
