@@ -22,6 +22,7 @@ from kveil.files.source import Source
 from kveil.files.texts import as_texts
 
 BATCH = 1 << 18  # rows that are turned into texts and codes at once
+ROOM = 10_000  # of the categories in two bytes that are kept free
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class StoredSource(Source):
         return self.frame[column] if column in self.frame.columns else super().held(column)
 
     def held_type(self, number: int) -> pl.DataType:
-        return _categories(number + 2)  # a star and a text for missing may come beside the labels
+        return _categories(number)
 
     def distinct(self, names: Sequence[str]) -> int:
         def batches(
@@ -167,11 +168,12 @@ def _unreadable(file: Path, reason: str | None = None) -> FileError:
 
 
 def _categories(number: int | None) -> pl.DataType:
-    """Return categories of their own, in numbers as small as so many different texts allow."""
-    kind: type[pl.DataType] = pl.UInt32
-    if number is not None and number < np.iinfo(np.uint16).max:
-        kind = pl.UInt8 if number < np.iinfo(np.uint8).max else pl.UInt16
-    return pl.Categorical(pl.Categories.random(physical=kind))
+    """Return categories of their own, in two bytes where so many different texts leave room for others.
+
+    Polars takes a text that a column is compared with for one more category.
+    """
+    few = number is not None and number < np.iinfo(np.uint16).max - ROOM
+    return pl.Categorical(pl.Categories.random(physical=pl.UInt16 if few else pl.UInt32))
 
 
 def _joined(parts: list[pl.Series], kind: pl.DataType) -> pl.Series:
@@ -179,6 +181,7 @@ def _joined(parts: list[pl.Series], kind: pl.DataType) -> pl.Series:
 
 
 def _compact(column: pl.Series) -> pl.Series:
-    """Return a column of categories in the smallest numbers that its different texts allow, with room for two more."""
+    """Return a column of categories in as few bytes as its different texts allow."""
     most = column.to_physical().max()
-    return column.cast(_categories(3 + (most if isinstance(most, int) else 0)))
+    kind = _categories(most if isinstance(most, int) else 0)
+    return column.cast(kind)

@@ -155,16 +155,22 @@ def _pairs(was: pl.Series, shown: pl.Series, star: pl.Series, aligned: Aligned, 
     if aligned.row_of is not None:
         shown, star = shown.gather(aligned.row_of), star.gather(aligned.row_of)
     frame = frame.with_columns(shown.alias("shown"))
-    if was.dtype != shown.dtype:  # categories of their own: compared by what they mean
-        frame = frame.with_columns(pl.col("was").cast(shown.dtype))
-    cells = pl.lit(asked.themselves) | (pl.col("shown") != pl.col("was"))
-    if asked.free:
-        cells &= pl.col("shown") != STAR
+    if was.dtype != shown.dtype:  # categories of their own: compared by what they mean, once equal pairs are counted
+        frame = frame.with_columns(star.alias("star")).group_by("was", "shown", "star").len()
+        frame = frame.with_columns(pl.col("was", "shown").cast(pl.String))
+        return frame.filter(_cells(asked) | pl.col("star")).select("was", "shown", "star", "len")
+    cells = _cells(asked)
     if star.any():
         return (
             frame.with_columns(star.alias("star")).filter(cells | pl.col("star")).group_by("was", "shown", "star").len()
         )
     return frame.filter(cells).group_by("was", "shown").len().select("was", "shown", pl.lit(False).alias("star"), "len")
+
+
+def _cells(asked: _Asked) -> pl.Expr:
+    """Return which pairs of an original and a shown text are asked about, rows of stars aside."""
+    cells = pl.lit(asked.themselves) | (pl.col("shown") != pl.col("was"))
+    return cells & (pl.col("shown") != STAR) if asked.free else cells
 
 
 @dataclass(frozen=True)
