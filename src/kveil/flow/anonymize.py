@@ -81,7 +81,7 @@ def anonymize(
     stages = Stages(silent)
     policy = with_algorithm(policy, algorithm)
     earlier = _earlier_releases(policy, [Path(folder) for folder in previous])
-    asked = _Asked(policy, _able(policy, earlier), bound, earlier)
+    asked = _Request(policy, _able(policy, earlier), bound, earlier)
     run = _release(table_of(frame, policy), asked, stages, MemoryStore(), None)
     data = to_frame(run.source, run.release.columns, run.release.source_rows)
     stages.end("write")
@@ -120,7 +120,7 @@ def anonymize_file(
     """
     stages = Stages(progress)
     earlier = _earlier_releases(policy, previous)
-    asked = _Asked(policy, _able(policy, earlier), bounded, earlier)
+    asked = _Request(policy, _able(policy, earlier), bounded, earlier)
     check_written(targets.release)
     chosen = store_of(policy, [path], output=targets.release, local=_only_local(targets, earlier))
     check_targets(policy, path, [target for target, _ in targets.all()])
@@ -165,7 +165,7 @@ def _adding_to(
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Request:
     """What a run is asked for: a policy, the algorithms its choice stands for, a bound, and earlier releases."""
 
     policy: Policy
@@ -191,7 +191,7 @@ def _solved(table: Table, able: Sequence[Algorithm], told: Progress, *, by_tuple
     return replace(found, solution=found.solution.spread(tuples.of_row))
 
 
-def _release(source: Source, asked: _Asked, stages: Stages, store: Store, out: ReleaseFile | None) -> Run:
+def _release(source: Source, asked: _Request, stages: Stages, store: Store, out: ReleaseFile | None) -> Run:
     """Make and verify a release of a table, alone and together with earlier ones."""
     policy, earlier = asked.policy, asked.earlier
     stages.begin("encoding")

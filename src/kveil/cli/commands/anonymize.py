@@ -73,8 +73,7 @@ def anonymize(
         raise typer.BadParameter("--public is about the report; give --report too.")
     loaded = with_algorithm(load(policy, engine), algorithm)
     source = input_path(loaded, input_)
-    target = output or default_release(source)
-    targets = Targets(target, receipt, account, owner, report, public, archive)
+    targets = Targets(output or default_release(source), receipt, account, owner, report, public, archive)
     with stages("anonymize", quiet=quiet, progress=progress_as) as progress:
         compile_first(loaded, progress)
         load_in_background(loaded)
@@ -83,6 +82,6 @@ def anonymize(
     def show(out: Console) -> None:
         from kveil.cli.terminal import show_account
 
-        show_account(out, content, target)
+        show_account(out, content, targets.release)
 
     answer(content, show, as_json=as_json, quiet=quiet)
