@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, overload
 
 import typer
 
@@ -18,6 +18,7 @@ from kveil.progress import Progress, silent
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from kveil.databases import Place
     from kveil.policy.model import Policy
 
 
@@ -45,6 +46,9 @@ ProgressOption = Annotated[
         show_default=False,
     ),
 ]
+AlgorithmOption = Annotated[
+    str | None, typer.Option("--algorithm", metavar="A", help="Use this algorithm instead of the policy's.")
+]
 EngineOption = Annotated[
     Engine | None,
     typer.Option(
@@ -57,7 +61,8 @@ OwnerOption = Annotated[
     Path | None, typer.Option("--owner", metavar="F", help="The owner's file that the release was made with.")
 ]
 InputOption = Annotated[
-    Path | None, typer.Option("--input", metavar="F", help="The table; by default the policy's data.path.")
+    str | None,
+    typer.Option("--input", metavar="F", help="The table, a file or a database's; by default the policy's data.path."),
 ]
 ArchiveOption = Annotated[
     Path | None,
@@ -69,8 +74,8 @@ PreviousOption = Annotated[
         "--previous", metavar="DIR", help="Archives of earlier releases to hold together with, one or several."
     ),
 ]
-OriginalOption = Annotated[Path, typer.Option("--original", metavar="F", help="The original.", show_default=False)]
-ReleaseOption = Annotated[Path, typer.Option("--release", metavar="F", help="The released file.", show_default=False)]
+OriginalOption = Annotated[str, typer.Option("--original", metavar="F", help="The original.", show_default=False)]
+ReleaseOption = Annotated[str, typer.Option("--release", metavar="F", help="The released file.", show_default=False)]
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -103,6 +108,17 @@ def load(policy: Path, engine: Engine | None = None) -> Policy:
 
     loaded = Policy.load(policy)
     return loaded if engine is None else loaded.model_copy(update={"engine": engine.value})
+
+
+@overload
+def place_of(given: str) -> Place: ...
+@overload
+def place_of(given: None) -> None: ...
+def place_of(given: str | None) -> Place | None:
+    """Return the file or the database's table that an option names."""
+    from kveil.databases import parse_place
+
+    return None if given is None else parse_place(given)
 
 
 def names_in(option: str | None) -> list[str] | None:

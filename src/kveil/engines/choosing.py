@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
+from kveil.databases import Place
 from kveil.engines.memory import MemoryStore
 from kveil.engines.store import Store
 from kveil.engines.stream import StreamStore
@@ -29,7 +30,7 @@ class ChosenStore:
     why: str | None = None
 
 
-def store_of(policy: Policy, inputs: Sequence[Path], *, output: Path | None = None, local: str = "") -> ChosenStore:
+def store_of(policy: Policy, inputs: Sequence[Place], *, output: Place | None = None, local: str = "") -> ChosenStore:
     """Return the store of the engine that a policy asks for, or that its inputs need.
 
     ``output`` is the release that will be written; ``local`` names something that is asked for and that only the local
@@ -54,19 +55,21 @@ def store_of(policy: Policy, inputs: Sequence[Path], *, output: Path | None = No
     )
 
 
-def _cannot_stream(inputs: Sequence[Path], output: Path | None, local: str) -> str | None:
+def _cannot_stream(inputs: Sequence[Place], output: Place | None, local: str) -> str | None:
     """Return what the stream engine cannot do of what is asked for, and what to do instead; None where it can."""
-    for path in inputs:
-        if not is_dataset(path) and kind_of(path) != "parquet":
-            return f"reads Parquet files, and {path.name} is none; convert it first"
-    if output is not None and kind_of(output) != "parquet":
+    for place in inputs:
+        if not isinstance(place, Path) or (not is_dataset(place) and kind_of(place) != "parquet"):
+            return f"reads Parquet files, and {place.name} is none; convert it first"
+    if output is not None and (not isinstance(output, Path) or kind_of(output) != "parquet"):
         return f"writes Parquet files, and {output.name} is to be another; name one that ends in .parquet"
     return f"has no {local}; leave it out" if local else None
 
 
-def _needed(path: Path) -> int:
+def _needed(path: Place) -> int:
     """Return how many bytes the local engine would need for a table, by the number of its cells; 0 where unreadable."""
     cells = 0
+    if not isinstance(path, Path):
+        return 0
     try:
         for file in dataset_files(path) if is_dataset(path) else [path]:
             scanned = pl.scan_parquet(file, glob=False, hive_partitioning=False)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
+from kveil.databases import Place
 from kveil.files import Source
 from kveil.policy.model import Policy
 from kveil.table.decode import Release
@@ -13,7 +14,7 @@ from kveil.table.decode import Release
 
 @dataclass(frozen=True)
 class LaidRelease:
-    """A release as the verifier reads it; with its SHA-256 where it stands in its file already."""
+    """A release as the verifier reads it; with its SHA-256 where it stands in its file already, else to be written."""
 
     source: Source
     sha256: str | None = None
@@ -42,14 +43,11 @@ class Store(Protocol):
     def by_tuples(self) -> bool:
         """Whether algorithms are given tuples with counts."""
 
-    def read(self, policy: Policy, path: Path, *, hashed: bool = False) -> Source:
+    def read(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
         """Read a table that a policy speaks about."""
 
-    def read_release(self, policy: Policy, path: Path, *, hashed: bool = False) -> Source:
+    def read_release(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
         """Read a release of a policy, which is in UTF-8 whatever the original is in."""
 
     def lay_out(self, policy: Policy, source: Source, release: Release, out: ReleaseFile | None) -> LaidRelease:
         """Return a release of a source as the verifier reads it, written already where the engine does so first."""
-
-    def write(self, policy: Policy, source: Source, laid: LaidRelease, out: ReleaseFile) -> str:
-        """Return the SHA-256 of a verified release in its file, written now where it is not yet."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
+from kveil.databases import Place
 from kveil.engines.memory import numbers_held
 from kveil.engines.store import LaidRelease, ReleaseFile
 from kveil.files import Source, open_stored, sink_parquet, with_commas
@@ -27,11 +28,12 @@ class StreamStore:
     engine: str = "stream"
     by_tuples: bool = True
 
-    def read(self, policy: Policy, path: Path, *, hashed: bool = False) -> Source:
-        return self._held(policy, path, path.name, hashed=hashed)
+    def read(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
+        assert isinstance(place, Path), "tables of databases are refused before"
+        return self._held(policy, place, place.name, hashed=hashed)
 
-    def read_release(self, policy: Policy, path: Path, *, hashed: bool = False) -> Source:
-        return self._held(policy, path, path.name, hashed=hashed)
+    def read_release(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
+        return self.read(policy, place, hashed=hashed)
 
     def lay_out(self, policy: Policy, source: Source, release: Release, out: ReleaseFile | None) -> LaidRelease:
         assert out is not None, "a release that streams needs a file"
@@ -48,10 +50,6 @@ class StreamStore:
         digest = sink_parquet(columns, len(release.source_rows), out.file, out.target)
         written = Path(f"/proc/self/fd/{out.file.fileno()}")
         return LaidRelease(self._held(policy, written, "the release"), digest)
-
-    def write(self, policy: Policy, source: Source, laid: LaidRelease, out: ReleaseFile) -> str:
-        assert laid.sha256 is not None
-        return laid.sha256
 
     def _held(self, policy: Policy, path: Path, name: str, *, hashed: bool = False) -> Source:
         stored = open_stored(path, name, hashed=hashed)

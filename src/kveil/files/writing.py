@@ -10,7 +10,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -142,10 +142,11 @@ class Outputs:
         except OSError as error:
             raise write_error(target, error) from None
 
-    def commit(self) -> None:
-        """Give every file its name; until here none of them can be seen.
+    def commit(self, last: Callable[[], None] | None = None) -> None:
+        """Give every file its name; until here none of them can be seen. Then do what is to come ``last``.
 
-        Where one cannot get its name, those before it are taken back, and what they replaced stands again.
+        Where one cannot get its name, or the last step fails, those before it are taken back, and what they replaced
+        stands again.
         """
         for staged in self.staged:
             try:
@@ -155,18 +156,20 @@ class Outputs:
             except OSError as error:
                 raise write_error(staged.target, error) from None
         named: list[_Staged] = []
-        for staged in self.staged:
-            try:
+        try:
+            for staged in self.staged:
                 if staged.regular:
                     named.append(staged)
                     staged.keep_old()
                     staged.give_name()
-            except BaseException as error:
-                for done in reversed(named):
-                    done.take_back()
-                if isinstance(error, OSError):
-                    raise write_error(staged.target, error) from None
-                raise
+            if last is not None:
+                last()
+        except BaseException as error:
+            for done in reversed(named):
+                done.take_back()
+            if isinstance(error, OSError):
+                raise write_error(named[-1].target, error) from None
+            raise
         for staged in named:
             if staged.replaced is not None:
                 os.unlink(staged.replaced)

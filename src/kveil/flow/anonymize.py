@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from kveil.algorithms.algorithm import Algorithm
 from kveil.algorithms.registry import loops_of
 from kveil.choose import Attempt, attempt, candidates
+from kveil.databases import Place
 from kveil.engines.choosing import store_of
 from kveil.engines.memory import MemoryStore
-from kveil.engines.store import LaidRelease, ReleaseFile, Store
-from kveil.errors import FileError, NotVerified, PolicyError
-from kveil.files import Outputs, Source, as_json, check_written, suffix_of
+from kveil.engines.store import ReleaseFile, Store
+from kveil.errors import NotVerified, PolicyError
+from kveil.files import Outputs, Source, as_json
 from kveil.flow.inputs import check_input, check_targets, table_of, with_algorithm
+from kveil.flow.outputs import Destination, check_destination
 from kveil.flow.publish import policy_sha256
 from kveil.flow.result import Result, without_names
 from kveil.flow.stages import Stages
@@ -44,12 +46,12 @@ if TYPE_CHECKING:  # imported by the runs that need them, which few do
 
 @dataclass(frozen=True)
 class Targets:
-    """The files that a run writes: the release, and beside it what is asked for.
+    """What a run writes: the release, as a file or a table of a database, and beside it what is asked for.
 
     Account, owner's file and report are for the owner's eyes, unless the report is ``public``.
     """
 
-    release: Path
+    release: Place
     receipt: Path | None = None
     account: Path | None = None
     owner: Path | None = None
@@ -57,11 +59,10 @@ class Targets:
     public: bool = False
     archive: Path | None = None  # a folder, which keeps what later releases need
 
-    def all(self) -> Iterator[tuple[Path, bool]]:
-        """Return each file with whether it is private, in the order in which they get their names: the release last."""
-        beside = ((self.receipt, False), (self.account, True), (self.owner, True), (self.report, not self.public))
-        yield from ((target, private) for target, private in beside if target is not None)
-        yield self.release, False
+    def beside(self) -> Iterator[tuple[Path, bool]]:
+        """Return each file beside the release, with whether it is private."""
+        files = ((self.receipt, False), (self.account, True), (self.owner, True), (self.report, not self.public))
+        yield from ((target, private) for target, private in files if target is not None)
 
 
 def anonymize(
@@ -107,7 +108,7 @@ def _able(policy: Policy, earlier: EarlierReleases | None) -> list[Algorithm]:
 
 def anonymize_file(
     policy: Policy,
-    path: Path,
+    path: Place,
     targets: Targets,
     *,
     bounded: bool = False,
@@ -121,30 +122,30 @@ def anonymize_file(
     stages = Stages(progress)
     earlier = _earlier_releases(policy, previous)
     asked = _Request(policy, _able(policy, earlier), bounded, earlier)
-    check_written(targets.release)
+    check_destination(targets.release)
     chosen = store_of(policy, [path], output=targets.release, local=_only_local(targets, earlier))
-    check_targets(policy, path, [target for target, _ in targets.all()])
-    with _adding_to(targets.archive, policy, earlier) as additions, Outputs() as outputs:
+    check_targets(policy, path, [*(target for target, _ in targets.beside()), targets.release])
+    with _adding_to(targets.archive, policy, earlier) as additions, Outputs() as outputs, ExitStack() as exits:
         # Opened first: a folder that cannot be written to should not cost a whole run.
         if additions is not None:
             additions.stage(outputs)
-        files = {target: outputs.open(target, private=private) for target, private in targets.all()}
+        files = {target: outputs.open(target, private=private) for target, private in targets.beside()}
+        destination = exits.enter_context(Destination(targets.release, outputs))  # the last to get its name
         stages.begin("reading")
         source = chosen.store.read(policy, path, hashed=targets.owner is not None or additions is not None)
         people = None if additions is None else additions.people_of(source, policy)
-        out = ReleaseFile(files[targets.release], targets.release)
-        run = _release(source, asked, stages, chosen.store, out)
+        run = _release(source, asked, stages, chosen.store, destination.file)
         stages.begin("writing")
-        digest = chosen.store.write(policy, source, LaidRelease(run.released, run.release_sha256), out)
+        digest = run.release_sha256 or destination.write(run.released.frame, source, policy)
         stages.end("write")
         run.private_warnings.extend([] if chosen.why is None else [chosen.why])
         account = make_account(run, seconds=stages.seconds, release_sha256=digest)
         for target, content in _beside(run, account, targets, stages.progress):
             outputs.write(files[target], content)
         if additions is not None and people is not None:
-            entry = _entry(run, account, people.gather(run.release.rows), files[targets.release], targets.release)
+            entry = _entry(run, account, people.gather(run.release.rows), destination)
             additions.write(entry, outputs)
-        outputs.commit()
+        destination.commit()
     return account
 
 
@@ -239,15 +240,13 @@ def _release(source: Source, asked: _Request, stages: Stages, store: Store, out:
     return Run(source, table, chosen, release, aligned, verdict, *told_of)
 
 
-def _entry(run: Run, account: Account, people: pl.Series, file: IO[bytes], target: Path) -> Entry:
+def _entry(run: Run, account: Account, people: pl.Series, destination: Destination) -> Entry:
     """Return what an archive keeps of a run."""
     from kveil.archive import Entry
 
-    if not file.seekable():
-        raise FileError(f"{target.name} is a pipe, and an archive keeps the release as a file; name a regular file.")
-    file.seek(0)
     owner = run.owner(account["sha256"]["release"]).as_json()
-    return Entry(run.policy, file.read(), suffix_of(target), make_receipt(account, run), account, owner, people)
+    content, suffix = destination.content(run.released.frame)
+    return Entry(run.policy, content, suffix, make_receipt(account, run), account, owner, people)
 
 
 def _beside(run: Run, account: Account, targets: Targets, progress: Progress) -> Iterator[tuple[Path, bytes]]:

@@ -13,12 +13,11 @@ from kveil.algorithms.full_domain.levels import levels_of
 from kveil.archive import Archive, Archived
 from kveil.arrays import Bools, Ints, Longs
 from kveil.choose import attempt, candidates
-from kveil.engines.memory import write_release
-from kveil.engines.store import ReleaseFile
 from kveil.errors import DataError, NotVerified, Unmeetable
 from kveil.files import Outputs, Source, as_texts, check_written, joined_items
 from kveil.flow.archive import release_of
 from kveil.flow.inputs import read
+from kveil.flow.outputs import write_release
 from kveil.flow.stages import Stages
 from kveil.measures import measure
 from kveil.policy.components import largest_k, most_suppressed
@@ -83,7 +82,7 @@ def apply_file(asked: Application, path: Path, output: Path, *, progress: Progre
     _check_truth(released, source, archived, release.rows)
     guarantees = [] if asked.levels else _check_together(released, archived)
     with Outputs() as outputs:
-        digest = write_release(released.frame, source, policy, ReleaseFile(outputs.open(output), output))
+        digest = write_release(released.frame, source, policy, outputs.open(output), output)
         outputs.commit()
     out = int(applied.solution.suppressed_anywhere.sum())
     counts = {"input": table.records, "released": table.records - out, "suppressed": out}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
@@ -14,6 +13,7 @@ from kveil.algorithms.limits import MamGroups, is_bounded, mam_groups
 from kveil.algorithms.registry import honouring
 from kveil.arrays import Bools, Ints
 from kveil.attack.risk import raw_risk
+from kveil.databases import Place
 from kveil.errors import Refused, Unmeetable
 from kveil.flow.inputs import check_input, input_path, store_for
 from kveil.models.groups import AtLeastK
@@ -77,7 +77,7 @@ class Check(TypedDict):
     warnings: list[str]
 
 
-def check_file(policy: Policy, given: Path | None = None, *, progress: Progress = silent) -> Check:
+def check_file(policy: Policy, given: Place | None = None, *, progress: Progress = silent) -> Check:
     """Return what a policy forces on its table; ``possible`` tells whether anything can meet it."""
     progress("reading")
     path = input_path(policy, given)

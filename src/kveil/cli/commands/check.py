@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from kveil.cli.options import EngineOption, InputOption, JsonOption, PolicyArgument, QuietOption, answer, load, stages
+from kveil.cli.options import (
+    EngineOption,
+    InputOption,
+    JsonOption,
+    PolicyArgument,
+    QuietOption,
+    answer,
+    load,
+    place_of,
+    stages,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,7 +34,7 @@ def check(
 
     loaded = load(policy, engine)
     with stages("check", quiet=quiet) as progress:
-        content = check_file(loaded, input_, progress=progress)
+        content = check_file(loaded, place_of(input_), progress=progress)
 
     def show(out: Console) -> None:
         from kveil.cli.terminal import show_check

@@ -14,6 +14,7 @@ from kveil.cli.options import (
     ReleaseOption,
     answer,
     load,
+    place_of,
     stages,
 )
 
@@ -38,8 +39,9 @@ def measure(
     loaded = load(policy, engine)
     with stages("measure", quiet=quiet) as progress:
         progress("reading")
-        store = store_for(loaded, release, original)
-        shown, was = store.read_release(loaded, release), store.read(loaded, original)
+        after, before = place_of(release), place_of(original)
+        store = store_for(loaded, after, before)
+        shown, was = store.read_release(loaded, after), store.read(loaded, before)
         way = None if owner is None else Owner.load(owner)
         progress("measuring")
         content = measure_sources(shown, loaded, was, way).as_json()

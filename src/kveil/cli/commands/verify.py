@@ -17,6 +17,7 @@ from kveil.cli.options import (
     ReleaseOption,
     answer,
     load,
+    place_of,
     stages,
 )
 
@@ -28,7 +29,7 @@ def verify(
     policy: PolicyArgument,
     release: ReleaseOption,
     original: Annotated[
-        Path | None,
+        str | None,
         typer.Option("--original", metavar="F", help="The original, to check truth and boundaries too."),
     ] = None,
     owner: OwnerOption = None,
@@ -47,12 +48,14 @@ def verify(
         raise typer.BadParameter("--owner aligns a release with its original; give --original too.")
     with stages("verify", quiet=quiet) as progress:
         progress("reading")
-        store = store_for(loaded, release, original, local="--previous" if previous else "")
-        shown = store.read_release(loaded, release, hashed=True)
-        was = None if original is None else store.read(loaded, original)
+        place, before = place_of(release), place_of(original)
+        store = store_for(loaded, place, before, local="--previous" if previous else "")
+        shown = store.read_release(loaded, place, hashed=True)
+        was = None if before is None else store.read(loaded, before)
         way = None if owner is None else Owner.load(owner)
         progress("verifying")
-        checked = verify_sources(shown, loaded, was, way, file=release, previous=previous or [])
+        file = place if isinstance(place, Path) else None
+        checked = verify_sources(shown, loaded, was, way, file=file, previous=previous or [])
     verdict = checked.verdict
 
     def show(out: Console) -> None:
