@@ -11,9 +11,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from kveil.algorithms.algorithm import DIVERSE, FINGERPRINTS
-from kveil.attack.attacks import Attacks, FileJoin, RatedAttack
-from kveil.attack.risk import risk_sentences
-from kveil.attack.words import percent, subject
+from kveil.attacker.attacks import Attacks, FileJoin, RatedAttack
+from kveil.attacker.risk import risk_sentences
+from kveil.attacker.words import percent, subject
 from kveil.measures import LossFigures, Shares
 from kveil.report.account import Account, BoundFigures
 from kveil.verifier import Verdict

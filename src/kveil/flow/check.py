@@ -12,7 +12,7 @@ from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.limits import MamGroups, is_bounded, mam_groups
 from kveil.algorithms.registry import honouring
 from kveil.arrays import Bools, Ints
-from kveil.attack.risk import raw_risk
+from kveil.attacker.risk import raw_risk
 from kveil.databases import Place
 from kveil.errors import Refused, Unmeetable
 from kveil.flow.inputs import check_input, input_path, store_for

@@ -22,7 +22,7 @@ from kveil.flow.inputs import input_path, read
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
 from kveil.policy.written import flow_text, hierarchy_csv, hierarchy_file_name
-from kveil.suggest.write import relative
+from kveil.suggestion.write import relative
 from kveil.table.encode import encode
 
 

@@ -16,9 +16,9 @@ from kveil.files.without_names import read_headless
 from kveil.flow.inputs import read_any
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
-from kveil.suggest import Suggestion, policy_text, suggest
-from kveil.suggest.propose import Correct
-from kveil.suggest.write import relative
+from kveil.suggestion import Suggestion, policy_text, suggest
+from kveil.suggestion.propose import Correct
+from kveil.suggestion.write import relative
 from kveil.table.encode import encode
 from kveil.table.table import Table
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from kveil.policy.attributes import Role
-from kveil.suggest.profile import Profile
-from kveil.suggest.spans import spans
-from kveil.suggest.trees import Way, codes, countries, dates, first_of, icd, mask, numbers, prefixes, states
-from kveil.suggest.values import (
+from kveil.suggestion.profile import Profile
+from kveil.suggestion.spans import spans
+from kveil.suggestion.trees import Way, codes, countries, dates, first_of, icd, mask, numbers, prefixes, states
+from kveil.suggestion.values import (
     are_codes,
     are_hashes,
     are_sexes,

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
-from kveil.attack.cover import Cover, cover
-from kveil.attack.match import CodedTexts, EqualRows, coded, group
+from kveil.attacker.cover import Cover, cover
+from kveil.attacker.match import CodedTexts, EqualRows, coded, group
 from kveil.files import Source
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy

@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Floats, Longs
-from kveil.attack.attacks import MissingPeople
-from kveil.attack.link import affordable, knowledge
-from kveil.attack.match import matches
-from kveil.attack.rate import rate_of
-from kveil.attack.world import World
+from kveil.attacker.attacks import MissingPeople
+from kveil.attacker.link import affordable, knowledge
+from kveil.attacker.match import matches
+from kveil.attacker.rate import rate_of
+from kveil.attacker.world import World
 
 
 def who_is_missing(world: World, sensitive: str, names: tuple[str, ...]) -> list[MissingPeople]:

@@ -16,7 +16,7 @@ from kveil.policy.attributes import STAR, Attribute
 from kveil.policy.builders import balanced_lines, build_lines, name_runs
 from kveil.policy.lines import Line, check_lines
 from kveil.policy.numbers import show_number
-from kveil.suggest.profile import Profile, usual_k
+from kveil.suggestion.profile import Profile, usual_k
 from kveil.words import count
 
 ONE, TWO, FIVE, TEN = Decimal(1), Decimal(2), Decimal(5), Decimal(10)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kveil.attack.attacks import (
+from kveil.attacker.attacks import (
     Attack,
     Disclosure,
     FileJoin,
@@ -17,7 +17,7 @@ from kveil.attack.attacks import (
     Rerun,
     SeveralReleases,
 )
-from kveil.attack.rate import Rate
+from kveil.attacker.rate import Rate
 from kveil.words import count, listing
 
 TITLES = {

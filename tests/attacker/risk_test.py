@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 import kveil
-from kveil.attack.risk import raw_risk, risk_sentences
+from kveil.attacker.risk import raw_risk, risk_sentences
 from kveil.datasets import hospital
 from kveil.files import read_table
 from kveil.frames import from_frame

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, given
 
 import kveil
-from kveil.attack.dependencies import closure
-from kveil.attack.rate import wilson
+from kveil.attacker.dependencies import closure
+from kveil.attacker.rate import wilson
 from kveil.flow.attack import attack_sources
 from kveil.frames import from_frame
 from kveil.policy.dependencies import Dependency
@@ -102,7 +102,7 @@ def test_linking_agrees_with_trying_every_row(case: Case) -> None:
 def test_labels_in_blocks_give_what_labels_at_once_give(case: Case) -> None:
     with placed(case) as place, pytest.MonkeyPatch.context() as patch:
         whole = played(place)[0]
-        patch.setattr("kveil.attack.disclose.CELLS", 1)
+        patch.setattr("kveil.attacker.disclose.CELLS", 1)
         assert played(place)[0] == whole
 
 

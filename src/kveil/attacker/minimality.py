@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kveil.arrays import Bools, Floats
-from kveil.attack.attacks import Rerun
-from kveil.attack.rate import rate_of
-from kveil.attack.world import World
+from kveil.attacker.attacks import Rerun
+from kveil.attacker.rate import rate_of
+from kveil.attacker.world import World
 
 MOST_PEOPLE = 8
 MOST_WORLDS = 420  # assignments that are tried

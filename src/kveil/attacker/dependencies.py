@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from kveil.arrays import Bools, Longs
-from kveil.attack.attacks import LinkingByRules
-from kveil.attack.link import affordable, chances, chances_before, knowledge
-from kveil.attack.match import CHUNK, Clue, EqualRows, KnownValue, coded
-from kveil.attack.rate import rate_of
-from kveil.attack.world import World
+from kveil.attacker.attacks import LinkingByRules
+from kveil.attacker.link import affordable, chances, chances_before, knowledge
+from kveil.attacker.match import CHUNK, Clue, EqualRows, KnownValue, coded
+from kveil.attacker.rate import rate_of
+from kveil.attacker.world import World
 from kveil.policy.dependencies import Dependency
 
 

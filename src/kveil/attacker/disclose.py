@@ -12,11 +12,11 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Floats, Longs
-from kveil.attack.attacks import Disclosure
-from kveil.attack.link import Knowledge, knowledge
-from kveil.attack.match import matches
-from kveil.attack.rate import rate_of
-from kveil.attack.world import World
+from kveil.attacker.attacks import Disclosure
+from kveil.attacker.link import Knowledge, knowledge
+from kveil.attacker.match import matches
+from kveil.attacker.rate import rate_of
+from kveil.attacker.world import World
 from kveil.table.columns import codes_among
 
 WORK = 4_000_000_000  # multiplications an attack may take

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from kveil.arrays import Bools, Floats, Longs
-from kveil.attack.attacks import Linking
-from kveil.attack.match import Clue, EqualRows, KnownValue, ShownText, group, matches
-from kveil.attack.rate import rate_of
-from kveil.attack.world import World
+from kveil.attacker.attacks import Linking
+from kveil.attacker.match import Clue, EqualRows, KnownValue, ShownText, group, matches
+from kveil.attacker.rate import rate_of
+from kveil.attacker.world import World
 
 WORK = 1_000_000_000  # cells an attack may look at; beyond that it takes a sample of targets
 

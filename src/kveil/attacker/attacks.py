@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from kveil.attack.rate import Rate
+from kveil.attacker.rate import Rate
 
 
 def _plain(value: Any) -> Any:

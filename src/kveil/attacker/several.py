@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from kveil.attack.attacks import SeveralReleases
-from kveil.attack.rate import Rate, rate_of
-from kveil.attack.world import World
+from kveil.attacker.attacks import SeveralReleases
+from kveil.attacker.rate import Rate, rate_of
+from kveil.attacker.world import World
 from kveil.verifier.linked import PERSON, KnownPeople, LinkedRelease
 from kveil.verifier.possible import LEFT, values_left
 from kveil.verifier.rows import ITEM

@@ -6,8 +6,8 @@ import re
 from decimal import Decimal
 
 from kveil.policy.attributes import STAR
-from kveil.suggest.profile import Profile
-from kveil.suggest.trees import Way, known_table, tree_of
+from kveil.suggestion.profile import Profile
+from kveil.suggestion.trees import Way, known_table, tree_of
 
 MEN = {
     "m", "male", "man", "men", "males", "boy", "mann", "männlich", "homme", "masculin", "hombre", "masculino", "uomo",

@@ -11,7 +11,7 @@ import pytest
 
 import kveil
 from kveil.frames import from_frame
-from kveil.suggest import Suggestion, policy_text, suggest
+from kveil.suggestion import Suggestion, policy_text, suggest
 from support import run
 
 FIRST = ("James", "Maria", "Linda", "Robert", "Anna", "David", "Sarah", "Paul", "Emma", "Kevin", "Zora", "Ulf")

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from kveil.arrays import Bools, Floats, Longs
-from kveil.attack.attacks import Inconsistency
-from kveil.attack.cover import Cover
-from kveil.attack.fingerprints import MOST_TARGETS
-from kveil.attack.link import chances, knowledge
-from kveil.attack.match import coded, matches
-from kveil.attack.rate import rate_of
-from kveil.attack.world import World
+from kveil.attacker.attacks import Inconsistency
+from kveil.attacker.cover import Cover
+from kveil.attacker.fingerprints import MOST_TARGETS
+from kveil.attacker.link import chances, knowledge
+from kveil.attacker.match import coded, matches
+from kveil.attacker.rate import rate_of
+from kveil.attacker.world import World
 from kveil.files import Source
 from kveil.verifier.rows import INDIVIDUAL, released_texts
 

@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Floats, Longs
-from kveil.attack.attacks import FileJoin
-from kveil.attack.link import affordable
-from kveil.attack.match import CodedTexts, KnownValue, coded, group, matches
-from kveil.attack.rate import rate_of
-from kveil.attack.world import World
+from kveil.attacker.attacks import FileJoin
+from kveil.attacker.link import affordable
+from kveil.attacker.match import CodedTexts, KnownValue, coded, group, matches
+from kveil.attacker.rate import rate_of
+from kveil.attacker.world import World
 from kveil.errors import DataError
 from kveil.files import Source
 from kveil.verifier.rows import original_rows, released_texts

@@ -9,8 +9,8 @@ from typing import Any
 
 from kveil.policy.lines import Line
 from kveil.policy.written import comment, flow_text, hierarchy_csv, hierarchy_file_name, scalar
-from kveil.suggest.propose import Suggestion
-from kveil.suggest.roles import Guess
+from kveil.suggestion.propose import Suggestion
+from kveil.suggestion.roles import Guess
 from kveil.words import count, listing
 
 INLINE = 60  # leaves of a tree that is written into the policy rather than beside it

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Floats, Longs
-from kveil.attack.attacks import Recognition
-from kveil.attack.rate import rate_of
-from kveil.attack.world import World
+from kveil.attacker.attacks import Recognition
+from kveil.attacker.rate import rate_of
+from kveil.attacker.world import World
 from kveil.table.columns import codes_among
 
 MOST_TARGETS = 1_000

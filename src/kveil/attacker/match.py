@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Floats, Longs, Words
-from kveil.attack.cover import Cover
+from kveil.attacker.cover import Cover
 from kveil.table.columns import codes_among
 
 CHUNK = 8_000_000  # cells that are looked at at once, in bytes

@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from kveil.arrays import Longs
-from kveil.attack.attacks import Attack, Attacks
-from kveil.attack.dependencies import refinement
-from kveil.attack.disclose import disclosure
-from kveil.attack.file_join import attackers_file
-from kveil.attack.fingerprints import fingerprints
-from kveil.attack.link import linking
-from kveil.attack.minimality import Remake, minimality
-from kveil.attack.missing import who_is_missing
-from kveil.attack.person_rows import inconsistency
-from kveil.attack.several import SideBySide, several_releases
-from kveil.attack.words import knowing, sentence
-from kveil.attack.world import World, world_of
+from kveil.attacker.attacks import Attack, Attacks
+from kveil.attacker.dependencies import refinement
+from kveil.attacker.disclose import disclosure
+from kveil.attacker.file_join import attackers_file
+from kveil.attacker.fingerprints import fingerprints
+from kveil.attacker.link import linking
+from kveil.attacker.minimality import Remake, minimality
+from kveil.attacker.missing import who_is_missing
+from kveil.attacker.person_rows import inconsistency
+from kveil.attacker.several import SideBySide, several_releases
+from kveil.attacker.words import knowing, sentence
+from kveil.attacker.world import World, world_of
 from kveil.files import Source
 from kveil.policy.model import Policy
 from kveil.policy.privacy import sensitive_of
