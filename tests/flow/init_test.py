@@ -9,11 +9,11 @@ import pytest
 import kveil
 from kveil.datasets import hospital
 from kveil.frames import from_frame
-from kveil.suggest import suggest
-from kveil.suggest.profile import profile
-from kveil.suggest.roles import guess_column, hierarchy_for, words_of
-from kveil.suggest.spans import spans
-from kveil.suggest.trees import _nice, countries, dates, icd, numbers
+from kveil.suggestion import suggest
+from kveil.suggestion.profile import profile
+from kveil.suggestion.roles import guess_column, hierarchy_for, words_of
+from kveil.suggestion.spans import spans
+from kveil.suggestion.trees import _nice, countries, dates, icd, numbers
 from support import names_in, refused, run
 
 

@@ -11,9 +11,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from kveil.algorithms.algorithm import DIVERSE, FINGERPRINTS
-from kveil.attack.attacks import Attacks, FileJoin, RatedAttack
-from kveil.attack.risk import risk_sentences
-from kveil.attack.words import percent, subject
+from kveil.attacker.attacks import Attacks, FileJoin, RatedAttack
+from kveil.attacker.risk import risk_sentences
+from kveil.attacker.words import percent, subject
 from kveil.measures import LossFigures, Shares
 from kveil.report.account import Account, BoundFigures
 from kveil.verifier import Verdict
@@ -74,12 +74,12 @@ def show_warnings(out: Console, warnings: list[str]) -> None:
         out.print(f"[yellow]note:[/] {safe(warning)}")
 
 
-def show_account(out: Console, account: Account, target: Path) -> None:
+def show_account(out: Console, account: Account, target: str) -> None:
     """Print what a run did."""
     records = account["records"]
     share = records["suppressed"] / records["input"] if records["input"] else 0.0
     out.print(
-        f"[bold]{safe(str(target))}[/]: {count(records['released'], 'record')} of {records['input']:,} released, "
+        f"[bold]{safe(target)}[/]: {count(records['released'], 'record')} of {records['input']:,} released, "
         f"{records['suppressed']:,} suppressed ({share:.2%}), by {account['algorithm']}"
     )
     show_guarantees(out, account["guarantees"])

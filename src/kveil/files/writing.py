@@ -10,7 +10,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +24,8 @@ from kveil.files.dataset import is_dataset
 from kveil.files.reading import parse_table
 from kveil.files.source import PACKED, Labels, check_written, kind_of, suffix_of
 from kveil.files.texts import as_texts, fresh, item_texts
+
+ROWS_PER_GROUP = 131_072  # of a Parquet file, so that its bytes do not depend on how a table lay in memory
 
 
 @dataclass
@@ -114,7 +116,7 @@ class Outputs:
             else:
                 staged = self._unnamed(target, 0o600 if private else 0o666)
         except OSError as error:
-            raise _write_error(target, error) from None
+            raise write_error(target, error) from None
         self.staged.append(staged)
         return staged.file
 
@@ -138,12 +140,13 @@ class Outputs:
             file.write(content)
             file.flush()
         except OSError as error:
-            raise _write_error(target, error) from None
+            raise write_error(target, error) from None
 
-    def commit(self) -> None:
-        """Give every file its name; until here none of them can be seen.
+    def commit(self, last: Callable[[], None] | None = None) -> None:
+        """Give every file its name; until here none of them can be seen. Then do what is to come ``last``.
 
-        Where one cannot get its name, those before it are taken back, and what they replaced stands again.
+        Where one cannot get its name, or the last step fails, those before it are taken back, and what they replaced
+        stands again.
         """
         for staged in self.staged:
             try:
@@ -151,20 +154,22 @@ class Outputs:
                 if staged.regular:
                     os.fsync(staged.file.fileno())
             except OSError as error:
-                raise _write_error(staged.target, error) from None
+                raise write_error(staged.target, error) from None
         named: list[_Staged] = []
-        for staged in self.staged:
-            try:
+        try:
+            for staged in self.staged:
                 if staged.regular:
                     named.append(staged)
                     staged.keep_old()
                     staged.give_name()
-            except BaseException as error:
-                for done in reversed(named):
-                    done.take_back()
-                if isinstance(error, OSError):
-                    raise _write_error(staged.target, error) from None
-                raise
+            if last is not None:
+                last()
+        except BaseException as error:
+            for done in reversed(named):
+                done.take_back()
+            if isinstance(error, OSError):
+                raise write_error(named[-1].target, error) from None
+            raise
         for staged in named:
             if staged.replaced is not None:
                 os.unlink(staged.replaced)
@@ -192,7 +197,8 @@ def as_json(content: Mapping[str, Any], *, indent: int | None = 2) -> bytes:
     return json.dumps(content, indent=indent, ensure_ascii=False).encode() + b"\n"
 
 
-def _write_error(target: Path, error: Exception) -> FileError:
+def write_error(target: Path, error: Exception) -> FileError:
+    """Return the error about a file that the system refuses to write."""
     told = re.search(r"os error (\d+)", str(error))  # all that polars keeps of the system's reason
     reason = getattr(error, "strerror", None) or (os.strerror(int(told[1])) if told else "the system refused")
     return FileError(
@@ -231,7 +237,7 @@ def write_table(
         if kind == "csv":
             _write_csv(frame, file, target, separator, missing)
         elif kind == "parquet":
-            frame.write_parquet(file, statistics=False, metadata=None)
+            frame.write_parquet(file, statistics=False, metadata=None, row_group_size=ROWS_PER_GROUP)
         elif kind == "arrow":
             frame.write_ipc(file, compat_level=pl.CompatLevel.oldest())
         else:
@@ -242,7 +248,7 @@ def write_table(
         file.seek(0)
         return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise _write_error(target, error) from None
+        raise write_error(target, error) from None
 
 
 def _write_for_others(frame: pl.DataFrame, file: IO[bytes], target: Path, labels: Labels) -> None:

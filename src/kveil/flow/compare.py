@@ -11,6 +11,7 @@ import polars as pl
 
 from kveil.algorithms.registry import loops_of
 from kveil.choose import Allowance, Trial, named, trials
+from kveil.databases import Place
 from kveil.errors import Refused
 from kveil.files import Outputs, Source
 from kveil.flow.inputs import check_input, check_targets, input_path, read, table_of
@@ -176,7 +177,7 @@ def compare_source(
 
 def compare_file(
     policy: Policy,
-    path: Path | None = None,
+    path: Place | None = None,
     algorithms: Sequence[str] | None = None,
     *,
     terms: Terms | None = None,

@@ -9,14 +9,16 @@ from typing import Any
 
 from kveil.algorithms.registry import honouring
 from kveil.choose import MOST_EFFORT, Allowance, trials
+from kveil.databases import Place
 from kveil.errors import DataError, FileError, KveilError, NotVerified
-from kveil.files import Outputs, Source, numbers_with_commas, read_table, with_points, write_table
+from kveil.files import Outputs, Source, numbers_with_commas, with_points, write_table
 from kveil.files.without_names import read_headless
+from kveil.flow.inputs import read_any
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
-from kveil.suggest import Suggestion, policy_text, suggest
-from kveil.suggest.propose import Correct
-from kveil.suggest.write import relative
+from kveil.suggestion import Suggestion, policy_text, suggest
+from kveil.suggestion.propose import Correct
+from kveil.suggestion.write import relative
 from kveil.table.encode import encode
 from kveil.table.table import Table
 
@@ -94,7 +96,7 @@ class FileForm:
 
 
 def start(
-    data: Path,
+    data: Place,
     output: Path | None,
     *,
     force: bool = False,
@@ -129,21 +131,23 @@ def start(
     return started
 
 
-def _check_targets(data: Path, targets: list[Path], *, force: bool) -> None:
+def _check_targets(data: Place, targets: list[Path], *, force: bool) -> None:
     """Raise FileError where a file that is to be written exists, unless forced, or is the table itself, in any case."""
     for target in targets:
-        if target.exists() and data.exists() and target.samefile(data):
+        if isinstance(data, Path) and target.exists() and data.exists() and target.samefile(data):
             raise FileError(f"{target.name} is the table itself and is never replaced; name another file with -o.")
         if target.exists() and not force:
             raise FileError(f"{target.name} exists already; name another file with -o, or replace it with --force.")
 
 
-def _read(data: Path, form: FileForm) -> Source:
+def _read(data: Place, form: FileForm) -> Source:
     """Read a table; where its line of names cannot be used, say how to give other names."""
     if form.columns is not None:
+        if not isinstance(data, Path):
+            raise DataError("a table of a database has names of columns; leave --columns out.")
         return replace(read_headless(data, form.columns, form.skip, form.encoding), encoding="utf-8")  # as the copy is
     try:
-        source = read_table(data, encoding=form.encoding)
+        source = read_any(data, encoding=form.encoding)
         return with_points(source, numbers_with_commas(source.frame), ("",))
     except FileError:  # it is not there, or no table: other names for its columns would not help
         raise
@@ -153,14 +157,19 @@ def _read(data: Path, form: FileForm) -> Source:
         ) from None
 
 
-def _copy_of(data: Path, output: Path | None) -> Path:
+def _copy_of(data: Place, output: Path | None) -> Path:
     """Return where the copy with names goes."""
     if output is None:
         raise FileError("--columns writes a copy of the table with its names beside the policy; give -o too.")
-    return output.parent / f"{data.stem}-named.csv"
+    return output.parent / f"{data.stem if isinstance(data, Path) else 'table'}-named.csv"
 
 
-def _suggested(suggestion: Suggestion, data: Path, folder: Path, output: Path | None) -> Started:
+def _written(data: Place, folder: Path) -> str:
+    """Return a table's place as a policy in a folder writes it."""
+    return relative(data, folder) if isinstance(data, Path) else data.written_from(folder)
+
+
+def _suggested(suggestion: Suggestion, data: Place, folder: Path, output: Path | None) -> Started:
     """Return the policy with the first suppression limit under which it can be met.
 
     Where the table cannot keep a model for every sensitive attribute, it is asked for those of a few.
@@ -170,7 +179,7 @@ def _suggested(suggestion: Suggestion, data: Path, folder: Path, output: Path | 
     tried += [(min(asked, FEW_MODELS), limit) for limit in LIMITS]
     for most, limit in tried:
         limited = replace(suggestion, limit=limit, most=most)
-        text, files = policy_text(limited, relative(data, folder), None if output is None else output.stem)
+        text, files = policy_text(limited, _written(data, folder), None if output is None else output.stem)
         started = Started(limited, text, files)
         if _can_be_met(_read_back(started, folder)):
             break

@@ -98,7 +98,7 @@ def check_conflicts(persons: Persons, names: tuple[str, ...], low: Ints, high: I
 def check_constant(source: Source, policy: Policy, persons: Persons) -> None:
     """Raise DataError where an insensitive attribute varies within a person: one row per person cannot show it."""
     for name in policy.with_role("insensitive"):
-        texts, exact = source.texts(name), exact_values(source.frame[name])
+        texts, exact = source.texts(name), exact_values(source.column(name))
         first = persons.first[persons.of_record]
         varies = (texts.ne_missing(texts.gather(first)) | exact.ne_missing(exact.gather(first))).to_numpy()
         if varies.any():

@@ -17,6 +17,7 @@ from kveil.cli.options import (
     answer,
     load,
     names_in,
+    place_of,
     stages,
 )
 
@@ -74,7 +75,8 @@ def compare(
     loaded = load(policy)
     terms = Terms(seconds, seconds_each, refine, predict)
     with stages("compare", quiet=quiet, progress=progress_as) as progress:
-        compared = compare_file(loaded, input_, names_in(algorithms), terms=terms, progress=progress, report=report)
+        names, place = names_in(algorithms), place_of(input_)
+        compared = compare_file(loaded, place, names, terms=terms, progress=progress, report=report)
     content = compared.as_json()
 
     def show(out: Console) -> None:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kveil.cli.options import JsonOption, QuietOption, answer, stages
+from kveil.cli.options import JsonOption, QuietOption, answer, place_of, stages
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
 def init(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="A table.", show_default=False)],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="A table.", show_default=False)],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="POLICY", help="The policy; by default standard output.")
     ] = None,
@@ -53,7 +53,7 @@ def init(
             raise typer.BadParameter("--ask needs a terminal to ask on; leave it out and edit the policy instead.")
         correct = ask_roles
     with stages("init", quiet=quiet or ask) as progress:
-        started = start(data, output, force=force, correct=correct, form=form, progress=progress)
+        started = start(place_of(data), output, force=force, correct=correct, form=form, progress=progress)
 
     def show(out: Console) -> None:
         from kveil.cli.terminal import show_guesses
