@@ -16,7 +16,7 @@ from kveil.attacker.risk import RawRisk, raw_risk
 from kveil.databases import Place
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Source
-from kveil.flow.inputs import check_input, input_path, read, table_of
+from kveil.flow.inputs import check_input, input_path, store_for, table_of
 from kveil.models.groups import AtLeastK
 from kveil.models.of_policy import sensitive_pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
@@ -81,7 +81,8 @@ class Check(TypedDict):
 def check_file(policy: Policy, given: Place | None = None, *, progress: Progress = silent) -> Check:
     """Return what a policy forces on its table; ``possible`` tells whether anything can meet it."""
     progress("reading")
-    return check_source(read(policy, input_path(policy, given)), policy, progress=progress)
+    path = input_path(policy, given)
+    return check_source(store_for(policy, path).read(policy, path), policy, progress=progress)
 
 
 def check(frame: Any, policy: Policy) -> Check:
