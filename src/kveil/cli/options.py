@@ -28,6 +28,13 @@ class ProgressForm(StrEnum):
     JSON = "json"
 
 
+class Engine(StrEnum):
+    """Where a run holds its tables."""
+
+    LOCAL = "local"
+    STREAM = "stream"
+
+
 PolicyArgument = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file (YAML).", show_default=False)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on standard output.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
@@ -36,6 +43,17 @@ ProgressOption = Annotated[
     typer.Option(
         "--progress",
         help="Tell progress to another program: one JSON object per line on standard error.",
+        show_default=False,
+    ),
+]
+AlgorithmOption = Annotated[
+    str | None, typer.Option("--algorithm", metavar="A", help="Use this algorithm instead of the policy's.")
+]
+EngineOption = Annotated[
+    Engine | None,
+    typer.Option(
+        "--engine",
+        help="Hold tables in memory (local), or leave them on the disk (stream); by default what fits.",
         show_default=False,
     ),
 ]
@@ -84,11 +102,12 @@ def stages(command: str, *, quiet: bool, progress: ProgressForm | None = None) -
         yield tell
 
 
-def load(policy: Path) -> Policy:
-    """Return a policy file's policy."""
+def load(policy: Path, engine: Engine | None = None) -> Policy:
+    """Return a policy file's policy, with another engine if one is named."""
     from kveil.policy.model import Policy
 
-    return Policy.load(policy)
+    loaded = Policy.load(policy)
+    return loaded if engine is None else loaded.model_copy(update={"engine": engine.value})
 
 
 @overload

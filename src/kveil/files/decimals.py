@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Literal
 
 import polars as pl
@@ -42,12 +41,12 @@ def with_points(
         return source
     commas: list[str] = []
     for name in columns:
-        if name not in source.frame.columns or source.frame.schema[name] != pl.String:
+        if name not in source.columns or source.dtype(name) != pl.String:
             continue
-        column = source.frame[name]
-        if not column.str.contains(",", literal=True).any():
+        column = source.held(name)
+        if column.dtype == pl.String and not column.str.contains(",", literal=True).any():
             continue
-        texts = column.unique().drop_nulls()
+        texts = column.unique().drop_nulls().cast(pl.String)
         texts = texts.filter(~texts.is_in(list(missing)))
         if texts.str.contains(WITH_COMMA).any():
             if texts.str.contains(WITH_POINT).any():
@@ -58,8 +57,7 @@ def with_points(
             commas.append(name)
     if not commas:
         return source
-    pointed = [_replaced(name, missing) for name in commas]
-    return replace(source, frame=source.frame.with_columns(pointed), commas=frozenset(commas))
+    return source.with_changed({name: _replaced(name, missing) for name in commas}, commas=frozenset(commas))
 
 
 def _replaced(name: str, missing: Sequence[str]) -> pl.Expr:

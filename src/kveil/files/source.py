@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -67,11 +67,41 @@ class Source:
         """The number of records."""
         return self.frame.height
 
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns, in their order."""
+        return self.frame.columns
+
+    def column(self, name: str) -> pl.Series:
+        """Return a column, typed as the source typed it."""
+        return self.frame[name]
+
+    def dtype(self, name: str) -> pl.DataType:
+        """Return the type of a column."""
+        return self.frame.schema[name]
+
     def texts(self, column: str) -> pl.Series:
         """Return a column as texts, null where the source has none."""
-        if column not in self.frame.columns:
+        if column not in self.columns:
             raise DataError(f"{self.name} lacks the column {column}; check that it is the right table.")
-        return as_texts(self.frame[column])
+        return as_texts(self.column(column))
+
+    def held(self, column: str) -> pl.Series:
+        """Return a column as texts, or as categories where the source holds it so, which take less room."""
+        return self.texts(column)
+
+    def held_type(self, number: int) -> pl.DataType:
+        """Return how the source would hold a column of so many different texts."""
+        return pl.String()
+
+    def distinct(self, names: Sequence[str]) -> int:
+        """Return how many different rows some columns have."""
+        return self.frame.select(names).n_unique()
+
+    def with_changed(self, changes: Mapping[str, pl.Expr], **others: Any) -> Source:
+        """Return the source with other cells in some columns of texts, and with some fields changed."""
+        changed = self.frame.with_columns(change.alias(name) for name, change in changes.items())
+        return replace(self, frame=changed, **others)
 
 
 def suffix_of(path: Path) -> str:

@@ -25,6 +25,8 @@ from kveil.files.reading import parse_table
 from kveil.files.source import PACKED, Labels, check_written, kind_of, suffix_of
 from kveil.files.texts import as_texts, fresh, item_texts
 
+ROWS_PER_GROUP = 131_072  # of a Parquet file, so that its bytes do not depend on how a table lay in memory
+
 
 @dataclass
 class _Staged:
@@ -114,7 +116,7 @@ class Outputs:
             else:
                 staged = self._unnamed(target, 0o600 if private else 0o666)
         except OSError as error:
-            raise _write_error(target, error) from None
+            raise write_error(target, error) from None
         self.staged.append(staged)
         return staged.file
 
@@ -138,7 +140,7 @@ class Outputs:
             file.write(content)
             file.flush()
         except OSError as error:
-            raise _write_error(target, error) from None
+            raise write_error(target, error) from None
 
     def commit(self, last: Callable[[], None] | None = None) -> None:
         """Give every file its name; until here none of them can be seen. Then do what is to come ``last``.
@@ -152,7 +154,7 @@ class Outputs:
                 if staged.regular:
                     os.fsync(staged.file.fileno())
             except OSError as error:
-                raise _write_error(staged.target, error) from None
+                raise write_error(staged.target, error) from None
         named: list[_Staged] = []
         try:
             for staged in self.staged:
@@ -166,7 +168,7 @@ class Outputs:
             for done in reversed(named):
                 done.take_back()
             if isinstance(error, OSError):
-                raise _write_error(named[-1].target, error) from None
+                raise write_error(named[-1].target, error) from None
             raise
         for staged in named:
             if staged.replaced is not None:
@@ -195,7 +197,8 @@ def as_json(content: Mapping[str, Any], *, indent: int | None = 2) -> bytes:
     return json.dumps(content, indent=indent, ensure_ascii=False).encode() + b"\n"
 
 
-def _write_error(target: Path, error: Exception) -> FileError:
+def write_error(target: Path, error: Exception) -> FileError:
+    """Return the error about a file that the system refuses to write."""
     told = re.search(r"os error (\d+)", str(error))  # all that polars keeps of the system's reason
     reason = getattr(error, "strerror", None) or (os.strerror(int(told[1])) if told else "the system refused")
     return FileError(
@@ -234,7 +237,7 @@ def write_table(
         if kind == "csv":
             _write_csv(frame, file, target, separator, missing)
         elif kind == "parquet":
-            frame.write_parquet(file, statistics=False, metadata=None)
+            frame.write_parquet(file, statistics=False, metadata=None, row_group_size=ROWS_PER_GROUP)
         elif kind == "arrow":
             frame.write_ipc(file, compat_level=pl.CompatLevel.oldest())
         else:
@@ -245,7 +248,7 @@ def write_table(
         file.seek(0)
         return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise _write_error(target, error) from None
+        raise write_error(target, error) from None
 
 
 def _write_for_others(frame: pl.DataFrame, file: IO[bytes], target: Path, labels: Labels) -> None:

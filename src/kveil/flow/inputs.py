@@ -10,8 +10,12 @@ import numpy as np
 
 from kveil.arrays import Longs
 from kveil.databases import Place, parse_place, read_database
+from kveil.engines.choosing import store_of
+from kveil.engines.memory import MemoryStore, numbers_held
+from kveil.engines.store import Store
 from kveil.errors import DataError, PolicyError, Unmeetable
-from kveil.files import Source, dataset_files, is_dataset, read_table, with_points
+from kveil.files import Source, dataset_files, is_dataset, read_table
+from kveil.flow.cancelling import check_process
 from kveil.frames import from_frame
 from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.keys import ALGORITHM_NAMES, AlgorithmChoice
@@ -35,27 +39,26 @@ def input_path(policy: Policy, given: Place | None) -> Place:
 
 def read(policy: Policy, path: Place, *, hashed: bool = False) -> Source:
     """Read a table that a policy speaks about."""
-    if not isinstance(path, Path):
-        return _with_points(read_database(path, hashed=hashed), policy)
-    data = policy.data
-    source = read_table(path, data.separator, policy.attributes, hashed, encoding=data.encoding)
-    return _with_points(source, policy)
+    return MemoryStore().read(policy, path, hashed=hashed)
 
 
 def read_release(policy: Policy, path: Place, *, hashed: bool = False) -> Source:
     """Read a release, which is in UTF-8 whatever the original is in."""
-    if not isinstance(path, Path):
-        return read(policy, path, hashed=hashed)
-    return _with_points(read_table(path, policy.data.separator, policy.attributes, hashed), policy)
+    return MemoryStore().read_release(policy, path, hashed=hashed)
 
 
 def table_of(frame: Any, policy: Policy) -> Source:
     """Return a frame that a policy speaks about as a source."""
-    return _with_points(from_frame(frame), policy)
+    check_process()
+    return numbers_held(from_frame(frame), policy)
 
 
-def _with_points(source: Source, policy: Policy) -> Source:
-    return with_points(source, policy.numeric, policy.data.missing, policy.data.decimal)
+def store_for(policy: Policy, *places: Place | None, local: str = "") -> Store:
+    """Return where tables are held that are only read: by the engine that the policy asks for, or that they need.
+
+    ``local`` names something that is asked for and that only the local engine can do.
+    """
+    return store_of(policy, [place for place in places if place is not None], local=local).store
 
 
 def with_algorithm(policy: Policy, name: str | None) -> Policy:

@@ -10,6 +10,7 @@ from typing import IO, Self
 import polars as pl
 
 from kveil.databases import Place, StagedTable, check_new_table
+from kveil.engines.store import ReleaseFile
 from kveil.errors import FileError
 from kveil.files import Outputs, Source, check_written, default_release, suffix_of, with_commas, write_table
 from kveil.policy.model import Policy
@@ -56,6 +57,13 @@ class Destination:
         self._outputs = outputs
         self._file: IO[bytes] | None = outputs.open(place) if isinstance(place, Path) else None
         self._table = None if isinstance(place, Path) else StagedTable(place)
+
+    @property
+    def file(self) -> ReleaseFile | None:
+        """The file of the release, None where it goes to a database."""
+        if self._file is None or not isinstance(self.place, Path):
+            return None
+        return ReleaseFile(self._file, self.place)
 
     def write(self, frame: pl.DataFrame, source: Source, policy: Policy) -> str | None:
         """Write the release of a source; return the SHA-256 of its bytes, None for a table, which has none."""

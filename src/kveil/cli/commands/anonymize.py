@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kveil.cli.options import (
+    AlgorithmOption,
     ArchiveOption,
+    EngineOption,
     InputOption,
     JsonOption,
     PolicyArgument,
@@ -32,10 +34,7 @@ def anonymize(
         str | None,
         typer.Option("--output", "-o", metavar="F", help="The release; by default NAME-release beside the input."),
     ] = None,
-    algorithm: Annotated[
-        str | None,
-        typer.Option("--algorithm", metavar="A", help="Use this algorithm instead of the policy's."),
-    ] = None,
+    algorithm: AlgorithmOption = None,
     receipt: Annotated[
         Path | None, typer.Option("--receipt", metavar="F.json", help="Write the receipt, which may be published.")
     ] = None,
@@ -58,6 +57,7 @@ def anonymize(
     bound: Annotated[
         bool, typer.Option("--bound", help="Also prove what any release of this policy loses at least.")
     ] = False,
+    engine: EngineOption = None,
     progress_as: ProgressOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -70,9 +70,9 @@ def anonymize(
 
     if public and report is None:
         raise typer.BadParameter("--public is about the report; give --report too.")
-    loaded = with_algorithm(load(policy), algorithm)
+    loaded = with_algorithm(load(policy, engine), algorithm)
     source = input_path(loaded, place_of(input_))
-    target = default_destination(source) if output is None else place_of(output)
+    target = place_of(output) or default_destination(source)
     targets = Targets(target, receipt, account, owner, report, public, archive)
     with stages("anonymize", quiet=quiet, progress=progress_as) as progress:
         compile_first(loaded, progress)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kveil.cli.options import (
+    EngineOption,
     JsonOption,
     OriginalOption,
     OwnerOption,
@@ -26,18 +27,21 @@ def measure(
     original: OriginalOption,
     release: ReleaseOption,
     owner: OwnerOption = None,
+    engine: EngineOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Measure what a release lost, by every measure."""
-    from kveil.flow.inputs import read, read_release
+    from kveil.flow.inputs import store_for
     from kveil.flow.measure import measure_sources
     from kveil.report.owner import Owner
 
-    loaded = load(policy)
+    loaded = load(policy, engine)
     with stages("measure", quiet=quiet) as progress:
         progress("reading")
-        shown, was = read_release(loaded, place_of(release)), read(loaded, place_of(original))
+        after, before = place_of(release), place_of(original)
+        store = store_for(loaded, after, before)
+        shown, was = store.read_release(loaded, after), store.read(loaded, before)
         way = None if owner is None else Owner.load(owner)
         progress("measuring")
         content = measure_sources(shown, loaded, was, way).as_json()

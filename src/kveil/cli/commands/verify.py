@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kveil.cli.options import (
+    EngineOption,
     JsonOption,
     OwnerOption,
     PolicyArgument,
@@ -33,22 +34,24 @@ def verify(
     ] = None,
     owner: OwnerOption = None,
     previous: PreviousOption = None,
+    engine: EngineOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Check a release made by anyone. Exit 0 if everything holds, 1 if not."""
-    from kveil.flow.inputs import read, read_release
+    from kveil.flow.inputs import store_for
     from kveil.flow.verify import verify_sources
     from kveil.report.owner import Owner
 
-    loaded = load(policy)
+    loaded = load(policy, engine)
     if owner is not None and original is None:
         raise typer.BadParameter("--owner aligns a release with its original; give --original too.")
     with stages("verify", quiet=quiet) as progress:
         progress("reading")
-        place = place_of(release)
-        shown = read_release(loaded, place, hashed=True)
-        was = None if original is None else read(loaded, place_of(original))
+        place, before = place_of(release), place_of(original)
+        store = store_for(loaded, place, before, local="--previous" if previous else "")
+        shown = store.read_release(loaded, place, hashed=True)
+        was = None if before is None else store.read(loaded, before)
         way = None if owner is None else Owner.load(owner)
         progress("verifying")
         file = place if isinstance(place, Path) else None
