@@ -53,15 +53,15 @@ class Evidence:
 
         What tells nothing is left out: missing, and the root of its hierarchy.
         """
-        if name in self.rows.items:
-            pairs = self.rows.items[name]
-        else:
-            texts = released_texts(self.released, self.policy, name, stars=True).gather(self.rows.source)
-            pairs = pl.DataFrame({ROW: np.arange(self.rows.height, dtype=np.int64), ITEM: texts})
-        place = pl.DataFrame({ROW: self.shown, "row": np.arange(len(self.shown), dtype=np.int64)})
         fixed = self.policy.fixed_lines(name)
         nothing = [*self.policy.data.missing, STAR, *([] if fixed is None else [fixed.root])]
         known = pl.col(ITEM).is_not_null() & ~pl.col(ITEM).is_in(nothing)
+        row = np.arange(len(self.shown), dtype=np.int64)
+        if not self.rows.persons:  # a record has one value
+            texts = released_texts(self.released, self.policy, name, stars=True).gather(self.rows.source[self.shown])
+            return pl.DataFrame({"row": row, ITEM: texts}).filter(known).rename({ITEM: "value"})
+        pairs = self.rows.items[name]
+        place = pl.DataFrame({ROW: self.shown, "row": row})
         joined = pairs.with_columns(pl.col(ROW).cast(pl.Int64)).filter(known).join(place, on=ROW, how="inner")
         return joined.select("row", pl.col(ITEM).alias("value"))
 
