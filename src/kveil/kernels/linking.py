@@ -14,7 +14,6 @@ from collections.abc import Callable
 from types import BuiltinFunctionType
 from typing import Any, ClassVar
 
-import numba
 from numba import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
@@ -188,8 +187,6 @@ def linked(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     given = {"nopython": True, "boundscheck": None, **options}
 
     def decorate(function: Callable[..., Any]) -> Any:
-        if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-            return function
         return LinkedFunction(py_func=function, targetoptions=given, pipeline_class=LinkedCompiler)
 
     return decorate
