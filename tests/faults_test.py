@@ -97,9 +97,9 @@ STOPS = {
     "reading": "import kveil.flow.inputs as p; p.read_table = lambda *a, **k: STOP()",
     "solving": "import kveil.flow.anonymize as c; c.attempt = lambda *a, **k: STOP()",
     "verifying": "import kveil.flow.anonymize as p; p.verify_rows = lambda *a, **k: STOP()",
-    "writing": "import kveil.flow.anonymize as p; w = p.write_table; "
+    "writing": "import kveil.flow.outputs as p; w = p.write_table; "
     "p.write_table = lambda *a, **k: (w(*a, **k), STOP())",
-    "naming": "import kveil.files as f; f.Outputs.commit = lambda *a: STOP()",
+    "naming": "import kveil.files as f; f.Outputs.commit = lambda *a, **k: STOP()",
     "syncing": "import os; os.fsync = lambda *a: STOP()",
 }
 KILL = "import os, signal\nSTOP = lambda: os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -266,10 +266,10 @@ def test_a_folder_without_the_right_to_write(small: Path) -> None:
 
 
 def test_an_input_without_the_right_to_read(small: Path) -> None:
-    refused(run("anonymize", small / "policy.yaml", "--input", small), "cannot be read" if small.suffix else "end in")
+    refused(run("anonymize", small / "policy.yaml", "--input", small), "there is no Parquet file in the folder")
     folder = small / "folder.csv"
     folder.mkdir()
-    refused(run("anonymize", small / "policy.yaml", "--input", folder), "folder.csv", "cannot be read")
+    refused(run("anonymize", small / "policy.yaml", "--input", folder), "folder.csv", "there is no Parquet file")
     refused(run("anonymize", small / "policy.yaml", "--input", small / "no.csv"), "no.csv", "No such file")
 
 

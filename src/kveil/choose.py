@@ -27,6 +27,7 @@ from kveil.words import did_you_mean, listing
 
 # The limits of auto are counted in steps, not in seconds, so that every machine makes the same choice.
 MOST_EFFORT = 1e9  # above which it leaves an algorithm out
+OVER = "its time was over"
 MOST_TRIES = 400_000  # of refining a whole table; a larger one gets fewer for each record
 
 
@@ -34,6 +35,20 @@ class AutoOptions(PolicyPart):
     """What a policy may ask of `auto`: to stop after so many seconds. Its choice then depends on the machine."""
 
     seconds: Annotated[Number, Field(gt=0)] | None = None
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What several algorithms may take: seconds for all together, or for each of them.
+
+    Where ``choosing`` one of several, nothing is stopped before one has found a release, and what another one has found
+    is not sought again. To ``spare`` effort, those that may take very long on a table are left out.
+    """
+
+    seconds: float | None = None
+    each: float | None = None
+    choosing: bool = False
+    spare: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,6 +62,7 @@ class Trial:
     reason: str | None = None
     late: bool = False  # stopped, or not begun, since the time was over
     left_out: bool = False  # not begun, since its effort on this table is too high
+    cut: bool = False  # its time was over when it came back, perhaps with no more than its best so far
 
 
 class TriedEntry(TypedDict):
@@ -178,27 +194,25 @@ def trials(
     algorithms: Sequence[Algorithm],
     options: Mapping[str, Mapping[str, Any]],
     progress: Progress,
-    *,
-    seconds: float | None = None,
-    choosing: bool = False,
+    allowance: Allowance,
 ) -> Iterator[Trial]:
-    """Run algorithms one after another, within ``seconds`` for all of them where that is given.
+    """Run algorithms one after another within a allowance.
 
-    Each may take half of what is left, the last one all, so that one slow algorithm does not keep the others from
-    running. Where ``choosing`` one of several, nothing is stopped before one has found a release, algorithms whose
-    effort on the table is too high are left out, and what another one has found is not sought again.
+    Of seconds for all together each may take half of what is left, the last one all, so that one slow algorithm does
+    not keep the others from running.
     """
+    seconds, choosing = allowance.seconds, allowance.choosing
     whole = Stop(seconds, within=current())
     solved = False
     ran: dict[str, Trial] = {}
     same = families(table.policy) if choosing else []
     for position, algorithm in enumerate(algorithms):
         last = position == len(algorithms) - 1
-        timed = seconds is not None and (solved or not choosing)
+        timed = (seconds is not None or allowance.each is not None) and (solved or not choosing)
         if timed and whole.late:
             yield Trial(algorithm, 0.0, reason="was not run: the time was over", late=True)
             continue
-        if choosing and len(algorithms) > 1 and algorithm.effort and algorithm.effort(table) > MOST_EFFORT:
+        if allowance.spare and len(algorithms) > 1 and algorithm.effort and algorithm.effort(table) > MOST_EFFORT:
             reason = "was not run: it may take very long on this table; name it to run it"
             yield Trial(algorithm, 0.0, reason=reason, left_out=True)
             continue
@@ -209,8 +223,11 @@ def trials(
             continue
         place = f" ({position + 1} of {len(algorithms)})" if len(algorithms) > 1 else ""
         progress(f"solving with {algorithm.name}{place}")
-        stop = Stop(_part(whole.left, last=last), within=whole) if timed else current()
+        own = allowance.each if allowance.each is not None else _part(whole.left, last=last)
+        stop = Stop(own, within=whole) if timed else current()
         trial = _try(algorithm, table, options.get(algorithm.name, {}), stop, progress)
+        if timed and trial.solved is not None and stop.late:
+            trial = replace(trial, cut=True, reason=f"{OVER} after {trial.seconds:.0f} seconds: it may not be its best")
         solved = solved or trial.solved is not None
         if not trial.late:
             ran[algorithm.name] = trial
@@ -248,7 +265,7 @@ def _best_of(table: Table, algorithms: Sequence[Algorithm], progress: Progress) 
     tried: list[Tried] = []
     tries = min(NORMAL, MOST_TRIES / max(table.records, 1))
     options = {a.name: {"refine": tries} if a.refine != "off" and tries < NORMAL else {} for a in algorithms}
-    for trial in trials(table, algorithms, options, progress, seconds=whole.left, choosing=True):
+    for trial in trials(table, algorithms, options, progress, Allowance(whole.left, choosing=True, spare=True)):
         name = trial.algorithm.name
         if trial.solved is None:
             failure = _nearer(failure, trial.failure)

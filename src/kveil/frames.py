@@ -75,11 +75,9 @@ def to_frame(source: Source, columns: dict[str, pl.Series | None], rows: np.ndar
     """
     native = source.native
     if native is None or isinstance(native, pl.DataFrame):
+        own = source.frame if native is None else native
         return pl.DataFrame(
-            {
-                name: fresh(source.frame[name].gather(rows) if column is None else column)
-                for name, column in columns.items()
-            }
+            {name: fresh(own[name].gather(rows) if column is None else column) for name, column in columns.items()}
         )
     import narwhals as nw
 

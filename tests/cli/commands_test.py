@@ -514,7 +514,7 @@ def test_help_names_every_command_and_imports_nothing_heavy() -> None:
 
 
 def test_a_run_without_archives_loads_neither_archives_nor_the_attacker(tmp_path: Path) -> None:
-    rooms = ("kveil.archive", "kveil.previous", "kveil.flow.previous", "kveil.attack.play", "kveil.discover.find")
+    rooms = ("kveil.archive", "kveil.previous", "kveil.flow.previous", "kveil.attacker.play", "kveil.discover.find")
     probe = f"import atexit; atexit.register(lambda: print('loaded:', [m for m in {rooms} if m in sys.modules]))"
     write_rows(tmp_path / "t.csv")
     write_policy(tmp_path, data={"path": "t.csv"})

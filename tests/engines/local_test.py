@@ -8,7 +8,7 @@ import pytest
 
 from kveil.algorithms.least_loss import refine as refining
 from kveil.algorithms.registry import find
-from kveil.choose import trials
+from kveil.choose import Allowance, trials
 from kveil.engines.local import run, solve
 from kveil.frames import from_frame
 from kveil.progress import silent
@@ -68,7 +68,7 @@ def test_a_solution_is_kept_where_refining_finds_the_time_over(rules: bool, monk
 
     monkeypatch.setattr("kveil.algorithms.splitting.mondrian.mondrian", slow)
     options = {"mondrian": {"refine": "best"}}
-    (trial,) = trials(table(rules=rules), [find("mondrian")], options, silent, seconds=0.2)
+    (trial,) = trials(table(rules=rules), [find("mondrian")], options, silent, Allowance(0.2))
     assert trial.solved is not None
     assert not trial.late
     assert deadline[0] is not None

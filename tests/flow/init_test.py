@@ -9,11 +9,11 @@ import pytest
 import kveil
 from kveil.datasets import hospital
 from kveil.frames import from_frame
-from kveil.suggest import suggest
-from kveil.suggest.profile import profile
-from kveil.suggest.roles import guess_column, hierarchy_for, words_of
-from kveil.suggest.spans import spans
-from kveil.suggest.trees import _nice, countries, dates, icd, numbers
+from kveil.suggestion import suggest
+from kveil.suggestion.profile import profile
+from kveil.suggestion.roles import guess_column, hierarchy_for, words_of
+from kveil.suggestion.spans import spans
+from kveil.suggestion.trees import _nice, countries, dates, icd, numbers
 from support import names_in, refused, run
 
 
@@ -362,3 +362,18 @@ def test_icd_codes_without_their_zeros() -> None:
     assert {line[0]: line[1] for line in ten.lines} == {
         "E119": "E11.*", "E11.9": "E11.*", "I10": "Circulatory system", "Z99": "Factors influencing health status",
     }  # fmt: skip
+
+
+def test_a_table_in_another_encoding_with_decimal_commas_gets_a_policy_that_reads_it(tmp_path: Path) -> None:
+    rows = [f"{60 + i % 30},{i % 4 * 25};{'Köln' if i % 2 else 'Zürich'}" for i in range(60)]
+    (tmp_path / "t.csv").write_bytes(("weight;city\n" + "\n".join(rows) + "\n").encode("cp1252"))
+    told = run("init", tmp_path / "t.csv")
+    assert told.code == 2
+    assert "(kveil init: --encoding cp1252)" in told.err
+    policy = tmp_path / "p.yaml"
+    assert run("init", tmp_path / "t.csv", "-o", policy, "--encoding", "cp1252").code == 0
+    text = policy.read_text(encoding="utf-8")
+    assert "  encoding: cp1252\n" in text
+    assert "ranges" in text or "intervals" in text  # numbers, not texts
+    assert run("anonymize", policy, "-o", tmp_path / "r.csv", "--algorithm", "mondrian").code == 0
+    assert run("init", tmp_path / "t.csv", "--encoding", "nonsense").code == 2

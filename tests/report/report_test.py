@@ -13,8 +13,12 @@ import polars as pl
 import pytest
 
 import kveil
+from kveil.attacker.play import play
 from kveil.cli.progress import PLANS, Clock, done_at
 from kveil.datasets import hospital
+from kveil.frames import from_frame
+from kveil.report.exposure import worst_attack
+from kveil.report.story import tell_owner
 from support import ROWS, columns_of, make_policy, names_in, refused, run, write_policy, write_rows
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "path", "line", "rect"}
@@ -178,7 +182,7 @@ def test_a_comparison_has_a_page(tmp_path: Path) -> None:
     done = run("compare", tmp_path / "policy.yaml", "--algorithms", names, "--report", tmp_path / "c.html", "--quiet")
     assert done.code == 0, done.err
     page = checked((tmp_path / "c.html").read_text(encoding="utf-8"))
-    assert len(page.all("svg")) == 2
+    assert len(page.all("svg")) == 4  # loss, counts, left out, time
 
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -227,3 +231,35 @@ def test_time_left() -> None:
     assert clock.left() == "perhaps 60 s left"
     now[0] = 311.0
     assert clock.left() == "perhaps 5 min left"
+
+
+def test_the_headline_has_the_attack_that_succeeds_most() -> None:
+    policy = make_policy()
+    frame = pl.DataFrame(columns_of())
+    result = kveil.anonymize(frame, policy, "mondrian")
+    attacks = play(policy, from_frame(frame), from_frame(result.data), result.owner.rows)
+    worst = worst_attack(attacks)
+    assert worst is not None
+    rates = [attack.after.rate for attack in attacks.attacks if getattr(attack, "after", None) and attack.after.targets]
+    assert worst.after == max(rates) > min(rates)
+    assert worst.others == len(rates) - 1
+
+
+def test_a_guess_at_a_diverse_column_is_explained(tmp_path: Path) -> None:
+    privacy = [{"model": "k-anonymity", "k": 2}, {"model": "l-diversity", "sensitive": "diagnosis", "l": 2}]
+    result = kveil.anonymize(pl.DataFrame(columns_of()), make_policy(privacy=privacy), "mondrian")
+    result.report(tmp_path / "r.html")
+    text = " ".join((tmp_path / "r.html").read_text(encoding="utf-8").split())
+    assert "Why a guess can be right" in text
+    assert "2 different values in every group may be nearly all the same one" in text
+
+
+def test_people_are_drawn_beside_people(tmp_path: Path) -> None:
+    attributes = {"who": {"role": "individual"}, "sex": {"role": "quasi-identifier"}, "ill": {"role": "sensitive"}}
+    policy = make_policy(attributes, k=2)
+    rows = [(f"p{i}", "F" if i < 2 else "M", f"d{visit}") for i in range(6) for visit in range(9 if i < 2 else 2)]
+    frame = pl.DataFrame(rows, schema=["who", "sex", "ill"], orient="row")
+    result = kveil.anonymize(frame, policy)
+    attacks = play(policy, from_frame(frame), from_frame(result.data), result.owner.rows)
+    story = tell_owner(policy, result.account, from_frame(result.data), from_frame(frame), {}, attacks)
+    assert story["attributes"][0]["before"] == [("F", 2), ("M", 4)]  # not 18 and 8 records

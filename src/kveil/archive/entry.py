@@ -10,7 +10,7 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ import polars as pl
 
 from kveil.archive.people import DIGEST
 from kveil.errors import DataError
-from kveil.files import Source, parse_table
+from kveil.files import Source, parse_table, with_points
 from kveil.policy.attributes import HierarchyFile
 from kveil.policy.model import Policy
 from kveil.policy.written import hierarchy_csv
@@ -151,7 +151,7 @@ class Archived:
             int(manifest["number"]),
             str(manifest["made"]),
             policy,
-            Source(name, release.frame, release.kind, release.separator),
+            replace(with_points(release, policy.numeric, policy.data.missing, policy.data.decimal), name=name),
             pl.Series("person", hashes, dtype=pl.String),
             receipt,
             account,

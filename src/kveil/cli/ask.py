@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from kveil.policy.attributes import Role
-from kveil.suggest.roles import Guess, as_role
+from kveil.suggestion.roles import Guess, as_role
 from kveil.words import visible
 
 LETTERS: dict[str, Role] = {

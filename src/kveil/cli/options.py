@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, overload
 
 import typer
 
@@ -18,6 +18,7 @@ from kveil.progress import Progress, silent
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from kveil.databases import Place
     from kveil.policy.model import Policy
 
 
@@ -25,6 +26,13 @@ class ProgressForm(StrEnum):
     """How progress is told to another program."""
 
     JSON = "json"
+
+
+class Engine(StrEnum):
+    """Where a run holds its tables."""
+
+    LOCAL = "local"
+    STREAM = "stream"
 
 
 PolicyArgument = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file (YAML).", show_default=False)]
@@ -38,11 +46,23 @@ ProgressOption = Annotated[
         show_default=False,
     ),
 ]
+AlgorithmOption = Annotated[
+    str | None, typer.Option("--algorithm", metavar="A", help="Use this algorithm instead of the policy's.")
+]
+EngineOption = Annotated[
+    Engine | None,
+    typer.Option(
+        "--engine",
+        help="Hold tables in memory (local), or leave them on the disk (stream); by default what fits.",
+        show_default=False,
+    ),
+]
 OwnerOption = Annotated[
     Path | None, typer.Option("--owner", metavar="F", help="The owner's file that the release was made with.")
 ]
 InputOption = Annotated[
-    Path | None, typer.Option("--input", metavar="F", help="The table; by default the policy's data.path.")
+    str | None,
+    typer.Option("--input", metavar="F", help="The table, a file or a database's; by default the policy's data.path."),
 ]
 ArchiveOption = Annotated[
     Path | None,
@@ -54,8 +74,8 @@ PreviousOption = Annotated[
         "--previous", metavar="DIR", help="Archives of earlier releases to hold together with, one or several."
     ),
 ]
-OriginalOption = Annotated[Path, typer.Option("--original", metavar="F", help="The original.", show_default=False)]
-ReleaseOption = Annotated[Path, typer.Option("--release", metavar="F", help="The released file.", show_default=False)]
+OriginalOption = Annotated[str, typer.Option("--original", metavar="F", help="The original.", show_default=False)]
+ReleaseOption = Annotated[str, typer.Option("--release", metavar="F", help="The released file.", show_default=False)]
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -82,11 +102,23 @@ def stages(command: str, *, quiet: bool, progress: ProgressForm | None = None) -
         yield tell
 
 
-def load(policy: Path) -> Policy:
-    """Return a policy file's policy."""
+def load(policy: Path, engine: Engine | None = None) -> Policy:
+    """Return a policy file's policy, with another engine if one is named."""
     from kveil.policy.model import Policy
 
-    return Policy.load(policy)
+    loaded = Policy.load(policy)
+    return loaded if engine is None else loaded.model_copy(update={"engine": engine.value})
+
+
+@overload
+def place_of(given: str) -> Place: ...
+@overload
+def place_of(given: None) -> None: ...
+def place_of(given: str | None) -> Place | None:
+    """Return the file or the database's table that an option names."""
+    from kveil.databases import parse_place
+
+    return None if given is None else parse_place(given)
 
 
 def names_in(option: str | None) -> list[str] | None:

@@ -11,9 +11,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from kveil.algorithms.algorithm import DIVERSE, FINGERPRINTS
-from kveil.attack.attacks import Attacks, FileJoin, RatedAttack
-from kveil.attack.risk import risk_sentences
-from kveil.attack.words import percent, subject
+from kveil.attacker.attacks import Attacks, FileJoin, RatedAttack
+from kveil.attacker.risk import risk_sentences
+from kveil.attacker.words import percent, subject
 from kveil.measures import LossFigures, Shares
 from kveil.report.account import Account, BoundFigures
 from kveil.verifier import Verdict
@@ -74,12 +74,12 @@ def show_warnings(out: Console, warnings: list[str]) -> None:
         out.print(f"[yellow]note:[/] {safe(warning)}")
 
 
-def show_account(out: Console, account: Account, target: Path) -> None:
+def show_account(out: Console, account: Account, target: str) -> None:
     """Print what a run did."""
     records = account["records"]
     share = records["suppressed"] / records["input"] if records["input"] else 0.0
     out.print(
-        f"[bold]{safe(str(target))}[/]: {count(records['released'], 'record')} of {records['input']:,} released, "
+        f"[bold]{safe(target)}[/]: {count(records['released'], 'record')} of {records['input']:,} released, "
         f"{records['suppressed']:,} suppressed ({share:.2%}), by {account['algorithm']}"
     )
     show_guarantees(out, account["guarantees"])
@@ -172,7 +172,9 @@ def show_guesses(out: Console, content: dict[str, Any], target: str) -> None:
 
 def show_comparison(out: Console, content: dict[str, Any]) -> None:
     """Print what each algorithm made of a table."""
-    table = _table("algorithm", content["loss"], "suppressed", "groups", "seconds")
+    asked = content["prediction"]
+    extra = ([] if content["queries"] is None else ["count error"]) + ([] if asked is None else [asked["measure"]])
+    table = _table("algorithm", content["loss"], "suppressed", "groups", *extra, "seconds")
     for entry in content["algorithms"]:
         if entry["solved"]:
             loss = entry["loss"][content["loss"]]
@@ -180,13 +182,21 @@ def show_comparison(out: Console, content: dict[str, Any]) -> None:
             mark = "" if entry["holds"] else " [red](not verified)[/]"
             name = f"[bold]{entry['algorithm']}[/]" if entry["algorithm"] == content["best"] else entry["algorithm"]
             share = f"{entry['suppressed']:,} ({entry['suppressed_share']:.2%})"
-            table.add_row(name + mark, shown, share, f"{entry['groups']:,}", f"{entry['seconds']:.2f}")
+            worth = [f"{entry['query_error']['median'] * 100:.1f} %"] if content["queries"] else []
+            if asked is not None:
+                worth.append("-" if entry["prediction"] is None else f"{entry['prediction']:.3f}")
+            table.add_row(name + mark, shown, share, f"{entry['groups']:,}", *worth, f"{entry['seconds']:.2f}")
         else:
-            table.add_row(entry["algorithm"], "-", "-", "-", f"{entry['seconds']:.2f}")
+            table.add_row(entry["algorithm"], "-", "-", "-", *["-"] * len(extra), f"{entry['seconds']:.2f}")
     out.print(table)
     for entry in content["algorithms"]:
-        if not entry["solved"]:
+        if entry.get("reason"):
             out.print(f"{entry['algorithm']}: {safe(entry['reason'])}")
+    if content["queries"] is not None:
+        out.print(f"count error: the median over {content['queries']}.")
+    if asked is not None:
+        told = f"{asked['measure']} of {safe(asked['column'])} on {asked['held_out']:,} original records held out"
+        out.print(f"{told}; trained on the others as they were it is {asked['original']:.3f}.")
     if content["best"]:
         word = "highest" if content["loss"] == "precision" else "smallest"
         out.print(f"{content['best']} has the {word} {content['loss']} of these.")

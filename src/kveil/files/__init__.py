@@ -1,4 +1,4 @@
-"""Read and write: CSV, Parquet and Arrow in; the same out, atomically, leaking nothing.
+"""Read and write: the files people have in; the same kinds out, atomically, leaking nothing.
 
 Texts stay texts: nothing in a CSV is ever read as a number. Messages of libraries are never passed on, since
 they quote the data.
@@ -8,17 +8,25 @@ from __future__ import annotations
 
 from kveil.files.beside import Beside, look_beside
 from kveil.files.dataset import dataset_files, is_dataset
-from kveil.files.reading import Source, check_columns, kind_of, parse_table, read_table
-from kveil.files.texts import as_texts, exact_values, fresh, item_texts, text_of
+from kveil.files.decimals import numbers_with_commas, with_commas, with_points
+from kveil.files.reading import parse_table, read_table
+from kveil.files.source import Labels, Source, check_columns, check_written, kind_of, suffix_of
+from kveil.files.spilled import sink_parquet
+from kveil.files.stored import StoredSource, open_stored
+from kveil.files.texts import TEXT_TYPES, as_texts, exact_values, fresh, item_texts, text_of
 from kveil.files.writing import Outputs, as_json, default_release, joined_items, write_table
 
 __all__ = [
+    "TEXT_TYPES",
     "Beside",
+    "Labels",
     "Outputs",
     "Source",
+    "StoredSource",
     "as_json",
     "as_texts",
     "check_columns",
+    "check_written",
     "dataset_files",
     "default_release",
     "exact_values",
@@ -28,8 +36,14 @@ __all__ = [
     "joined_items",
     "kind_of",
     "look_beside",
+    "numbers_with_commas",
+    "open_stored",
     "parse_table",
     "read_table",
+    "sink_parquet",
+    "suffix_of",
     "text_of",
+    "with_commas",
+    "with_points",
     "write_table",
 ]

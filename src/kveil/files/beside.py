@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import io
+import tempfile
 from dataclasses import dataclass
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +16,20 @@ import polars as pl
 
 from kveil.errors import FileError
 from kveil.files.arrow_parts import arrow_parts, schema_metadata
+from kveil.files.compressed import tells_beside, unpacked
+from kveil.files.decimals import with_commas
+from kveil.files.excel_parts import in_excel
 from kveil.files.parquet_parts import SCHEMA_KEY, Unreadable, parquet_parts
-from kveil.files.reading import Source
+from kveil.files.reading import read_bytes
+from kveil.files.source import LABELLED, PACKED, Source
+from kveil.files.spilled import sink_parquet
+from kveil.files.stored import StoredSource
 from kveil.files.texts import fresh
 from kveil.files.writing import write_table
 from kveil.words import count, listing
 
 AGAIN = "write it again with nothing but its cells"
+OTHERWISE = f"{{}} is not, byte for byte, what kveil writes for its cells; {AGAIN} if anything may hide there."
 
 
 @dataclass(frozen=True)
@@ -35,17 +45,29 @@ def look_beside(path: Path, source: Source, missing: str) -> Beside:
 
     ``missing`` is what a CSV shows for a cell without a value.
     """
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise FileError(f"{path.name}: the file cannot be read ({error.strerror}); check the path.") from None
-    if source.kind == "csv" and _is_plain(raw, source, missing):
-        return Beside()
+    if isinstance(source, StoredSource):
+        return _look_beside_stored(path, source)
+    raw = read_bytes(path)
+    packing = ("its name, a time or a comment in front of its packed content",) if tells_beside(raw) else ()
+    if source.kind == "csv":
+        raw, path = unpacked(raw, path), path.with_suffix("") if path.suffix.lower() in PACKED else path
+        if not packing and _is_plain(raw, source, missing):
+            return Beside()
     written = io.BytesIO()
-    write_table(source.frame, written, path, source.separator, missing)
+    frame = with_commas(source.frame, source.commas)
+    try:
+        write_table(frame, written, path, source.separator, missing, source.labels)
+    except FileError:  # a kind of file, or cells, that kveil does not write
+        return Beside((f"{path.name} holds parts that kveil cannot read; {AGAIN}.",))
     ours = written.getvalue()
-    if raw == ours:
+    if raw == ours and not packing:
         return Beside()
+    try:
+        told = [*packing, *_beside_cells(raw, ours, source)]
+    except Unreadable:
+        told = ["parts that kveil cannot read"]
+    if told:
+        return Beside(tuple(f"{path.name} holds {what}; {AGAIN}." for what in told))
     if source.kind == "csv":
         return Beside(
             form=(
@@ -53,13 +75,49 @@ def look_beside(path: Path, source: Source, missing: str) -> Beside:
                 f"differ); {AGAIN}.",
             )
         )
-    look = _in_parquet if source.kind == "parquet" else _in_arrow
-    try:
-        content = [f"{path.name} holds {what}; {AGAIN}." for what in look(raw, ours, source.frame)]
-    except Unreadable:
-        content = [f"{path.name} holds parts that kveil cannot read; {AGAIN}."]
-    form = f"{path.name} is not, byte for byte, what kveil writes for its cells; {AGAIN} if anything may hide there."
-    return Beside(tuple(content), () if content else (form,))
+    return Beside(form=(OTHERWISE.format(path.name),))
+
+
+def _look_beside_stored(path: Path, source: StoredSource) -> Beside:
+    """Compare a Parquet file with what kveil writes for the same cells, neither of which has to fit into memory."""
+    with path.open("rb") as file, tempfile.TemporaryFile() as written:
+        columns = {name: source.unchanged(name) for name in source.columns}
+        ours = sink_parquet(columns, source.rows, written, path)
+        if hashlib.file_digest(file, "sha256").hexdigest() == ours:
+            return Beside()
+        with mmap(file.fileno(), 0, access=ACCESS_READ) as raw, mmap(written.fileno(), 0, access=ACCESS_READ) as own:
+            try:
+                told = _in_parquet(raw, own, source)
+            except Unreadable:
+                told = ["parts that kveil cannot read"]
+    content = tuple(f"{path.name} holds {what}; {AGAIN}." for what in told)
+    return Beside(content, () if content else (OTHERWISE.format(path.name),))
+
+
+def _beside_cells(raw: bytes, ours: bytes, source: Source) -> list[str]:
+    """Return what a file holds beside its cells, in words."""
+    if source.kind == "csv":
+        return []
+    if source.kind == "excel":
+        return in_excel(raw, ours)
+    if source.kind in LABELLED:
+        return _in_labelled(raw, source)
+    return _in_parquet(raw, ours, source) if source.kind == "parquet" else _in_arrow(raw, ours, source.frame)
+
+
+def _in_labelled(raw: bytes, source: Source) -> list[str]:
+    from kveil.files.labelled import read_labelled
+
+    labelled = read_labelled(raw, Path(source.name))
+    told = list(labelled.notes)
+    unused = 0
+    for name, listed in labelled.listed.items():
+        shown = set(labelled.frame[name].drop_nulls().unique().to_list())
+        codes = set(labelled.labels[name]) if name in labelled.labels else set(listed)
+        unused += len(codes - shown)
+    if unused:
+        told.append(f"labels of {count(unused, 'value')} that no row shows")
+    return told
 
 
 def _is_plain(raw: bytes, source: Source, missing: str) -> bool:
@@ -81,17 +139,19 @@ def _is_plain(raw: bytes, source: Source, missing: str) -> bool:
     return len(raw) == names + cells + between and raw.count(b"\n") == lines and raw.endswith(b"\n")
 
 
-def _in_parquet(raw: bytes, ours: bytes, frame: pl.DataFrame) -> list[str]:
+def _in_parquet(raw: bytes | mmap, ours: bytes | mmap, source: Source) -> list[str]:
     parts, own = parquet_parts(raw), parquet_parts(ours)
     metadata, expected = _with_schema(parts.metadata), _with_schema(own.metadata)
     told = _metadata(metadata, expected)
     if parts.statistics:
         told.append(f"statistics of {count(parts.statistics, 'part')} of its columns")
+    column: pl.Series | None = None
     unused = 0
-    for chunk in parts.chunks:
-        column = chunk.path.split(".")[0]
-        if chunk.dictionary is not None and column in frame.columns:
-            cells = frame[column].slice(chunk.first_row, chunk.rows)
+    for chunk in sorted(parts.chunks, key=lambda chunk: chunk.path):  # so that every column is read once
+        name = chunk.path.split(".")[0]
+        if chunk.dictionary is not None and name in source.columns:
+            column = source.column(name) if column is None or column.name != name else column
+            cells = column.slice(chunk.first_row, chunk.rows)
             shown = cells.explode(empty_as_null=True) if cells.dtype == pl.List else cells
             unused += max(chunk.dictionary - shown.drop_nulls().n_unique(), 0)
     if unused:

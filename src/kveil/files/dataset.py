@@ -56,8 +56,8 @@ def read_dataset(path: Path, *, hashed: bool = False) -> tuple[pl.DataFrame, str
         part = _read_part(file)
         if hashed:
             hashes.update(hashlib.sha256(file.read_bytes()).digest())
-        parts.append(_with_folder_columns(part, file.relative_to(path) if path.is_dir() else file))
-    return _together(parts, files, path.name), hashes.hexdigest() if hashed else None
+        parts.append(with_folder_columns(part, file.relative_to(path) if path.is_dir() else file))
+    return together(parts, files, path.name), hashes.hexdigest() if hashed else None
 
 
 def _read_part(file: Path) -> pl.DataFrame:
@@ -69,7 +69,7 @@ def _read_part(file: Path) -> pl.DataFrame:
         raise FileError(f"{file.name}: the file {told}; check the folder.") from None
 
 
-def _with_folder_columns(part: pl.DataFrame, file: Path) -> pl.DataFrame:
+def with_folder_columns(part: pl.DataFrame, file: Path) -> pl.DataFrame:
     """Return a part with the columns that folders like `year=2024` stand for, as texts."""
     named = [match for folder in file.parts[:-1] if (match := re.fullmatch("([^=]+)=(.*)", folder))]
     values = {unquote(match[1]): None if match[2] == NO_VALUE else unquote(match[2]) for match in named}
@@ -78,7 +78,8 @@ def _with_folder_columns(part: pl.DataFrame, file: Path) -> pl.DataFrame:
     )
 
 
-def _together(parts: Sequence[pl.DataFrame], files: Sequence[Path], name: str) -> pl.DataFrame:
+def together(parts: Sequence[pl.DataFrame], files: Sequence[Path], name: str) -> pl.DataFrame:
+    """Return the rows of files as one table; raise DataError where their columns are not the same."""
     first = parts[0]
     for part, file in zip(parts, files, strict=True):
         if set(part.columns) != set(first.columns):

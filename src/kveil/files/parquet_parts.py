@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from mmap import mmap
 from typing import Any
 
 MAGIC = b"PAR1"
@@ -42,7 +43,7 @@ class ParquetParts:
 class _Compact:
     """A reader of Thrift's compact protocol: structures as dicts by field number."""
 
-    def __init__(self, raw: bytes, at: int) -> None:
+    def __init__(self, raw: bytes | mmap, at: int) -> None:
         self.raw, self.at = raw, at
 
     def _varint(self) -> int:
@@ -108,7 +109,7 @@ class _Compact:
             fields[number] = kind == 1 if kind in (1, 2) else self._value(kind)
 
 
-def parquet_parts(raw: bytes) -> ParquetParts:
+def parquet_parts(raw: bytes | mmap) -> ParquetParts:
     """Return what a Parquet file holds beside its cells; raise Unreadable where it is not built like one."""
     try:
         return _parts(raw)
@@ -116,7 +117,7 @@ def parquet_parts(raw: bytes) -> ParquetParts:
         raise Unreadable from None
 
 
-def _parts(raw: bytes) -> ParquetParts:
+def _parts(raw: bytes | mmap) -> ParquetParts:
     if raw[:4] != MAGIC or raw[-4:] != MAGIC:
         raise Unreadable
     size = struct.unpack_from("<i", raw, len(raw) - 8)[0]
@@ -152,7 +153,7 @@ def _key_values(entries: Any) -> dict[str, bytes]:
     return {entry[1].decode(): entry.get(2, b"") for entry in entries or ()}
 
 
-def _pages(raw: bytes, at: int, size: int) -> Iterator[dict[int, Any]]:
+def _pages(raw: bytes | mmap, at: int, size: int) -> Iterator[dict[int, Any]]:
     end = at + size
     while at < end:
         reader = _Compact(raw, at)

@@ -14,6 +14,8 @@ import polars as pl
 
 from kveil.errors import DataError
 
+TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)  # of columns that hold texts, in whatever way
+
 
 def text_of(value: Any) -> str | None:
     """Return one value as text: whole floats as ``3``, dates as ISO, booleans as ``true``/``false``."""
@@ -53,7 +55,7 @@ def as_texts(column: pl.Series) -> pl.Series:
     kind = column.dtype
     if kind == pl.String:
         return column
-    if kind == pl.Null or kind.is_integer() or kind in (pl.Boolean, pl.Categorical, pl.Enum):
+    if kind in (pl.Null, pl.Boolean) or kind.is_integer() or isinstance(kind, (pl.Categorical, pl.Enum)):
         return column.cast(pl.String)
     if kind.is_float() or kind.is_decimal() or (kind.is_temporal() and kind != pl.Duration):
         distinct = column.unique()
@@ -101,7 +103,7 @@ def fresh(column: pl.Series) -> pl.Series:
     pickles take that memory along; categories name every value the column once had; a cell without a value may still
     have one in memory.
     """
-    if column.dtype == pl.Categorical:
+    if isinstance(column.dtype, pl.Categorical):
         return column.cast(pl.String).cast(pl.Categorical)
     if column.dtype == pl.Enum:
         used = set(column.unique().cast(pl.String).drop_nulls())

@@ -9,14 +9,18 @@ from pathlib import Path
 import polars as pl
 
 from kveil.errors import DataError, FileError
-from kveil.files.reading import SEPARATORS, Source, kind_of
+from kveil.files.compressed import unpacked
+from kveil.files.csv_reading import SEPARATORS
+from kveil.files.encodings import UTF8, in_utf8
+from kveil.files.reading import read_bytes
 from kveil.files.records import records
+from kveil.files.source import Source, kind_of
 from kveil.words import count, listing
 
 LOOK = 50  # records that the separator is found from
 
 
-def read_headless(path: Path, names: Sequence[str], skip: int = 0) -> Source:
+def read_headless(path: Path, names: Sequence[str], skip: int = 0, encoding: str = UTF8) -> Source:
     """Return a CSV whose columns have the given names; the first ``skip`` lines are left out.
 
     Blanks around values are left out, and so are blank lines: files without names are often written with both.
@@ -24,17 +28,12 @@ def read_headless(path: Path, names: Sequence[str], skip: int = 0) -> Source:
     _check_names(names)
     if kind_of(path) != "csv":
         raise FileError(f"{path.name}: only a CSV can lack names of columns; leave --columns out.")
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-        text = text if "\n" in text else text.replace("\r", "\n")  # as old files have it
-    except OSError as error:
-        raise FileError(f"{path.name}: the file cannot be read ({error.strerror}); check the path.") from None
-    except UnicodeDecodeError:
-        raise FileError(f"{path.name} is not UTF-8; save the file as UTF-8 and try again.") from None
+    text = in_utf8(unpacked(read_bytes(path), path), encoding, path.name).decode()
+    text = text if "\n" in text else text.replace("\r", "\n")  # as old files have it
     separator = _find_separator(text, len(names), skip)
     rows = _rows(text, separator, names, skip, path.name)
     frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
-    return Source(path.name, frame, "csv", separator)
+    return Source(path.name, frame, "csv", separator, encoding=encoding)
 
 
 def _check_names(names: Sequence[str]) -> None:

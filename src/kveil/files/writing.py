@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import os
 import re
 import secrets
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -18,9 +19,13 @@ from typing import IO, Any, Self
 import polars as pl
 
 from kveil.errors import FileError
+from kveil.files.compressed import packed
 from kveil.files.dataset import is_dataset
-from kveil.files.reading import kind_of
+from kveil.files.reading import parse_table
+from kveil.files.source import PACKED, Labels, check_written, kind_of, suffix_of
 from kveil.files.texts import as_texts, fresh, item_texts
+
+ROWS_PER_GROUP = 131_072  # of a Parquet file, so that its bytes do not depend on how a table lay in memory
 
 
 @dataclass
@@ -111,7 +116,7 @@ class Outputs:
             else:
                 staged = self._unnamed(target, 0o600 if private else 0o666)
         except OSError as error:
-            raise _write_error(target, error) from None
+            raise write_error(target, error) from None
         self.staged.append(staged)
         return staged.file
 
@@ -135,12 +140,13 @@ class Outputs:
             file.write(content)
             file.flush()
         except OSError as error:
-            raise _write_error(target, error) from None
+            raise write_error(target, error) from None
 
-    def commit(self) -> None:
-        """Give every file its name; until here none of them can be seen.
+    def commit(self, last: Callable[[], None] | None = None) -> None:
+        """Give every file its name; until here none of them can be seen. Then do what is to come ``last``.
 
-        Where one cannot get its name, those before it are taken back, and what they replaced stands again.
+        Where one cannot get its name, or the last step fails, those before it are taken back, and what they replaced
+        stands again.
         """
         for staged in self.staged:
             try:
@@ -148,20 +154,22 @@ class Outputs:
                 if staged.regular:
                     os.fsync(staged.file.fileno())
             except OSError as error:
-                raise _write_error(staged.target, error) from None
+                raise write_error(staged.target, error) from None
         named: list[_Staged] = []
-        for staged in self.staged:
-            try:
+        try:
+            for staged in self.staged:
                 if staged.regular:
                     named.append(staged)
                     staged.keep_old()
                     staged.give_name()
-            except BaseException as error:
-                for done in reversed(named):
-                    done.take_back()
-                if isinstance(error, OSError):
-                    raise _write_error(staged.target, error) from None
-                raise
+            if last is not None:
+                last()
+        except BaseException as error:
+            for done in reversed(named):
+                done.take_back()
+            if isinstance(error, OSError):
+                raise write_error(named[-1].target, error) from None
+            raise
         for staged in named:
             if staged.replaced is not None:
                 os.unlink(staged.replaced)
@@ -189,7 +197,8 @@ def as_json(content: Mapping[str, Any], *, indent: int | None = 2) -> bytes:
     return json.dumps(content, indent=indent, ensure_ascii=False).encode() + b"\n"
 
 
-def _write_error(target: Path, error: Exception) -> FileError:
+def write_error(target: Path, error: Exception) -> FileError:
+    """Return the error about a file that the system refuses to write."""
     told = re.search(r"os error (\d+)", str(error))  # all that polars keeps of the system's reason
     reason = getattr(error, "strerror", None) or (os.strerror(int(told[1])) if told else "the system refused")
     return FileError(
@@ -201,33 +210,72 @@ def default_release(source: Path) -> Path:
     """Return where the release of a table goes when nobody says: beside it, under its name with `-release`."""
     if is_dataset(source) and not source.is_dir():
         raise FileError(f"{source.name} is a pattern, so that the release has no name of its own; give --output.")
-    return source.with_name(f"{source.stem}-release{source.suffix or '.parquet'}")
+    suffix = source.name[len(source.name) - len(suffix_of(source)) :]
+    return source.with_name(f"{source.name.removesuffix(suffix)}-release{suffix or '.parquet'}")
 
 
-def write_table(frame: pl.DataFrame, file: IO[bytes], target: Path, separator: str = ",", missing: str = "") -> str:
+def write_table(
+    frame: pl.DataFrame,
+    file: IO[bytes],
+    target: Path,
+    separator: str = ",",
+    missing: str = "",
+    labels: Labels | None = None,
+) -> str:
     """Write a release to an open file by the suffix of its target; return the SHA-256 of the bytes.
 
-    ``missing`` is what a CSV shows for a cell without a value.
+    ``missing`` is what a CSV shows for a cell without a value; ``labels`` are the codes that SPSS and Stata hold in
+    place of labels.
 
     No statistics, no metadata of other programs, no dictionaries of values that are not in the rows.
     """
     kind = kind_of(target)
+    check_written(target)
     # Texts are written by value here, so that only categories could carry something along.
     frame = frame.select(column if column.dtype == pl.String else fresh(column) for column in frame.get_columns())
     try:
         if kind == "csv":
-            _write_csv(frame, file, separator, missing)
+            _write_csv(frame, file, target, separator, missing)
         elif kind == "parquet":
-            frame.write_parquet(file, statistics=False, metadata=None)
-        else:
+            frame.write_parquet(file, statistics=False, metadata=None, row_group_size=ROWS_PER_GROUP)
+        elif kind == "arrow":
             frame.write_ipc(file, compat_level=pl.CompatLevel.oldest())
+        else:
+            _write_for_others(frame, file, target, labels or {})
         file.flush()
         if not file.seekable():
             return ""
         file.seek(0)
         return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise _write_error(target, error) from None
+        raise write_error(target, error) from None
+
+
+def _write_for_others(frame: pl.DataFrame, file: IO[bytes], target: Path, labels: Labels) -> None:
+    """Write a file of Excel, SPSS or Stata, and read it again: their cells hold less than ours."""
+    plain = frame.select(joined_items(column) if column.dtype == pl.List else column for column in frame.get_columns())
+    written = io.BytesIO()
+    if kind_of(target) == "excel":
+        from kveil.files.excel import write_excel
+
+        write_excel(plain, written)
+    else:
+        from kveil.files.labelled import write_labelled
+
+        write_labelled(plain, written, target, labels)
+    again = parse_table(written.getvalue(), target).frame
+    same = again.columns == plain.columns and again.height == plain.height
+    if not same or not all(_same_cells(plain[name], again[name]) for name in plain.columns):
+        raise FileError(
+            f"{target.name}: this kind of file cannot hold the cells of the release unchanged, such as blanks at the "
+            "end of a text; write CSV or Parquet instead."
+        )
+    file.write(written.getvalue())
+
+
+def _same_cells(one: pl.Series, other: pl.Series) -> bool:
+    """Tell whether two columns show the same texts; these files know no difference between nothing and no text."""
+    return bool((as_texts(one).fill_null("") == as_texts(other).fill_null("")).all())
 
 
 def joined_items(column: pl.Series) -> pl.Series:
@@ -237,7 +285,7 @@ def joined_items(column: pl.Series) -> pl.Series:
     return frame.select(items.alias(column.name)).to_series()
 
 
-def _write_csv(frame: pl.DataFrame, file: IO[bytes], separator: str, missing: str) -> None:
+def _write_csv(frame: pl.DataFrame, file: IO[bytes], target: Path, separator: str, missing: str) -> None:
     texts: list[pl.Series] = []
     for column in frame.get_columns():
         text = joined_items(column) if column.dtype == pl.List else as_texts(column)
@@ -247,4 +295,9 @@ def _write_csv(frame: pl.DataFrame, file: IO[bytes], separator: str, missing: st
         if frame.width > 1:
             text = text.replace({"": None})
         texts.append(text)
+    if target.suffix.lower() in PACKED:
+        plain = io.BytesIO()
+        pl.DataFrame(texts).write_csv(plain, separator=separator, line_terminator="\n")
+        file.write(packed(plain.getvalue(), target))
+        return
     pl.DataFrame(texts).write_csv(file, separator=separator, line_terminator="\n")

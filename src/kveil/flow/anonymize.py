@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from kveil.algorithms.algorithm import Algorithm
 from kveil.algorithms.registry import loops_of
-from kveil.choose import attempt, candidates
-from kveil.errors import FileError, NotVerified, PolicyError
-from kveil.files import Outputs, Source, as_json, kind_of, write_table
-from kveil.flow.inputs import check_input, check_targets, read, with_algorithm
+from kveil.choose import Attempt, attempt, candidates
+from kveil.databases import Place
+from kveil.engines.choosing import store_of
+from kveil.engines.memory import MemoryStore
+from kveil.engines.store import ReleaseFile, Store
+from kveil.errors import NotVerified, PolicyError
+from kveil.files import Outputs, Source, as_json
+from kveil.flow.inputs import check_input, check_targets, table_of, with_algorithm
+from kveil.flow.outputs import Destination, check_destination
 from kveil.flow.publish import policy_sha256
 from kveil.flow.result import Result, without_names
 from kveil.flow.stages import Stages
-from kveil.frames import from_frame, to_frame
+from kveil.frames import to_frame
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
 from kveil.report.account import Account, make_account
@@ -28,6 +33,8 @@ from kveil.report.run import Run
 from kveil.report.warn import evidence_of, owners_warnings, release_warnings
 from kveil.table.decode import decode
 from kveil.table.encode import encode
+from kveil.table.table import Table
+from kveil.table.tuples import in_tuples
 from kveil.verifier.labels import telling_labels
 from kveil.verifier.release import lay_beside, verify_rows
 
@@ -39,12 +46,12 @@ if TYPE_CHECKING:  # imported by the runs that need them, which few do
 
 @dataclass(frozen=True)
 class Targets:
-    """The files that a run writes: the release, and beside it what is asked for.
+    """What a run writes: the release, as a file or a table of a database, and beside it what is asked for.
 
     Account, owner's file and report are for the owner's eyes, unless the report is ``public``.
     """
 
-    release: Path
+    release: Place
     receipt: Path | None = None
     account: Path | None = None
     owner: Path | None = None
@@ -52,11 +59,10 @@ class Targets:
     public: bool = False
     archive: Path | None = None  # a folder, which keeps what later releases need
 
-    def all(self) -> Iterator[tuple[Path, bool]]:
-        """Return each file with whether it is private, in the order in which they get their names: the release last."""
-        beside = ((self.receipt, False), (self.account, True), (self.owner, True), (self.report, not self.public))
-        yield from ((target, private) for target, private in beside if target is not None)
-        yield self.release, False
+    def beside(self) -> Iterator[tuple[Path, bool]]:
+        """Return each file beside the release, with whether it is private."""
+        files = ((self.receipt, False), (self.account, True), (self.owner, True), (self.report, not self.public))
+        yield from ((target, private) for target, private in files if target is not None)
 
 
 def anonymize(
@@ -76,7 +82,8 @@ def anonymize(
     stages = Stages(silent)
     policy = with_algorithm(policy, algorithm)
     earlier = _earlier_releases(policy, [Path(folder) for folder in previous])
-    run = _release(from_frame(frame), policy, _able(policy, earlier), stages, bounded=bound, earlier=earlier)
+    asked = _Request(policy, _able(policy, earlier), bound, earlier)
+    run = _release(table_of(frame, policy), asked, stages, MemoryStore(), None)
     data = to_frame(run.source, run.release.columns, run.release.source_rows)
     stages.end("write")
     account = make_account(run, seconds=stages.seconds, release_sha256=None)
@@ -101,7 +108,7 @@ def _able(policy: Policy, earlier: EarlierReleases | None) -> list[Algorithm]:
 
 def anonymize_file(
     policy: Policy,
-    path: Path,
+    path: Place,
     targets: Targets,
     *,
     bounded: bool = False,
@@ -114,29 +121,31 @@ def anonymize_file(
     """
     stages = Stages(progress)
     earlier = _earlier_releases(policy, previous)
-    able = _able(policy, earlier)
-    kind_of(targets.release)
-    check_targets(policy, path, [target for target, _ in targets.all()])
-    with _adding_to(targets.archive, policy, earlier) as additions, Outputs() as outputs:
+    asked = _Request(policy, _able(policy, earlier), bounded, earlier)
+    check_destination(targets.release)
+    chosen = store_of(policy, [path], output=targets.release, local=_only_local(targets, earlier))
+    check_targets(policy, path, [*(target for target, _ in targets.beside()), targets.release])
+    with _adding_to(targets.archive, policy, earlier) as additions, Outputs() as outputs, ExitStack() as exits:
         # Opened first: a folder that cannot be written to should not cost a whole run.
         if additions is not None:
             additions.stage(outputs)
-        files = {target: outputs.open(target, private=private) for target, private in targets.all()}
+        files = {target: outputs.open(target, private=private) for target, private in targets.beside()}
+        destination = exits.enter_context(Destination(targets.release, outputs))  # the last to get its name
         stages.begin("reading")
-        source = read(policy, path, hashed=targets.owner is not None or additions is not None)
+        source = chosen.store.read(policy, path, hashed=targets.owner is not None or additions is not None)
         people = None if additions is None else additions.people_of(source, policy)
-        run = _release(source, policy, able, stages, bounded=bounded, earlier=earlier)
+        run = _release(source, asked, stages, chosen.store, destination.file)
         stages.begin("writing")
-        written = run.released.frame, files[targets.release], targets.release
-        digest = write_table(*written, source.separator, policy.data.missing[0])
+        digest = run.release_sha256 or destination.write(run.released.frame, source, policy)
         stages.end("write")
+        run.private_warnings.extend([] if chosen.why is None else [chosen.why])
         account = make_account(run, seconds=stages.seconds, release_sha256=digest)
         for target, content in _beside(run, account, targets, stages.progress):
             outputs.write(files[target], content)
         if additions is not None and people is not None:
-            entry = _entry(run, account, people.gather(run.release.rows), files[targets.release], targets.release)
+            entry = _entry(run, account, people.gather(run.release.rows), destination)
             additions.write(entry, outputs)
-        outputs.commit()
+        destination.commit()
     return account
 
 
@@ -156,32 +165,54 @@ def _adding_to(
     return adding_to(folder, [] if earlier is None else [earlier.archive])
 
 
-def _release(
-    source: Source,
-    policy: Policy,
-    able: Sequence[Algorithm],
-    stages: Stages,
-    *,
-    bounded: bool,
-    earlier: EarlierReleases | None,
-) -> Run:
+@dataclass(frozen=True)
+class _Request:
+    """What a run is asked for: a policy, the algorithms its choice stands for, a bound, and earlier releases."""
+
+    policy: Policy
+    able: Sequence[Algorithm]
+    bounded: bool
+    earlier: EarlierReleases | None
+
+
+def _only_local(targets: Targets, earlier: EarlierReleases | None) -> str:
+    """Return the first thing a run is asked for that only the local engine can do, nothing where there is none."""
+    for wanted, what in ((targets.report, "--report"), (targets.archive, "--archive"), (earlier, "--previous")):
+        if wanted is not None:
+            return what
+    return ""
+
+
+def _solved(table: Table, able: Sequence[Algorithm], told: Progress, *, by_tuples: bool) -> Attempt:
+    """Return what the algorithms find; on tuples with counts, where that is the same for all of them."""
+    if not by_tuples or "refine" in table.policy.algorithm.options or not all(one.on_tuples for one in able):
+        return attempt(table, able, told)
+    tuples = in_tuples(table)
+    found = attempt(tuples.table, able, told)
+    return replace(found, solution=found.solution.spread(tuples.of_row))
+
+
+def _release(source: Source, asked: _Request, stages: Stages, store: Store, out: ReleaseFile | None) -> Run:
     """Make and verify a release of a table, alone and together with earlier ones."""
+    policy, earlier = asked.policy, asked.earlier
     stages.begin("encoding")
     table = encode(source, policy)
     check_input(source, table)
     stages.end("read")
     together = people = None
-    told = stages.told_when_compiling(loops_of(policy, able))
+    told = stages.told_when_compiling(loops_of(policy, asked.able))
     if earlier is None:
-        chosen = attempt(table, able, told)
+        chosen = _solved(table, asked.able, told, by_tuples=store.by_tuples)
     else:
         people = earlier.people_of(source, policy)
-        together = earlier.attempt(table, people, able, told)
+        together = earlier.attempt(table, people, asked.able, told)
         chosen = together.attempt
     release = decode(source, table, chosen.solution)
     stages.end("solve")
+    laid = store.lay_out(policy, source, release, out)
+    stages.end("write")
     stages.begin("verifying")
-    released = Source("the release", release.frame(source), source.kind, source.separator)
+    released = laid.source
     aligned = lay_beside(released, source, release.rows, policy)
     verdict = verify_rows(released, aligned.rows, policy, aligned)
     if earlier is not None and people is not None:
@@ -194,29 +225,28 @@ def _release(
             f"kveil made a release that its own verifier refuses ({verdict.findings[0].rstrip('.')}); nothing was "
             "written. This is a defect of kveil: please report the policy."
         )
-    warnings = release_warnings(released.frame, policy, release.labels)
+    warnings = release_warnings(released, policy, release.labels)
     private_warnings = owners_warnings(evidence_of(policy, aligned))
     private_warnings += [] if together is None else together.warnings(table.noun)
     stages.end("verify")
     least = None
-    if bounded:
+    if asked.bounded:
         from kveil.algorithms.bound.bound import lower_bound
 
         least = lower_bound(table, stages.progress)
         stages.end("solve")
     digest = policy_sha256(policy, aligned.rows)
-    return Run(source, table, chosen, release, aligned, verdict, warnings, private_warnings, digest, least)
+    told_of = warnings, private_warnings, digest, least, store.engine, laid.sha256
+    return Run(source, table, chosen, release, aligned, verdict, *told_of)
 
 
-def _entry(run: Run, account: Account, people: pl.Series, file: IO[bytes], target: Path) -> Entry:
+def _entry(run: Run, account: Account, people: pl.Series, destination: Destination) -> Entry:
     """Return what an archive keeps of a run."""
     from kveil.archive import Entry
 
-    if not file.seekable():
-        raise FileError(f"{target.name} is a pipe, and an archive keeps the release as a file; name a regular file.")
-    file.seek(0)
     owner = run.owner(account["sha256"]["release"]).as_json()
-    return Entry(run.policy, file.read(), target.suffix.lower(), make_receipt(account, run), account, owner, people)
+    content, suffix = destination.content(run.released.frame)
+    return Entry(run.policy, content, suffix, make_receipt(account, run), account, owner, people)
 
 
 def _beside(run: Run, account: Account, targets: Targets, progress: Progress) -> Iterator[tuple[Path, bytes]]:

@@ -14,9 +14,10 @@ from kveil.archive import Archive, Archived
 from kveil.arrays import Bools, Ints, Longs
 from kveil.choose import attempt, candidates
 from kveil.errors import DataError, NotVerified, Unmeetable
-from kveil.files import Outputs, Source, as_texts, joined_items, kind_of, write_table
+from kveil.files import Outputs, Source, as_texts, check_written, joined_items
 from kveil.flow.archive import release_of
 from kveil.flow.inputs import read
+from kveil.flow.outputs import write_release
 from kveil.flow.stages import Stages
 from kveil.measures import measure
 from kveil.policy.components import largest_k, most_suppressed
@@ -66,7 +67,7 @@ def apply_file(asked: Application, path: Path, output: Path, *, progress: Progre
     Old and new together satisfy the whole policy, within its limit; nothing is written before that is verified.
     """
     stages = Stages(progress)
-    kind_of(output)
+    check_written(output)
     archived = release_of(Archive.open(asked.folder), asked.number)
     policy = archived.policy
     stages.begin("reading")
@@ -81,7 +82,7 @@ def apply_file(asked: Application, path: Path, output: Path, *, progress: Progre
     _check_truth(released, source, archived, release.rows)
     guarantees = [] if asked.levels else _check_together(released, archived)
     with Outputs() as outputs:
-        digest = write_table(released.frame, outputs.open(output), output, source.separator, policy.data.missing[0])
+        digest = write_release(released.frame, source, policy, outputs.open(output), output)
         outputs.commit()
     out = int(applied.solution.suppressed_anywhere.sum())
     counts = {"input": table.records, "released": table.records - out, "suppressed": out}

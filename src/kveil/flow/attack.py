@@ -11,9 +11,9 @@ from pathlib import Path
 import polars as pl
 
 from kveil.arrays import Longs
-from kveil.attack.attacks import Attacks
-from kveil.attack.play import Means, play
-from kveil.attack.several import SideBySide
+from kveil.attacker.attacks import Attacks
+from kveil.attacker.play import Means, play
+from kveil.attacker.several import SideBySide
 from kveil.errors import KveilError
 from kveil.files import Source, check_columns
 from kveil.flow.inputs import check_released, rows_of

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kveil.algorithms.bound.bound import Bound, lower_bound
-from kveil.flow.inputs import check_input
-from kveil.frames import from_frame
+from kveil.flow.inputs import check_input, table_of
 from kveil.policy.model import Policy
 from kveil.progress import silent
 from kveil.table.encode import encode
@@ -18,7 +17,7 @@ def bound(frame: Any, policy: Policy) -> Bound:
     It needs no release: `at_least` is in the policy's loss, a share for `ncp` and `precision` (1 − precision), a total
     for `il`.
     """
-    source = from_frame(frame)
+    source = table_of(frame, policy)
     table = encode(source, policy)
     check_input(source, table)
     return lower_bound(table, silent)

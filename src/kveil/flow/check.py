@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
@@ -13,9 +12,10 @@ from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.limits import MamGroups, is_bounded, mam_groups
 from kveil.algorithms.registry import honouring
 from kveil.arrays import Bools, Ints
-from kveil.attack.risk import raw_risk
+from kveil.attacker.risk import raw_risk
+from kveil.databases import Place
 from kveil.errors import Refused, Unmeetable
-from kveil.flow.inputs import check_input, input_path, read
+from kveil.flow.inputs import check_input, input_path, store_for
 from kveil.models.groups import AtLeastK
 from kveil.models.of_policy import sensitive_pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
@@ -77,10 +77,11 @@ class Check(TypedDict):
     warnings: list[str]
 
 
-def check_file(policy: Policy, given: Path | None = None, *, progress: Progress = silent) -> Check:
+def check_file(policy: Policy, given: Place | None = None, *, progress: Progress = silent) -> Check:
     """Return what a policy forces on its table; ``possible`` tells whether anything can meet it."""
     progress("reading")
-    source = read(policy, input_path(policy, given))
+    path = input_path(policy, given)
+    source = store_for(policy, path).read(policy, path)
     progress("encoding")
     table = encode(source, policy)
     impossible = []

@@ -10,10 +10,11 @@ from typing import Any, NotRequired, TypedDict
 import polars as pl
 
 from kveil.algorithms.registry import loops_of
-from kveil.choose import Trial, named, trials
+from kveil.choose import Allowance, Trial, named, trials
+from kveil.databases import Place
+from kveil.errors import Refused
 from kveil.files import Outputs, Source
-from kveil.flow.inputs import check_input, check_targets, input_path, read
-from kveil.frames import from_frame
+from kveil.flow.inputs import check_input, check_targets, input_path, read, table_of
 from kveil.kernels.compiling import compile_some
 from kveil.measures import LossFigures
 from kveil.policy.model import Policy
@@ -21,6 +22,8 @@ from kveil.progress import Progress, silent
 from kveil.table.decode import decode
 from kveil.table.encode import encode
 from kveil.table.table import Table
+from kveil.utility.prediction import Examiner, PredictionFigures, ask
+from kveil.utility.queries import Query, QueryError, query_error, told, workload
 from kveil.verifier import verify_release
 
 
@@ -37,20 +40,40 @@ class ComparisonEntry(TypedDict):
     suppressed: NotRequired[int]
     suppressed_share: NotRequired[float]
     groups: NotRequired[int]
+    query_error: NotRequired[QueryError | None]
+    prediction: NotRequired[float | None]
+    cut: NotRequired[bool]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """On which terms algorithms are compared.
+
+    ``seconds`` is for all together, ``seconds_each`` for each of them; ``refine`` is the effort, counted in tries and
+    not in time, that each spends on refining what it found. ``predict`` is the column that models are trained for.
+    """
+
+    seconds: float | None = None
+    seconds_each: float | None = None
+    refine: str | None = None
+    predict: str | None = None
 
 
 @dataclass(frozen=True)
 class Comparison:
     """What each algorithm made of a table, the smallest loss first, those without a release last.
 
-    ``loss`` is the measure the policy minimizes. Every entry of ``algorithms`` is plain data without a value of
-    the table.
+    ``loss`` is the measure the policy minimizes, ``queries`` the workload of counts in a sentence, ``prediction`` what
+    was predicted from each release, if anything was. Every entry of ``algorithms`` is plain data without a value of the
+    table.
     """
 
     loss: str
     rows: int
     noun: str
     algorithms: list[ComparisonEntry]
+    queries: str | None = None
+    prediction: PredictionFigures | None = None
 
     @property
     def best(self) -> str | None:
@@ -62,7 +85,14 @@ class Comparison:
 
     def as_json(self) -> dict[str, Any]:
         """Return the comparison as plain data."""
-        return {"loss": self.loss, self.noun + "s": self.rows, "best": self.best, "algorithms": self.algorithms}
+        return {
+            "loss": self.loss,
+            self.noun + "s": self.rows,
+            "best": self.best,
+            "queries": self.queries,
+            "prediction": self.prediction,
+            "algorithms": self.algorithms,
+        }
 
     def _repr_html_(self) -> str:
         from kveil.notebook import comparison_html
@@ -71,13 +101,31 @@ class Comparison:
 
 
 def compare(
-    frame: Any, policy: Policy, algorithms: Sequence[str] | None = None, *, seconds: float | None = None
+    frame: Any,
+    policy: Policy,
+    algorithms: Sequence[str] | None = None,
+    *,
+    seconds: float | None = None,
+    seconds_each: float | None = None,
+    predict: str | None = None,
 ) -> Comparison:
     """Compare algorithms on a pandas, Polars or PyArrow table; by default all that honour the policy.
 
-    ``seconds`` is the time for all of them together; what is not done by then is stopped and said so.
+    ``seconds`` is the time for all of them together, ``seconds_each`` for each; what is not done by then is stopped and
+    said so. ``predict`` names a released column: a third of the records is held out, and models that are trained on
+    each release are tested on it (with scikit-learn).
     """
-    return compare_source(from_frame(frame), policy, algorithms, seconds=seconds)
+    return compare_source(
+        table_of(frame, policy), policy, algorithms, terms=Terms(seconds, seconds_each, predict=predict)
+    )
+
+
+def _check_policy(policy: Policy) -> None:
+    if policy.previous:
+        raise Refused(
+            "the policy names earlier releases under `previous`, which compare does not honour; compare under a policy "
+            "without that key, and let anonymize hold the release together with them."
+        )
 
 
 def compare_source(
@@ -85,21 +133,31 @@ def compare_source(
     policy: Policy,
     algorithms: Sequence[str] | None = None,
     *,
-    seconds: float | None = None,
+    terms: Terms | None = None,
     progress: Progress = silent,
 ) -> Comparison:
     """Compare algorithms on a table that has been read."""
+    _check_policy(policy)
+    terms = terms or Terms()
     able, unable = named(policy, algorithms)
+    question = None if terms.predict is None else ask(source, policy, terms.predict)
+    if question is not None:
+        source = question.train
     progress("encoding")
     table = encode(source, policy)
     check_input(source, table)
     progress("loading the kernels")
     compile_some(loops_of(policy, able))  # so that the first algorithm does not pay for all
-    options = {a.name: policy.algorithm.options if a.name == policy.algorithm.name else {} for a in able}
+    options = {a.name: dict(policy.algorithm.options) if a.name == policy.algorithm.name else {} for a in able}
+    if terms.refine is not None:
+        options = {name: own | {"refine": terms.refine} for name, own in options.items()}
+    tests = _Tests(workload(table, int(policy.seed)), None if question is None else Examiner.of(question, table))
+    clock = terms.seconds is not None or terms.seconds_each is not None
+    allowance = Allowance(terms.seconds, terms.seconds_each, spare=algorithms is None and not clock)
     entries: list[ComparisonEntry] = []
-    for trial in trials(table, able, options, progress, seconds=seconds):
+    for trial in trials(table, able, options, progress, allowance):
         progress(f"verifying {trial.algorithm.name}")
-        entries.append(_entry(source, table, trial))
+        entries.append(_entry(source, table, trial, tests))
     sign = -1 if policy.loss == "precision" else 1
 
     def order(entry: ComparisonEntry) -> tuple[bool, float]:
@@ -107,19 +165,27 @@ def compare_source(
 
     entries.sort(key=order)  # stable: of equals the first of the registry comes first
     entries += [{"algorithm": name, "solved": False, "seconds": 0.0, "reason": reason} for name, reason in unable]
-    return Comparison(policy.loss, table.records, "record" if table.persons is None else "individual", entries)
+    return Comparison(
+        policy.loss,
+        table.records,
+        table.noun,
+        entries,
+        told(table, int(policy.seed)) if tests.queries else None,
+        None if tests.examiner is None else tests.examiner.figures(),
+    )
 
 
 def compare_file(
     policy: Policy,
-    path: Path | None = None,
+    path: Place | None = None,
     algorithms: Sequence[str] | None = None,
     *,
-    seconds: float | None = None,
+    terms: Terms | None = None,
     progress: Progress = silent,
     report: Path | None = None,
 ) -> Comparison:
     """Compare algorithms on a file, and write the comparison as a page where one is asked for."""
+    _check_policy(policy)
     source = input_path(policy, path)
     named(policy, algorithms)  # refused before the table is read
     with Outputs() as outputs:
@@ -128,7 +194,7 @@ def compare_file(
             check_targets(policy, source, [report])
             page = outputs.open(report)
         progress("reading")
-        comparison = compare_source(read(policy, source), policy, algorithms, seconds=seconds, progress=progress)
+        comparison = compare_source(read(policy, source), policy, algorithms, terms=terms, progress=progress)
         if page is not None:
             from kveil.report.page import comparison_page
 
@@ -143,7 +209,15 @@ def _groups(frame: pl.DataFrame, names: list[str]) -> int:
     return frame.select(names).n_unique() if names and frame.height else min(frame.height, 1)
 
 
-def _entry(source: Source, table: Table, trial: Trial) -> ComparisonEntry:
+@dataclass(frozen=True)
+class _Tests:
+    """What every release is asked: counts, and a model's predictions where that is wanted."""
+
+    queries: list[Query]
+    examiner: Examiner | None
+
+
+def _entry(source: Source, table: Table, trial: Trial, tests: _Tests) -> ComparisonEntry:
     name, solved = trial.algorithm.name, trial.solved
     if solved is None:
         return {"algorithm": name, "solved": False, "seconds": trial.seconds, "reason": trial.reason}
@@ -152,7 +226,7 @@ def _entry(source: Source, table: Table, trial: Trial) -> ComparisonEntry:
     released = Source("the release", frame, source.kind, source.separator)
     verdict = verify_release(released, table.policy, source, release.rows)
     gone = int(solved.solution.suppressed_anywhere.sum())
-    return {
+    entry: ComparisonEntry = {
         "algorithm": name,
         "solved": True,
         "holds": verdict.holds,
@@ -162,4 +236,10 @@ def _entry(source: Source, table: Table, trial: Trial) -> ComparisonEntry:
         "suppressed_share": gone / table.records if table.records else 0.0,
         "groups": _groups(frame, table.policy.quasi_identifiers),
         "seconds": trial.seconds,
+        "query_error": query_error(table, solved.solution, tests.queries),
     }
+    if tests.examiner is not None:
+        entry["prediction"] = tests.examiner.score(solved.solution)
+    if trial.cut:
+        entry |= {"cut": True, "reason": trial.reason}
+    return entry

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
+from kveil.databases import Place
 from kveil.discover.describe import describe_rules
-from kveil.files import read_table
-from kveil.flow.inputs import input_path, read
+from kveil.flow.inputs import input_path, read, read_any
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
 
 
 def dependencies_of_file(
-    path: Path, columns: Sequence[str] | None = None, *, progress: Progress = silent
+    place: Place, columns: Sequence[str] | None = None, *, progress: Progress = silent
 ) -> dict[str, Any]:
     """Return the rules that hold in a table by itself."""
     progress("reading")
-    return describe_rules(read_table(path), None, columns, progress=progress)
+    return describe_rules(read_any(place), None, columns, progress=progress)
 
 
 def dependencies_of_policy(
-    policy: Policy, path: Path | None = None, columns: Sequence[str] | None = None, *, progress: Progress = silent
+    policy: Policy, path: Place | None = None, columns: Sequence[str] | None = None, *, progress: Progress = silent
 ) -> dict[str, Any]:
     """Return the rules that hold in a policy's table, or in another one, and how the declared ones stand."""
     progress("reading")

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from kveil.databases import Place
 from kveil.errors import DataError, FileError
 from kveil.exchange.anjana_script import policy_of, read_script
 from kveil.exchange.arx_builder import read_builder
@@ -21,7 +22,7 @@ from kveil.flow.inputs import input_path, read
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
 from kveil.policy.written import flow_text, hierarchy_csv, hierarchy_file_name
-from kveil.suggest.write import relative
+from kveil.suggestion.write import relative
 from kveil.table.encode import encode
 
 
@@ -130,7 +131,7 @@ def import_hierarchy(file: Path) -> str:
     return hierarchy_csv(as_tree(rows, file.name))
 
 
-def export_arx(policy_path: Path, folder: Path, *, data: Path | None = None, force: bool = False) -> ForArx:
+def export_arx(policy_path: Path, folder: Path, *, data: Place | None = None, force: bool = False) -> ForArx:
     """Write the hierarchies of a policy as ARX reads them, and return what else to set there."""
     policy = Policy.load(policy_path)
     source = read(policy, input_path(policy, data))

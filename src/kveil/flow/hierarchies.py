@@ -17,6 +17,7 @@ from rich.tree import Tree as Drawing
 
 from kveil.errors import DataError, PolicyError
 from kveil.files import read_table
+from kveil.flow.inputs import input_path, read
 from kveil.policy.attributes import STAR, Attribute, Ranges
 from kveil.policy.builders import balanced_lines, build_lines
 from kveil.policy.hierarchy import read_hierarchy_file
@@ -52,7 +53,7 @@ def hierarchy_of(file: Path, attribute: str | None) -> Lines:
         raise PolicyError(f"{attribute} has `ranges`, which has no tree to show.")
     if policy.data.path is None:
         raise PolicyError(f"the hierarchy of {attribute} is built from data, and the policy names no data.path.")
-    source = read_table(policy.folder / policy.data.path, policy.data.separator, policy.attributes)
+    source = read(policy, input_path(policy, None))
     if attribute not in source.frame.columns:
         raise DataError(f"{source.name} has no column {attribute!r}.")
     values = [v for v in source.texts(attribute).drop_nulls().unique().to_list() if v not in policy.data.missing]

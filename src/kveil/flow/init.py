@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from kveil.algorithms.registry import honouring
-from kveil.choose import MOST_EFFORT, trials
+from kveil.choose import MOST_EFFORT, Allowance, trials
+from kveil.databases import Place
 from kveil.errors import DataError, FileError, KveilError, NotVerified
-from kveil.files import Outputs, Source, read_table, write_table
+from kveil.files import Outputs, Source, numbers_with_commas, with_points, write_table
 from kveil.files.without_names import read_headless
+from kveil.flow.inputs import read_any
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
-from kveil.suggest import Suggestion, policy_text, suggest
-from kveil.suggest.propose import Correct
-from kveil.suggest.write import relative
+from kveil.suggestion import Suggestion, policy_text, suggest
+from kveil.suggestion.propose import Correct
+from kveil.suggestion.write import relative
 from kveil.table.encode import encode
 from kveil.table.table import Table
 
@@ -77,37 +79,42 @@ def _can_be_met(table: Table) -> bool:
     able = [a for a in honoured if a.effort is None or a.effort(table) <= MOST_EFFORT] or honoured
     able.sort(key=lambda algorithm: algorithm.name != "mondrian")  # the quickest of those that honour most
     patience = PATIENCE if table.records > SMALL else None
-    return any(trial.solved is not None or trial.late for trial in trials(table, able, {}, silent, seconds=patience))
+    ran = trials(table, able, {}, silent, Allowance(patience))
+    return any(trial.solved is not None or trial.late for trial in ran)
 
 
 @dataclass(frozen=True)
-class Names:
-    """Names for the columns of a file that has none, and how many lines to leave out before its first record."""
+class FileForm:
+    """What a file does not say of itself: its encoding, and names for columns that it has none of.
 
-    columns: Sequence[str]
+    ``skip`` is how many lines to leave out before the first record where names are given.
+    """
+
+    columns: Sequence[str] | None = None
     skip: int = 0
+    encoding: str = "utf-8"
 
 
 def start(
-    data: Path,
+    data: Place,
     output: Path | None,
     *,
     force: bool = False,
     correct: Correct | None = None,
-    names: Names | None = None,
+    form: FileForm = FileForm(),  # noqa: B008 (frozen)
     progress: Progress = silent,
 ) -> Started:
     """Suggest a policy for a file and write it, with its hierarchy files, where an output is named.
 
     Nothing that exists is replaced unless forced, since somebody may have worked on it, and never the table itself. A
-    file without a line of names is given ``names``; a copy with them is written beside the policy, which then speaks
-    of the copy.
+    file without a line of names is given some by its ``form``; a copy with them is written beside the policy, which
+    then speaks of the copy.
     """
-    copy = None if names is None else _copy_of(data, output)
+    copy = None if form.columns is None else _copy_of(data, output)
     _check_targets(data, [path for path in (output, copy) if path is not None], force=force)
     folder = output.parent if output is not None else Path.cwd()
     progress("reading")
-    source = _read(data) if names is None else read_headless(data, names.columns, names.skip)
+    source = _read(data, form)
     progress("looking at the columns")
     suggestion = suggest(source, correct)
     progress("trying the policy")
@@ -124,19 +131,24 @@ def start(
     return started
 
 
-def _check_targets(data: Path, targets: list[Path], *, force: bool) -> None:
+def _check_targets(data: Place, targets: list[Path], *, force: bool) -> None:
     """Raise FileError where a file that is to be written exists, unless forced, or is the table itself, in any case."""
     for target in targets:
-        if target.exists() and data.exists() and target.samefile(data):
+        if isinstance(data, Path) and target.exists() and data.exists() and target.samefile(data):
             raise FileError(f"{target.name} is the table itself and is never replaced; name another file with -o.")
         if target.exists() and not force:
             raise FileError(f"{target.name} exists already; name another file with -o, or replace it with --force.")
 
 
-def _read(data: Path) -> Source:
+def _read(data: Place, form: FileForm) -> Source:
     """Read a table; where its line of names cannot be used, say how to give other names."""
+    if form.columns is not None:
+        if not isinstance(data, Path):
+            raise DataError("a table of a database has names of columns; leave --columns out.")
+        return replace(read_headless(data, form.columns, form.skip, form.encoding), encoding="utf-8")  # as the copy is
     try:
-        return read_table(data)
+        source = read_any(data, encoding=form.encoding)
+        return with_points(source, numbers_with_commas(source.frame), ("",))
     except FileError:  # it is not there, or no table: other names for its columns would not help
         raise
     except DataError as error:
@@ -145,14 +157,19 @@ def _read(data: Path) -> Source:
         ) from None
 
 
-def _copy_of(data: Path, output: Path | None) -> Path:
+def _copy_of(data: Place, output: Path | None) -> Path:
     """Return where the copy with names goes."""
     if output is None:
         raise FileError("--columns writes a copy of the table with its names beside the policy; give -o too.")
-    return output.parent / f"{data.stem}-named.csv"
+    return output.parent / f"{data.stem if isinstance(data, Path) else 'table'}-named.csv"
 
 
-def _suggested(suggestion: Suggestion, data: Path, folder: Path, output: Path | None) -> Started:
+def _written(data: Place, folder: Path) -> str:
+    """Return a table's place as a policy in a folder writes it."""
+    return relative(data, folder) if isinstance(data, Path) else data.written_from(folder)
+
+
+def _suggested(suggestion: Suggestion, data: Place, folder: Path, output: Path | None) -> Started:
     """Return the policy with the first suppression limit under which it can be met.
 
     Where the table cannot keep a model for every sensitive attribute, it is asked for those of a few.
@@ -162,7 +179,7 @@ def _suggested(suggestion: Suggestion, data: Path, folder: Path, output: Path | 
     tried += [(min(asked, FEW_MODELS), limit) for limit in LIMITS]
     for most, limit in tried:
         limited = replace(suggestion, limit=limit, most=most)
-        text, files = policy_text(limited, relative(data, folder), None if output is None else output.stem)
+        text, files = policy_text(limited, _written(data, folder), None if output is None else output.stem)
         started = Started(limited, text, files)
         if _can_be_met(_read_back(started, folder)):
             break

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from kveil.arrays import Longs
+from kveil.databases import Place, parse_place, read_database
+from kveil.engines.choosing import store_of
+from kveil.engines.memory import MemoryStore, numbers_held
+from kveil.engines.store import Store
 from kveil.errors import DataError, PolicyError, Unmeetable
 from kveil.files import Source, dataset_files, is_dataset, read_table
-from kveil.policy.components import largest_k
+from kveil.frames import from_frame
+from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.keys import ALGORITHM_NAMES, AlgorithmChoice
 from kveil.policy.model import Policy
+from kveil.policy.privacy import LDiversity, PSensitive
 from kveil.report.owner import Owner
 from kveil.table.table import Table
 from kveil.verifier.dependencies import check_dependency
@@ -20,18 +27,36 @@ from kveil.verifier.rows import original_rows, release_rows, rule_texts
 from kveil.words import count, did_you_mean, listing
 
 
-def input_path(policy: Policy, given: Path | None) -> Path:
-    """Return the file to read: what the command line gives, else what the policy names."""
+def input_path(policy: Policy, given: Place | None) -> Place:
+    """Return the table to read: what the command line gives, else what the policy names."""
     if given is not None:
         return given
     if policy.data.path is None:
         raise DataError("the policy names no data.path; add it, or give --input.")
-    return policy.folder / policy.data.path
+    return parse_place(policy.data.path, policy.folder)
 
 
-def read(policy: Policy, path: Path, *, hashed: bool = False) -> Source:
+def read(policy: Policy, path: Place, *, hashed: bool = False) -> Source:
     """Read a table that a policy speaks about."""
-    return read_table(path, policy.data.separator, policy.attributes, hashed)
+    return MemoryStore().read(policy, path, hashed=hashed)
+
+
+def read_release(policy: Policy, path: Place, *, hashed: bool = False) -> Source:
+    """Read a release, which is in UTF-8 whatever the original is in."""
+    return MemoryStore().read_release(policy, path, hashed=hashed)
+
+
+def table_of(frame: Any, policy: Policy) -> Source:
+    """Return a frame that a policy speaks about as a source."""
+    return numbers_held(from_frame(frame), policy)
+
+
+def store_for(policy: Policy, *places: Place | None, local: str = "") -> Store:
+    """Return where tables are held that are only read: by the engine that the policy asks for, or that they need.
+
+    ``local`` names something that is asked for and that only the local engine can do.
+    """
+    return store_of(policy, [place for place in places if place is not None], local=local).store
 
 
 def with_algorithm(policy: Policy, name: str | None) -> Policy:
@@ -44,16 +69,27 @@ def with_algorithm(policy: Policy, name: str | None) -> Policy:
     return policy.model_copy(update={"algorithm": AlgorithmChoice(name=name)})
 
 
-def check_targets(policy: Policy, source: Path, targets: Iterable[Path | None]) -> None:
+def check_targets(policy: Policy, source: Place, targets: Iterable[Place | None]) -> None:
     """Raise DataError where two outputs are one file, or one of them is what the run reads."""
-    read = dataset_files(source) if is_dataset(source) else [source]
-    inputs = {path.resolve() for path in (*read, *policy.files)}
-    written = [path.resolve() for path in targets if path is not None]
+    read: Sequence[Place] = [source]
+    if isinstance(source, Path) and is_dataset(source):
+        read = dataset_files(source)
+    inputs = {_resolved(place) for place in (*read, *policy.files)}
+    written = [_resolved(place) for place in targets if place is not None]
     if len(set(written)) < len(written) or inputs.intersection(written):
         raise DataError(
             "all outputs must be different files, none of them the input, the policy or a hierarchy; "
             "change one of the names."
         )
+
+
+def _resolved(place: Place) -> Place:
+    return place.resolve() if isinstance(place, Path) else place
+
+
+def read_any(place: Place, *, encoding: str = "utf-8") -> Source:
+    """Read a table that no policy speaks about yet."""
+    return read_table(place, encoding=encoding) if isinstance(place, Path) else read_database(place)
 
 
 def check_input(source: Source, table: Table) -> None:
@@ -65,6 +101,7 @@ def check_input(source: Source, table: Table) -> None:
             f"{source.name} has {count(table.records, table.noun)}, fewer than k = {k}: no group can have {k} members; "
             "lower k or add records."
         )
+    _check_values(source, table)
     if policy.dependencies:
         texts = rule_texts(source, policy)
         for rule in policy.dependencies:
@@ -73,6 +110,22 @@ def check_input(source: Source, table: Table) -> None:
                 raise DataError(
                     f"{source.name} itself breaks the dependency {rule.rule} for "
                     f"{count(checked['broken'], 'left side')}; correct the data or take the rule out."
+                )
+
+
+def _check_values(source: Source, table: Table) -> None:
+    """Raise Unmeetable where a model asks for more different values than a sensitive attribute has at all."""
+    policy = table.policy
+    if most_suppressed(policy, table.records) >= table.records:  # nobody need be released
+        return
+    for model in policy.privacy:
+        if isinstance(model, (LDiversity, PSensitive)):
+            sign, least = ("l", model.l) if isinstance(model, LDiversity) else ("p", model.p)
+            values = table.sensitive[model.sensitive].known
+            if values < least:
+                raise Unmeetable(
+                    f"{source.name} has {count(values, 'value')} of {model.sensitive}, fewer than {sign} = {least}: no "
+                    f"group can have {least} different ones; lower {sign}."
                 )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from kveil.errors import FileError, NotVerified, Unmeetable
 from kveil.files import Outputs, Source
-from kveil.flow.inputs import read
+from kveil.flow.inputs import read_release
 from kveil.policy.attributes import STAR, Attribute
 from kveil.policy.hierarchy import marked_nodes
 from kveil.policy.lines import Line, Lines
@@ -46,7 +46,7 @@ def publish(policy_path: Path, release: Path, output: Path, *, force: bool = Fal
     Raises Unmeetable where the release does not hold: there is nothing to show to others then.
     """
     policy = Policy.load(policy_path)
-    source = read(policy, release)
+    source = read_release(policy, release)
     verdict = verify_release(source, policy)
     if not verdict:
         raise Unmeetable(

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from kveil.files import Source, look_beside
-from kveil.flow.inputs import align
+from kveil.flow.inputs import align, table_of
 from kveil.flow.previous import archives_of, earlier_releases, linked_release, who_is_who
 from kveil.flow.publish import policy_sha256
-from kveil.frames import from_frame
 from kveil.policy.model import Policy
 from kveil.report.owner import Owner
 from kveil.verifier import Verdict
@@ -45,9 +44,9 @@ def verify(
     that the policy names: the release is checked together with them. The verdict is true if everything that was
     checked holds.
     """
-    before = None if original is None else from_frame(original)
+    before = None if original is None else table_of(original, policy)
     folders = [Path(folder) for folder in previous]
-    return verify_sources(from_frame(release), policy, before, owner, previous=folders).verdict
+    return verify_sources(table_of(release, policy), policy, before, owner, previous=folders).verdict
 
 
 def verify_sources(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
-from kveil.policy.attributes import STAR, Attribute, Role
+from kveil.policy.attributes import STAR, Attribute, Intervals, Ranges, Role
 from kveil.policy.dependencies import Dependency, parse_dependency
 from kveil.policy.fields import PolicyPart, Seed, Share, Text, Texts, Whole, told
 from kveil.policy.privacy import GENERALIZING, PrivacyModel, sensitive_of
@@ -35,13 +36,30 @@ ALGORITHM_NAMES = (
 )
 
 
+def _is_encoding(name: str) -> bool:
+    """Tell whether Python knows an encoding of texts by this name."""
+    try:
+        return bool(codecs.lookup(name)._is_text_encoding)
+    except (LookupError, ValueError):
+        return False
+
+
 class Data(PolicyPart):
     """Where the table is and how its texts are read."""
 
     path: Text | None = None
     separator: Text | None = None
     missing: Texts = ("",)
+    encoding: Text = "utf-8"
+    decimal: Literal[".", ","] | None = None
     key: Text | None = None
+
+    @field_validator("decimal", mode="before")
+    @classmethod
+    def _comma_or_point(cls, decimal: Any) -> Any:
+        if decimal not in {".", ",", None}:
+            raise told(f'is {decimal!r}; write "." or ",", or leave it out')
+        return decimal
 
     @field_validator("separator", mode="after")
     @classmethod
@@ -54,6 +72,8 @@ class Data(PolicyPart):
             raise told(f'has separator {self.separator!r}; it must be one character, as in ","')
         if self.separator in {'"', "\n", "\r"}:
             raise told("has a quote or a line end as its separator; use a comma, semicolon or tab")
+        if not _is_encoding(self.encoding):
+            raise told(f"has encoding {self.encoding!r}, which Python does not know; write it as in utf-8 or cp1252")
         if not self.missing:
             raise told("has an empty list `missing`; leave it out, or give the texts that mean missing")
         if self.missing[0] == STAR:
@@ -103,6 +123,10 @@ class AlgorithmChoice(PolicyPart):
         return self
 
 
+def _by_size(model: PrivacyModel) -> bool:
+    return getattr(model, "distance", None) == "ordered"
+
+
 class PolicyKeys(PolicyPart):
     """The keys of a policy, each checked by itself, and look-ups among them."""
 
@@ -117,6 +141,7 @@ class PolicyKeys(PolicyPart):
     suppression: Suppression = Suppression()
     individual: Individual = Individual()
     release: ReleaseForm = ReleaseForm()
+    engine: Literal["local", "stream"] | None = None
     previous: Texts = ()
     loss: Literal["ncp", "il", "precision"] = "ncp"
     seed: Seed = 0
@@ -182,6 +207,22 @@ class PolicyKeys(PolicyPart):
         """The sensitive attributes whose items a model asks to generalize, in policy order."""
         named = {name for model in self.privacy if model.model in GENERALIZING for name in sensitive_of(model)}
         return [name for name in self.with_role("sensitive") if name in named]
+
+    @property
+    def numeric(self) -> list[str]:
+        """The attributes whose texts are read as numbers, in policy order: in intervals, in ranges, or by distance."""
+        ordered = {name for model in self.privacy if _by_size(model) for name in sensitive_of(model)}
+        return [
+            name
+            for name, attribute in self.attributes.items()
+            if isinstance(attribute.hierarchy, (Intervals, Ranges)) or (name in ordered and attribute.hierarchy is None)
+        ]
+
+    @property
+    def unchanged(self) -> list[str]:
+        """The attributes that a release shows as they are, in policy order."""
+        changed = {*self.quasi_identifiers, *self.generalized}
+        return [name for name in self.released if name not in changed]
 
     @property
     def individual_column(self) -> str | None:

@@ -59,6 +59,11 @@ def check_lines(
         raise PolicyError(f"{where}: a line ends at {show(inner[0])}, others go on from there; {remedy}.")
     if len(roots) > 1:
         first, second = list(roots)[:2]
+        if len(roots) == 2 and sum(line[-1] == first for line in leaves.values()) == 1 < len(leaves) - 1:
+            raise PolicyError(
+                f"{where}: line 1 ends in {show(first)}, all others in {show(second)}; a hierarchy file has no line of "
+                "names, so take line 1 out."
+            )
         raise PolicyError(f"{where}: it has two roots, {show(first)} and {show(second)}; end every line with one root.")
     return tuple(leaves.values())
 

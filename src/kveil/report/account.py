@@ -87,7 +87,7 @@ def make_account(run: Run, *, seconds: Mapping[str, float], release_sha256: str 
         "algorithm": attempt.algorithm.name,
         "options": dict(attempt.options),
         "seed": policy.seed,
-        "engine": "local",
+        "engine": run.engine,
         "records": count_suppressed(gone if persons is None else gone[persons.of_record]),
         "individuals": None if persons is None else count_suppressed(gone),
         "guarantees": run.verdict.guarantees,

@@ -35,7 +35,8 @@ _CONFIG: dict[str, Any] = {
 
 
 # The browser's letters may be wider than those the labels were measured with, so that they get room to spare.
-_LABELS = {"title": None, "ticks": False, "minExtent": 132, "maxExtent": 132, "labelLimit": 116}
+_LABELS = {"title": None, "ticks": False, "minExtent": 132, "maxExtent": 132, "labelLimit": 112, "labelPadding": 4}
+_BESIDE_POINTS = {"labelPadding": 12}  # a point at 0 is as wide as a letter, and lies on the axis
 
 
 def draw(spec: dict[str, Any], told: str) -> str:
@@ -86,7 +87,11 @@ def sizes(rows: Sequence[tuple[str, int]], noun: str, told: str) -> str:
                 "sort": None,
                 "axis": {"title": "size of the group", "labelAngle": 0, "labelOverlap": True},
             },
-            "y": {"field": "records", "type": "quantitative", "axis": {"title": noun, "tickCount": 5}},
+            "y": {
+                "field": "records",
+                "type": "quantitative",
+                "axis": {"title": noun, "tickCount": 5, "titlePadding": 16, "minExtent": 40},
+            },
         },
     }
     return draw(spec, told)
@@ -108,7 +113,7 @@ def attacks(rows: Sequence[tuple[str, float, float]], told: str) -> str:
                 "field": "attack",
                 "type": "nominal",
                 "sort": None,
-                "axis": {"title": None, "labelLimit": 320, "minExtent": 372, "ticks": False},
+                "axis": {"title": None, "labelLimit": 320, "minExtent": 384, "ticks": False, **_BESIDE_POINTS},
             },
             "x": {
                 "field": "rate",
@@ -142,32 +147,24 @@ def attacks(rows: Sequence[tuple[str, float, float]], told: str) -> str:
     return draw(spec, told)
 
 
-def scatter(rows: Sequence[dict[str, Any]], x: str, x_title: str, y_title: str, share: bool, told: str) -> str:
-    """Return algorithms as points: their loss against something else."""
-    axis: dict[str, Any] = {"title": x_title, "tickCount": 5}
+def dots(rows: Sequence[tuple[str, float]], title: str, told: str, *, share: bool) -> str:
+    """Return algorithms as points, one per line in the order given, so that no two names are in each other's way."""
+    axis: dict[str, Any] = {"title": title, "tickCount": 5}
     if share:
         axis["format"] = ".1%"
-    # Room for names beside points at the right edge, and for labels between the axis and its title.
     spec = {
-        "width": 340,
-        "height": 260,
-        "padding": {"left": 5, "top": 5, "bottom": 5, "right": 90},
-        "data": {"values": list(rows)},
+        "width": 300,
+        "height": {"step": 22},
+        "data": {"values": [{"algorithm": name, "value": value} for name, value in rows]},
         "encoding": {
-            "x": {"field": x, "type": "quantitative", "axis": axis},
             "y": {
-                "field": "loss",
-                "type": "quantitative",
-                "scale": {"zero": False},
-                "axis": {"title": y_title, "titlePadding": 14, "minExtent": 36},
+                "field": "algorithm",
+                "type": "nominal",
+                "sort": None,
+                "axis": {**_LABELS, **_BESIDE_POINTS, "grid": True},
             },
+            "x": {"field": "value", "type": "quantitative", "scale": {"zero": True}, "axis": axis},
         },
-        "layer": [
-            {"mark": {"type": "point", "filled": True, "size": 110, "color": AFTER, "opacity": 1}},
-            {
-                "mark": {"type": "text", "align": "left", "dx": 8, "dy": -6, "color": "currentColor", "fontSize": 11},
-                "encoding": {"text": {"field": "algorithm"}},
-            },
-        ],
+        "mark": {"type": "point", "filled": True, "size": 110, "color": AFTER, "opacity": 1},
     }
     return draw(spec, told)

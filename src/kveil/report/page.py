@@ -10,9 +10,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from kveil.attack.attacks import RatedAttack
-from kveil.attack.play import play
-from kveil.attack.words import TITLES, known_items, percent, picture_line
+from kveil.attacker.attacks import RatedAttack
+from kveil.attacker.play import play
+from kveil.attacker.words import TITLES, known_items, percent, picture_line
 from kveil.files import Source
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
@@ -129,21 +129,23 @@ def _pictures(story: dict[str, Any]) -> dict[str, Markup]:
 def comparison_page(policy: Policy, content: dict[str, Any]) -> str:
     """Return a comparison of algorithms as HTML."""
     measure = content["loss"]
-    solved = [
-        {
-            "algorithm": entry["algorithm"],
-            "loss": entry["loss"][measure],
-            "suppressed": entry["suppressed_share"],
-            "seconds": entry["seconds"],
-        }
-        for entry in content["algorithms"]
-        if entry["solved"]
+    solved = [entry for entry in content["algorithms"] if entry["solved"]]
+    shares = measure != "il"
+    drawn: list[tuple[str, str, bool, list[tuple[str, float]]]] = [
+        ("loss", measure, shares, [(entry["algorithm"], entry["loss"][measure]) for entry in solved]),
+        ("suppressed", "left out", True, [(entry["algorithm"], entry["suppressed_share"]) for entry in solved]),
+        ("time", "seconds", False, [(entry["algorithm"], entry["seconds"]) for entry in solved]),
     ]
-    pictures = {}
-    if solved:
-        told = "; ".join(f"{r['algorithm']}: {measure} {r['loss']:.4g}, {r['seconds']:.2f} s" for r in solved)
-        pictures["suppression"] = _svg(figures.scatter(solved, "suppressed", "suppressed", measure, True, told))
-        pictures["time"] = _svg(figures.scatter(solved, "seconds", "seconds", measure, False, told))
+    if content["queries"]:
+        counts = [(entry["algorithm"], entry["query_error"]["median"]) for entry in solved]
+        drawn.insert(1, ("counts", "count error", True, counts))
+    pictures = {
+        name: _svg(
+            figures.dots(rows, title, f"{title}: " + "; ".join(f"{a} {value:.4g}" for a, value in rows), share=share)
+        )
+        for name, title, share, rows in drawn
+        if rows
+    }
     return (
         _environment()
         .get_template("comparison.html")

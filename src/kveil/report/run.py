@@ -34,6 +34,8 @@ class Run:
     private_warnings: list[str]
     policy_sha256: str
     bound: Bound | None = None
+    engine: str = "local"
+    release_sha256: str | None = None  # where it was written before it was verified
 
     @property
     def released(self) -> Source:

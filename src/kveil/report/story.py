@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kveil.attack.attacks import Attacks
+from kveil.attacker.attacks import Attacks
 from kveil.files import Source
 from kveil.policy.attributes import STAR, Ranges
 from kveil.policy.builders import label_writer
@@ -20,8 +20,9 @@ from kveil.policy.lines import collapse
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
 from kveil.report.account import Account, Counts
+from kveil.report.exposure import why_guesses_succeed, worst_attack
 from kveil.report.receipt import Receipt
-from kveil.verifier.rows import release_rows, released_texts
+from kveil.verifier.rows import original_rows, release_rows
 from kveil.verifier.verdict import Guarantee
 from kveil.words import WORST, count, model_in_words, promise_in_words
 
@@ -200,10 +201,11 @@ def tell_owner(
 ) -> dict[str, Any]:
     """Return the story of a release for the owner of the data, with what the original was like."""
     shown = release_rows(release, policy).texts
+    were = original_rows(original, policy).texts  # people beside people, records beside records
     story = _story(policy, account, shown)
     for entry in story["attributes"]:
         name = entry["name"]
-        before = _counts(released_texts(original, policy, name))
+        before = _counts(were[name])
         coarse, level = _coarse(policy, name, before)
         entry |= {
             "loss": account["loss_by_attribute"][name],
@@ -217,6 +219,8 @@ def tell_owner(
         "records": account["records"],
         "reasons": dict(reasons),
         "attacks": attacks,
+        "worst_attack": worst_attack(attacks),
+        "why": why_guesses_succeed(policy, attacks),
         "tried": account["tried"],
         "together": _together_words(account),
     }
@@ -258,6 +262,8 @@ def tell_public(policy: Policy, receipt: Receipt, release: Source) -> dict[str, 
         "records": receipt["records"],
         "reasons": {},
         "attacks": None,
+        "worst_attack": None,
+        "why": [],
         "tried": [],
         "together": "",
     }

@@ -22,10 +22,10 @@ from kveil.policy.lines import Line
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
 from kveil.policy.wording import policy_error
-from kveil.suggest import policy_text, suggest
-from kveil.suggest.profile import profile
-from kveil.suggest.roles import hierarchy_for
-from kveil.suggest.write import relative
+from kveil.suggestion import policy_text, suggest
+from kveil.suggestion.profile import profile
+from kveil.suggestion.roles import hierarchy_for
+from kveil.suggestion.write import relative
 
 MOST_VALUES = 200
 MOST_BINS = 60

@@ -50,7 +50,7 @@ def code_columns(source: Source, policy: Policy, names: Sequence[str]) -> Iterat
     One pass over the records, all columns at once; everything else works on the distinct texts.
     """
     try:
-        texts = pl.DataFrame([source.texts(name) for name in names])
+        texts = pl.DataFrame([source.held(name) for name in names])
     except DataError as error:
         raise DataError(f"{source.name}: {error}") from None
     for name, column in zip(names, _categories(texts), strict=True):
@@ -62,19 +62,26 @@ def code_columns(source: Source, policy: Policy, names: Sequence[str]) -> Iterat
 
 def _categories(texts: pl.DataFrame) -> Iterator[pl.Series]:
     """Return every column with categories of its own."""
+
+    def own(column: pl.Series) -> pl.Series:
+        return (
+            column if isinstance(column.dtype, pl.Categorical) else column.cast(pl.Categorical(pl.Categories.random()))
+        )
+
     if texts.height < ROWS_WORTH_A_THREAD:
-        yield from (column.cast(pl.Categorical(pl.Categories.random())) for column in texts)
+        yield from map(own, texts)
         return
     # Polars codes the next columns while the caller builds the tree of the one before.
     with ThreadPoolExecutor(min(threads(), 2)) as pool:
-        for coded in [pool.submit(column.cast, pl.Categorical(pl.Categories.random())) for column in texts]:
+        for coded in [pool.submit(own, column) for column in texts]:
             yield coded.result()
 
 
 def _code(column: pl.Series, missing: set[str]) -> Coded:
     # The column has categories of its own, so the numbers in use are 0 to the largest.
-    codes = column.to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
-    numbers = pl.Series(np.arange(codes.max(initial=-1) + 1, dtype=np.uint32))
+    numbers = column.to_physical()
+    codes = numbers.cast(pl.Int32).fill_null(-1).to_numpy()
+    numbers = pl.Series(np.arange(codes.max(initial=-1) + 1), dtype=numbers.dtype)
     texts: list[str] = numbers.cat.to(column.dtype).cast(pl.String).to_list()
     if missing.isdisjoint(texts):
         return Coded(texts, codes)

@@ -38,7 +38,7 @@ class Release:
         """Return the release as a Polars frame."""
         return pl.DataFrame(
             {
-                name: source.frame[name].gather(self.source_rows) if column is None else column
+                name: source.column(name).gather(self.source_rows) if column is None else column
                 for name, column in self.columns.items()
             }
         )
@@ -50,7 +50,7 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
     gone = solution.suppressed_anywhere
     kept = np.flatnonzero(~gone) if policy.suppression.show == "drop" else np.arange(table.rows)
     component_of = {name: c for c, part in enumerate(table.components) for name in part.attributes}
-    released = [name for name in source.frame.columns if name in set(policy.released)]
+    released = [name for name in source.columns if name in set(policy.released)]
     codes: dict[str, Ints] = {}
     labels: dict[str, list[str]] = {}
     classes = solution.classes
@@ -70,6 +70,7 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
     for name in released:
         if name in codes:
             texts = pl.Series(name, labels[name] or [STAR], dtype=pl.String)  # a class that is not released needs one
+            texts = texts.cast(source.held_type(len(texts)))
             columns[name] = texts.gather(codes[name]).gather(places)
         else:
             columns[name] = made[name].gather(order) if name in made else None
@@ -153,7 +154,7 @@ def _order(source: Source, columns: _ReleaseColumns, policy: Policy, kept: Longs
         if name in codes:
             keys.append(codes[name][here])
         else:
-            column = source.frame[name].gather(kept) if name not in made else _as_written(made[name], policy)
+            column = source.column(name).gather(kept) if name not in made else _as_written(made[name], policy)
             absent = column.is_null()
             keys.append(code_texts(as_texts(column).fill_null("")).codes)
             if absent.any():  # null after the empty text and after NaN, which have the same text

@@ -9,7 +9,7 @@ import polars as pl
 
 from kveil.arrays import Bools, Ints
 from kveil.errors import DataError
-from kveil.files import Source, check_columns
+from kveil.files import TEXT_TYPES, Source, check_columns
 from kveil.policy.attributes import STAR, Intervals, MaxWidth, Ranges
 from kveil.policy.builders import build_lines, is_real
 from kveil.policy.model import Policy
@@ -26,7 +26,7 @@ from kveil.words import count
 
 def encode(source: Source, policy: Policy) -> Table:
     """Return a source as integers; every value must be known to its hierarchy."""
-    check_columns(source.frame.columns, policy.attributes, source.name)
+    check_columns(source.columns, policy.attributes, source.name)
     for name, attribute in policy.attributes.items():
         if attribute.role in {"sensitive", "insensitive"}:
             _no_stars(source, policy, name)
@@ -69,7 +69,7 @@ def _by_person(table: Table, persons: Persons, source: Source) -> Table:
     low, high = persons.lowest(leaves), persons.highest(leaves)
     if policy.individual.conflicts == "error":
         check_conflicts(persons, table.names, low, high, source.name)
-    first = np.ascontiguousarray(leaves[:, persons.first])
+    first = np.take(leaves, persons.first, axis=1)
     if np.array_equal(low, high):
         low = high = first
     else:
@@ -149,7 +149,7 @@ def _counted(policy: Policy, persons: bool) -> list[str]:
 
 
 def _no_stars(source: Source, policy: Policy, name: str) -> None:
-    if source.frame[name].dtype in (pl.String, pl.Categorical, pl.Enum) and STAR not in policy.data.missing:
+    if isinstance(source.dtype(name), TEXT_TYPES) and STAR not in policy.data.missing:
         stars = int((source.texts(name) == STAR).sum())
         if stars:
             raise stars_in(source, name, stars)
@@ -166,13 +166,13 @@ def encode_column(column: Coded, policy: Policy, name: str, where: str) -> tuple
     if fixed is None:
         fixed, unknown = build_lines(spec, column.texts, f"{where}: attributes.{name}")
         if unknown:
-            raise unknown_values(column, unknown, name, where)
+            raise unknown_values(column, unknown, policy, name, where)
     missing = policy.data.missing[0] if absent else None
     tree = build_tree(fixed.lines, fixed.root, attribute, missing, policy.data.missing)
     leaf_of = {tree.labels[node]: leaf for leaf, node in enumerate(tree.leaf_nodes.tolist()) if leaf != tree.missing}
     unknown = [text for text in column.texts if text not in leaf_of]
     if unknown:
-        raise unknown_values(column, unknown, name, where)
+        raise unknown_values(column, unknown, policy, name, where)
     leaves = [leaf_of[text] for text in column.texts]
     leaves.append(-1 if tree.missing is None else tree.missing)
     return tree, np.array(leaves, dtype=np.int32)[column.codes]
@@ -184,7 +184,7 @@ def _encode_numbers(column: Coded, spec: Ranges, policy: Policy, name: str, wher
     numbers = [parse_number(text) for text in column.texts]
     unknown = [t for t, n in zip(column.texts, numbers, strict=True) if n is None or not low <= n <= high]
     if unknown:
-        raise unknown_values(column, unknown, name, where)
+        raise unknown_values(column, unknown, policy, name, where)
     ordered = tuple(sorted({number for number in numbers if number is not None}))
     rank = {number: position for position, number in enumerate(ordered)}
     missing = len(ordered) if (column.codes < 0).any() else None

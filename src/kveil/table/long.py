@@ -78,9 +78,9 @@ class WholeRecords:
         rows = np.flatnonzero((place[persons.of_record] >= 0) & (~gone[persons.of_record] | first))
         star = pl.Series(gone[persons.of_record[rows]])
         frame = {"person": pl.Series(place[persons.of_record[rows]]), "row": pl.Series(rows)}
-        names = [name for name in source.frame.columns if name in table.sensitive]
+        names = [name for name in source.columns if name in table.sensitive]
         for name in names:
-            column = source.frame[name].gather(rows)
+            column = source.column(name).gather(rows)
             texts = source.texts(name).gather(rows).fill_null(policy.data.missing[0])
             texts = pl.select(pl.when(star).then(pl.Series([STAR])).otherwise(texts)).to_series()
             known = texts.filter(~star & ~texts.is_in(list(policy.data.missing)))

@@ -30,11 +30,19 @@ class Persons:
 
     def lowest(self, leaves: Ints) -> Ints:
         """Return the smallest leaf of every person, per row of leaves."""
-        return np.minimum.reduceat(leaves[:, self.order], self.starts, axis=1) if self.number else leaves[:, :0]
+        return (
+            np.minimum.reduceat(np.take(leaves, self.order, axis=1), self.starts, axis=1)
+            if self.number
+            else leaves[:, :0]
+        )
 
     def highest(self, leaves: Ints) -> Ints:
         """Return the largest leaf of every person, per row of leaves."""
-        return np.maximum.reduceat(leaves[:, self.order], self.starts, axis=1) if self.number else leaves[:, :0]
+        return (
+            np.maximum.reduceat(np.take(leaves, self.order, axis=1), self.starts, axis=1)
+            if self.number
+            else leaves[:, :0]
+        )
 
     def with_any(self, records: Bools) -> Bools:
         """Return the persons who have one of some records."""
@@ -90,7 +98,7 @@ def check_conflicts(persons: Persons, names: tuple[str, ...], low: Ints, high: I
 def check_constant(source: Source, policy: Policy, persons: Persons) -> None:
     """Raise DataError where an insensitive attribute varies within a person: one row per person cannot show it."""
     for name in policy.with_role("insensitive"):
-        texts, exact = source.texts(name), exact_values(source.frame[name])
+        texts, exact = source.texts(name), exact_values(source.column(name))
         first = persons.first[persons.of_record]
         varies = (texts.ne_missing(texts.gather(first)) | exact.ne_missing(exact.gather(first))).to_numpy()
         if varies.any():

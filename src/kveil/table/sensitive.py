@@ -12,10 +12,10 @@ import numpy as np
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.errors import DataError
 from kveil.kernels.grouping.groups import add_up
-from kveil.policy.attributes import Attribute
+from kveil.policy.attributes import Attribute, Intervals, Ranges
 from kveil.policy.builders import build_lines, label_writer
 from kveil.policy.model import Policy
-from kveil.policy.numbers import parse_number
+from kveil.policy.numbers import parse_number, show_number
 from kveil.table.columns import Coded
 from kveil.table.persons import Persons
 from kveil.table.tree import Tree, build_tree
@@ -189,19 +189,28 @@ def _tree(column: Coded, policy: Policy, name: str, where: str) -> Tree | None:
     leaves = {tree.labels[node] for node in tree.leaf_nodes.tolist()}
     unknown = unknown or [text for text in column.texts if text not in leaves]
     if unknown:
-        raise unknown_values(column, unknown, name, where)
+        raise unknown_values(column, unknown, policy, name, where)
     return tree
 
 
-def unknown_values(column: Coded, unknown: list[str], name: str, where: str) -> DataError:
+def unknown_values(column: Coded, unknown: list[str], policy: Policy, name: str, where: str) -> DataError:
     """Return the error about values a hierarchy does not know: how many, in how many records, the first few."""
+    spec = policy.attributes[name].hierarchy
+    remedy = "add them to the hierarchy"
+    if isinstance(spec, (Intervals, Ranges)):
+        low, high = (spec.from_, spec.to) if isinstance(spec, Intervals) else spec.within
+        numbers = [parse_number(text) for text in unknown]
+        above = all(number is not None and number > high for number in numbers)
+        below = all(number is not None and number < low for number in numbers)
+        change = "raise its end" if above else "lower its start" if below else "widen it or correct them"
+        remedy = f"it takes numbers from {show_number(low)} to {show_number(high)}, so {change}"
     records = column.count(set(unknown))
     shown = [repr(value if len(value) <= 40 else value[:37] + "...") for value in sorted(unknown)[:3]]
     more = f" and {len(unknown) - 3:,} more" if len(unknown) > 3 else ""
     return DataError(
         f"{where}: the hierarchy of {name} does not know {count(len(unknown), 'value')} "
-        f"({listing(shown)}{more}) in {count(records, 'record')}; add them to the hierarchy, or list texts that "
-        "mean missing under data.missing."
+        f"({listing(shown)}{more}) in {count(records, 'record')}; {remedy}, or list texts that mean missing under "
+        "data.missing."
     )
 
 

@@ -77,10 +77,10 @@ def _typed(source: Source, name: str, items: pl.Series, records: Longs) -> pl.Se
 
     ``records`` are those of released persons.
     """
-    kind = source.frame[name].dtype
+    kind = source.dtype(name)
     if not (kind.is_numeric() or kind.is_temporal() or kind == pl.Boolean):
         return items
-    column = source.frame[name].gather(records)
+    column = source.column(name).gather(records)
     known = pl.DataFrame({"text": source.texts(name).gather(records), "value": column, "exact": exact_values(column)})
     known = known.drop_nulls("text").sort("text", "exact").unique("text", keep="first", maintain_order=True)
     value = pl.element().replace_strict(known["text"], known["value"], return_dtype=kind)

@@ -113,7 +113,7 @@ def _notations(name: str, spec: Intervals, labels: set[str]) -> list[str]:
 
 def _sets(release: Source, policy: Policy, name: str, aligned: Aligned | None) -> list[str]:
     """Return a finding about sets of items that are not in their one form."""
-    column = release.frame[name]
+    column = release.column(name)
     shown = policy.data.missing[0]
     if column.dtype == pl.List:
         lists = item_texts(column)
@@ -200,7 +200,7 @@ def _order_of_rows(release: Source, rows: Rows, policy: Policy, aligned: Aligned
     One sensitive attribute: each item once, in the order of its hierarchy. Several: records by the cells of the first
     one, then of the next, missing last.
     """
-    names = [name for name in release.frame.columns if name in policy.with_role("sensitive")]
+    names = [name for name in release.columns if name in policy.with_role("sensitive")]
     keys: dict[str, pl.Series] = {}
     for name in names:
         texts = release.texts(name).fill_null(policy.data.missing[0])
@@ -227,7 +227,7 @@ def _constant(release: Source, rows: Rows, policy: Policy) -> list[str]:
     """Return findings about insensitive cells that differ within a person."""
     findings = []
     for name in policy.with_role("insensitive"):
-        texts, exact = release.texts(name), exact_values(release.frame[name])
+        texts, exact = release.texts(name), exact_values(release.column(name))
         differs = texts.ne_missing(texts.gather(rows.source).gather(rows.row_of))
         differs |= exact.ne_missing(exact.gather(rows.source).gather(rows.row_of))
         if differs.any():
@@ -245,7 +245,7 @@ def _precision(release: Source, policy: Policy, name: str, original: Source | No
 
     With the original, the cells of records are compared with their own; see `truth`.
     """
-    column = _laid(release.frame[name])
+    column = _laid(release.column(name))
     hidden = int(below_text(column).sum())
     if not hidden:
         return
@@ -256,7 +256,7 @@ def _precision(release: Source, policy: Policy, name: str, original: Source | No
     elif original is None:
         form.warnings.append(f"{told}; only the original says whether that is its own.")
     elif role == "sensitive" and policy.individual_column is not None:
-        before = original.frame[name]
+        before = original.column(name)
         shown = pl.DataFrame({"text": as_texts(column), "value": exact_values(column)}).unique()
         own = (
             before.dtype == column.dtype

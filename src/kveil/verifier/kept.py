@@ -69,11 +69,11 @@ def _differing_cells(aligned: Aligned, name: str, absent: str) -> pl.Series:
 
 def _differing_below_text(aligned: Aligned, name: str) -> int:
     """Return how many cells hold more than their texts show, and not what the original's cell holds."""
-    shown = aligned.release.frame[name].gather(aligned.rows.source)
+    shown = aligned.release.column(name).gather(aligned.rows.source)
     hidden = below_text(shown)
     if not hidden.any():
         return 0
-    was = aligned.original.frame[name].gather(aligned.before.source[aligned.places])
+    was = aligned.original.column(name).gather(aligned.before.source[aligned.places])
     if was.dtype == shown.dtype:
         hidden &= exact_values(shown).ne_missing(exact_values(was))
     return int(hidden.sum())
@@ -100,7 +100,7 @@ def _differing_records(aligned: Aligned, names: list[str], absent: str) -> int:
     place[aligned.places] = np.where(rows.starred.to_numpy(), -1, np.arange(rows.height))
     own = place[before.row_of]
     shown = np.where(rows.starred.to_numpy(), -1, np.arange(rows.height))[rows.row_of]
-    typed = [name for name in names if aligned.original.frame[name].dtype == aligned.release.frame[name].dtype]
+    typed = [name for name in names if aligned.original.dtype(name) == aligned.release.dtype(name)]
     had = _cells_of_records(aligned.original, names, typed, absent, own).with_columns(more=pl.lit(-1))
     has = _cells_of_records(aligned.release, names, typed, absent, shown).with_columns(more=pl.lit(1))
     counts = pl.concat([had, has]).group_by(pl.exclude("more")).agg(pl.col("more").sum())
@@ -110,7 +110,7 @@ def _differing_records(aligned: Aligned, names: list[str], absent: str) -> int:
 def _cells_of_records(source: Source, names: list[str], typed: list[str], absent: str, rows: Longs) -> pl.DataFrame:
     """Return the row of each record with its cells, those of some columns exactly; rows that are -1 are left out."""
     texts = {name: source.texts(name).fill_null(absent) for name in names}
-    exact = {f"{name} exactly": exact_values(source.frame[name]) for name in typed}
+    exact = {f"{name} exactly": exact_values(source.column(name)) for name in typed}
     return pl.DataFrame({ROW: rows, **texts, **exact}).filter(pl.col(ROW) >= 0)
 
 

@@ -64,7 +64,7 @@ class LinkedRelease:
         """
         if sensitive in self.rows.items:
             items = self.rows.items[sensitive]
-        elif sensitive in self.release.frame.columns and not self.rows.persons:
+        elif sensitive in self.release.columns and not self.rows.persons:
             items = known_items(self.release, self.policy, sensitive)
         else:
             return None
@@ -94,6 +94,6 @@ class KnownPeople:
 
     def texts(self, policy: Policy, names: Sequence[str]) -> pl.DataFrame | None:
         """Return some attributes of everybody as a policy reads them, None where the table lacks one of them."""
-        if any(name not in self.source.frame.columns for name in names):
+        if any(name not in self.source.columns for name in names):
             return None
         return pl.DataFrame({name: released_texts(self.source, policy, name).gather(self.lines) for name in names})

@@ -47,9 +47,10 @@ def narrowed_groups(
     shown = rows.texts.with_columns(
         released_texts(release, policy, name, stars=True).gather(rows.source).alias(name)
         for name in policy.released
-        if name in used and name not in rows.texts.columns and release.frame[name].dtype != pl.List
+        if name in used and name not in rows.texts.columns and release.dtype(name) != pl.List
     )
-    known = pl.DataFrame({name: released_texts(original, policy, name) for name in shown.columns})
+    shown = shown.cast(pl.String)
+    known = pl.DataFrame({name: released_texts(original, policy, name).cast(pl.String) for name in shown.columns})
     sets = [
         (rule, found)
         for rule in rules

@@ -42,7 +42,7 @@ def can_verify(policy: Policy) -> None:
 def checkable_rows(release: Source, policy: Policy) -> Rows:
     """Return the rows of a release; raise where it, or the policy, cannot be checked."""
     can_verify(policy)
-    absent = [name for name in policy.released if name not in release.frame.columns]
+    absent = [name for name in policy.released if name not in release.columns]
     if absent:
         raise DataError(f"{release.name} lacks {listing(absent)}, which a release of this policy has.")
     return release_rows(release, policy)
@@ -52,7 +52,7 @@ def _columns(release: Source, policy: Policy) -> list[str]:
     """Return what is wrong with a release's columns."""
     numbered = policy.individual_column is not None and policy.release.shape == "long"
     wrong = []
-    for name in release.frame.columns:
+    for name in release.columns:
         role = policy.attributes[name].role if name in policy.attributes else None
         if numbered and name == INDIVIDUAL:
             continue

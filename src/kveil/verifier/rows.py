@@ -90,13 +90,18 @@ class Rows:
         return len(self.source)
 
 
+def is_text(texts: pl.Series, text: str) -> pl.Series:
+    """Return the rows with a text, of a column of texts or of categories."""
+    return texts.to_frame("text").select(pl.col("text") == text)["text"]
+
+
 def released_texts(source: Source, policy: Policy, name: str, *, stars: bool = False) -> pl.Series:
     """Return a column as texts; everything that means missing becomes the one text that is written for it.
 
     In a release ``stars`` are stars, even where the policy reads a `*` of the input as missing.
     """
     shown = policy.data.missing[0]
-    texts = source.texts(name).fill_null(shown)
+    texts = source.held(name).fill_null(shown)
     others = [text for text in policy.data.missing if text != shown and not (stars and text == STAR)]
     is_other = texts.is_in(others)
     return texts.replace(dict.fromkeys(others, shown)) if is_other.any() else texts
@@ -107,7 +112,7 @@ def rule_texts(source: Source, policy: Policy, *, stars: bool = False) -> pl.Dat
     named = {name for rule in policy.dependencies for name in rule.left + rule.right}.union(policy.quasi_identifiers)
     texts = {}
     for name in (name for name in policy.released if name in named):
-        column = source.frame[name] if name in source.frame.columns else None
+        column = source.column(name) if name in source.columns else None
         if column is not None and column.dtype == pl.List:
             texts[name] = item_texts(column).list.join("|")
         else:
@@ -193,7 +198,7 @@ def release_rows(source: Source, policy: Policy) -> Rows:
     items = {}
     number = pl.Series(np.arange(source.rows, dtype=np.int64))
     for name in policy.with_role("sensitive"):
-        column = source.frame[name]
+        column = source.column(name)
         sets = (
             item_texts(column)
             if column.dtype == pl.List
@@ -207,7 +212,7 @@ def release_rows(source: Source, policy: Policy) -> Rows:
 
 
 def _long_rows(source: Source, policy: Policy) -> Rows:
-    if INDIVIDUAL not in source.frame.columns:
+    if INDIVIDUAL not in source.columns:
         raise DataError(f"{source.name} lacks the column {INDIVIDUAL!r}, which numbers the persons of a long release.")
     rows = _grouped(source, policy, source.texts(INDIVIDUAL), stars=True)
     record_texts = _texts(source, policy, stars=True)

@@ -17,7 +17,7 @@ from kveil.policy.hierarchy import WaysUp, marked_nodes
 from kveil.policy.lines import Line
 from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number, parse_span
-from kveil.verifier.rows import ITEM, ROW, Rows, released_texts
+from kveil.verifier.rows import ITEM, ROW, Rows, is_text, released_texts
 from kveil.verifier.stars import Stars
 from kveil.words import count, listing
 
@@ -149,20 +149,28 @@ def _asked(policy: Policy, name: str) -> _Asked:
 
 def _pairs(was: pl.Series, shown: pl.Series, star: pl.Series, aligned: Aligned, asked: _Asked) -> pl.LazyFrame:
     """Return the distinct pairs (original, shown) of an attribute with how many records have each."""
-    if asked.free and not star.any() and (shown == STAR).all():
+    if asked.free and not star.any() and is_text(shown, STAR).all():
         return pl.LazyFrame(schema={"was": pl.String, "shown": pl.String, "star": pl.Boolean, "len": pl.UInt32})
     frame = pl.LazyFrame({"was": was}).select(pl.col("was").gather(pl.Series(aligned.records)))
     if aligned.row_of is not None:
         shown, star = shown.gather(aligned.row_of), star.gather(aligned.row_of)
     frame = frame.with_columns(shown.alias("shown"))
-    cells = pl.lit(asked.themselves) | (pl.col("shown") != pl.col("was"))
-    if asked.free:
-        cells &= pl.col("shown") != STAR
+    if was.dtype != shown.dtype:  # categories of their own: compared by what they mean, once equal pairs are counted
+        frame = frame.with_columns(star.alias("star")).group_by("was", "shown", "star").len()
+        frame = frame.with_columns(pl.col("was", "shown").cast(pl.String))
+        return frame.filter(_cells(asked) | pl.col("star")).select("was", "shown", "star", "len")
+    cells = _cells(asked)
     if star.any():
         return (
             frame.with_columns(star.alias("star")).filter(cells | pl.col("star")).group_by("was", "shown", "star").len()
         )
     return frame.filter(cells).group_by("was", "shown").len().select("was", "shown", pl.lit(False).alias("star"), "len")
+
+
+def _cells(asked: _Asked) -> pl.Expr:
+    """Return which pairs of an original and a shown text are asked about, rows of stars aside."""
+    cells = pl.lit(asked.themselves) | (pl.col("shown") != pl.col("was"))
+    return cells & (pl.col("shown") != STAR) if asked.free else cells
 
 
 @dataclass(frozen=True)
@@ -288,7 +296,7 @@ def _judge(policy: Policy, name: str, values: pl.Series, decisive: pl.Series) ->
     ``decisive`` are the values that say how `intervals` are written.
     """
     attribute, missing = policy.attributes[name], policy.data.missing
-    has_missing = bool((values == missing[0]).any())
+    has_missing = bool(is_text(values, missing[0]).any())
     if isinstance(attribute.hierarchy, Ranges):
         return _judge_ranges(attribute, missing[0], has_missing)
     ways = policy.ways_up(name, _distinct(values))

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kveil.cli.options import (
+    AlgorithmOption,
     ArchiveOption,
+    EngineOption,
     InputOption,
     JsonOption,
     PolicyArgument,
@@ -17,6 +19,7 @@ from kveil.cli.options import (
     QuietOption,
     answer,
     load,
+    place_of,
     stages,
 )
 
@@ -28,13 +31,10 @@ def anonymize(
     policy: PolicyArgument,
     input_: InputOption = None,
     output: Annotated[
-        Path | None,
+        str | None,
         typer.Option("--output", "-o", metavar="F", help="The release; by default NAME-release beside the input."),
     ] = None,
-    algorithm: Annotated[
-        str | None,
-        typer.Option("--algorithm", metavar="A", help="Use this algorithm instead of the policy's."),
-    ] = None,
+    algorithm: AlgorithmOption = None,
     receipt: Annotated[
         Path | None, typer.Option("--receipt", metavar="F.json", help="Write the receipt, which may be published.")
     ] = None,
@@ -57,21 +57,22 @@ def anonymize(
     bound: Annotated[
         bool, typer.Option("--bound", help="Also prove what any release of this policy loses at least.")
     ] = False,
+    engine: EngineOption = None,
     progress_as: ProgressOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Make a release: solve, verify, and only then write it."""
     from kveil.cli.loading import compile_first, load_in_background
-    from kveil.files import default_release
     from kveil.flow.anonymize import Targets, anonymize_file
     from kveil.flow.inputs import input_path, with_algorithm
+    from kveil.flow.outputs import default_destination
 
     if public and report is None:
         raise typer.BadParameter("--public is about the report; give --report too.")
-    loaded = with_algorithm(load(policy), algorithm)
-    source = input_path(loaded, input_)
-    target = output or default_release(source)
+    loaded = with_algorithm(load(policy, engine), algorithm)
+    source = input_path(loaded, place_of(input_))
+    target = place_of(output) or default_destination(source)
     targets = Targets(target, receipt, account, owner, report, public, archive)
     with stages("anonymize", quiet=quiet, progress=progress_as) as progress:
         compile_first(loaded, progress)
@@ -81,6 +82,6 @@ def anonymize(
     def show(out: Console) -> None:
         from kveil.cli.terminal import show_account
 
-        show_account(out, content, target)
+        show_account(out, content, str(target) if isinstance(target, Path) else target.name)
 
     answer(content, show, as_json=as_json, quiet=quiet)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,6 +16,7 @@ from kveil.cli.options import (
     ReleaseOption,
     answer,
     load,
+    place_of,
     stages,
 )
 
@@ -30,7 +30,7 @@ def attack(
     release: ReleaseOption,
     owner: OwnerOption = None,
     attacker: Annotated[
-        Path | None,
+        str | None,
         typer.Option("--attacker", metavar="F", help="A table the attacker has, joined by quasi-identifiers."),
     ] = None,
     previous: PreviousOption = None,
@@ -39,18 +39,18 @@ def attack(
 ) -> None:
     """Play the attacker: success rates before and after the release."""
     from kveil.flow.attack import AttackMeans, attack_sources
-    from kveil.flow.inputs import read
+    from kveil.flow.inputs import read, read_release
     from kveil.report.owner import Owner
 
     loaded = load(policy)
     with stages("attack", quiet=quiet) as progress:
         progress("reading")
         attacks = attack_sources(
-            read(loaded, release),
+            read_release(loaded, place_of(release)),
             loaded,
-            read(loaded, original),
+            read(loaded, place_of(original)),
             None if owner is None else Owner.load(owner),
-            means=AttackMeans(None if attacker is None else read(loaded, attacker), previous or ()),
+            means=AttackMeans(None if attacker is None else read(loaded, place_of(attacker)), previous or ()),
             progress=progress,
         )
 

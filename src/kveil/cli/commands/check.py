@@ -6,21 +6,35 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from kveil.cli.options import InputOption, JsonOption, PolicyArgument, QuietOption, answer, load, stages
+from kveil.cli.options import (
+    EngineOption,
+    InputOption,
+    JsonOption,
+    PolicyArgument,
+    QuietOption,
+    answer,
+    load,
+    place_of,
+    stages,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
 def check(
-    policy: PolicyArgument, input_: InputOption = None, as_json: JsonOption = False, quiet: QuietOption = False
+    policy: PolicyArgument,
+    input_: InputOption = None,
+    engine: EngineOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Say before any run what the policy forces: who can never be kept, and why. Exit 1 if it cannot be met."""
     from kveil.flow.check import check_file
 
-    loaded = load(policy)
+    loaded = load(policy, engine)
     with stages("check", quiet=quiet) as progress:
-        content = check_file(loaded, input_, progress=progress)
+        content = check_file(loaded, place_of(input_), progress=progress)
 
     def show(out: Console) -> None:
         from kveil.cli.terminal import show_check

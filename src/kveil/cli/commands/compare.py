@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,11 +17,18 @@ from kveil.cli.options import (
     answer,
     load,
     names_in,
+    place_of,
     stages,
 )
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+def _show_scipy() -> None:
+    """Undo what the command line does to start faster: scikit-learn needs SciPy, which is hidden from Numba."""
+    if sys.modules.get("scipy", sys) is None:
+        del sys.modules["scipy"]
 
 
 def compare(
@@ -34,6 +42,24 @@ def compare(
         float | None,
         typer.Option("--seconds", min=1, metavar="S", help="Stop what is not done after so many seconds in all."),
     ] = None,
+    seconds_each: Annotated[
+        float | None,
+        typer.Option("--seconds-each", min=0.1, metavar="S", help="Stop each algorithm after so many seconds."),
+    ] = None,
+    refine: Annotated[
+        str | None,
+        typer.Option(
+            "--refine", metavar="EFFORT", help="Refine what each finds with this effort: off, normal, best or tries."
+        ),
+    ] = None,
+    predict: Annotated[
+        str | None,
+        typer.Option(
+            "--predict",
+            metavar="COLUMN",
+            help="Train a model for this column on each release; test it on records held out.",
+        ),
+    ] = None,
     report: Annotated[
         Path | None, typer.Option("--report", metavar="F.html", help="Write the comparison with its pictures.")
     ] = None,
@@ -42,12 +68,16 @@ def compare(
     quiet: QuietOption = False,
 ) -> None:
     """Run several algorithms on one policy: loss, suppression, groups and time, side by side."""
-    from kveil.flow.compare import compare_file
+    from kveil.flow.compare import Terms, compare_file
 
+    if predict is not None:
+        _show_scipy()
     loaded = load(policy)
-    names = names_in(algorithms)
+    terms = Terms(seconds, seconds_each, refine, predict)
     with stages("compare", quiet=quiet, progress=progress_as) as progress:
-        content = compare_file(loaded, input_, names, seconds=seconds, progress=progress, report=report).as_json()
+        names, place = names_in(algorithms), place_of(input_)
+        compared = compare_file(loaded, place, names, terms=terms, progress=progress, report=report)
+    content = compared.as_json()
 
     def show(out: Console) -> None:
         from kveil.cli.terminal import show_comparison

@@ -69,7 +69,7 @@ def _show_made(out: Console, made: Demo, folder: Path | None) -> None:
     title = "After, three rows of the release, one per patient (sorted, so not the same)"
     _show_rows(out, title, made.after, [0, step, 2 * step])
     out.print()
-    show_account(out, made.account, Path(made.target.name) if folder is None else made.target)
+    show_account(out, made.account, made.target.name if folder is None else str(made.target))
     for rule in made.account["dependencies"]:
         out.print(f"dependency {rule['rule']}: {'holds' if rule['holds'] else 'does not hold'}")
     if folder is not None:

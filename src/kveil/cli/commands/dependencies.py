@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kveil.cli.options import JsonOption, QuietOption, answer, load, names_in, stages
+from kveil.cli.options import JsonOption, QuietOption, answer, load, names_in, place_of, stages
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
 def dependencies(
-    file: Annotated[Path, typer.Argument(metavar="DATA|POLICY", help="A table, or a policy.", show_default=False)],
+    file: Annotated[str, typer.Argument(metavar="DATA|POLICY", help="A table, or a policy.", show_default=False)],
     input_: Annotated[
-        Path | None,
+        str | None,
         typer.Option("--input", metavar="F", help="With a policy: another table, a release for example."),
     ] = None,
     columns: Annotated[
@@ -28,16 +28,16 @@ def dependencies(
     """Find the dependencies that hold in a table and test a policy's. Exit 1 if a declared functional one fails."""
     from kveil.flow.dependencies import dependencies_of_file, dependencies_of_policy
 
-    is_policy = file.suffix.lower() in {".yaml", ".yml"}
+    is_policy = file.lower().endswith((".yaml", ".yml"))
     if input_ is not None and not is_policy:
         raise typer.BadParameter("--input goes with a policy; give the table itself instead.")
     chosen = names_in(columns)
-    loaded = load(file) if is_policy else None
+    loaded = load(Path(file)) if is_policy else None
     with stages("dependencies", quiet=quiet) as progress:
         content = (
-            dependencies_of_file(file, chosen, progress=progress)
+            dependencies_of_file(place_of(file), chosen, progress=progress)
             if loaded is None
-            else dependencies_of_policy(loaded, input_, chosen, progress=progress)
+            else dependencies_of_policy(loaded, place_of(input_), chosen, progress=progress)
         )
 
     def show(out: Console) -> None:

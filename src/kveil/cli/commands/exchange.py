@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kveil.cli.options import InputOption, JsonOption, PolicyArgument, QuietOption, answer
+from kveil.cli.options import InputOption, JsonOption, PolicyArgument, QuietOption, answer, place_of
 from kveil.words import count, visible
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def export_arx(
     """Write a policy's hierarchies as ARX reads them, and say what else to set there."""
     from kveil.flow import exchange
 
-    exported = exchange.export_arx(policy, output, data=input_, force=force)
+    exported = exchange.export_arx(policy, output, data=place_of(input_), force=force)
     content = {
         "folder": str(output),
         "roles": exported.roles,

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kveil.cli.options import JsonOption, QuietOption, answer, stages
+from kveil.cli.options import JsonOption, QuietOption, answer, place_of, stages
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
 def init(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="A table.", show_default=False)],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="A table.", show_default=False)],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="POLICY", help="The policy; by default standard output.")
     ] = None,
@@ -31,17 +31,21 @@ def init(
     skip: Annotated[
         int, typer.Option("--skip", min=0, metavar="N", help="With --columns: leave out so many lines at the top.")
     ] = 0,
+    encoding: Annotated[
+        str, typer.Option("--encoding", metavar="E", help="The encoding of a CSV, such as cp1252.")
+    ] = "utf-8",
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist; never the table.")] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Look at a table and write a commented policy that runs as it is."""
-    from kveil.flow.init import Names, start
+    from kveil.flow.init import FileForm, start
 
     correct = None
     if skip and columns is None:
         raise typer.BadParameter("--skip goes with --columns; name the columns too.")
-    names = None if columns is None else Names([name.strip() for name in columns.split(",")], skip)
+    names = None if columns is None else [name.strip() for name in columns.split(",")]
+    form = FileForm(names, skip, encoding)
     if ask:
         from kveil.cli.ask import ask_roles
 
@@ -49,7 +53,7 @@ def init(
             raise typer.BadParameter("--ask needs a terminal to ask on; leave it out and edit the policy instead.")
         correct = ask_roles
     with stages("init", quiet=quiet or ask) as progress:
-        started = start(data, output, force=force, correct=correct, names=names, progress=progress)
+        started = start(place_of(data), output, force=force, correct=correct, form=form, progress=progress)
 
     def show(out: Console) -> None:
         from kveil.cli.terminal import show_guesses

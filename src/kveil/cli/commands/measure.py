@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kveil.cli.options import (
+    EngineOption,
     JsonOption,
     OriginalOption,
     OwnerOption,
@@ -13,6 +14,7 @@ from kveil.cli.options import (
     ReleaseOption,
     answer,
     load,
+    place_of,
     stages,
 )
 
@@ -25,18 +27,21 @@ def measure(
     original: OriginalOption,
     release: ReleaseOption,
     owner: OwnerOption = None,
+    engine: EngineOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Measure what a release lost, by every measure."""
-    from kveil.flow.inputs import read
+    from kveil.flow.inputs import store_for
     from kveil.flow.measure import measure_sources
     from kveil.report.owner import Owner
 
-    loaded = load(policy)
+    loaded = load(policy, engine)
     with stages("measure", quiet=quiet) as progress:
         progress("reading")
-        shown, was = read(loaded, release), read(loaded, original)
+        after, before = place_of(release), place_of(original)
+        store = store_for(loaded, after, before)
+        shown, was = store.read_release(loaded, after), store.read(loaded, before)
         way = None if owner is None else Owner.load(owner)
         progress("measuring")
         content = measure_sources(shown, loaded, was, way).as_json()

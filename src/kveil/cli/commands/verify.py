@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kveil.cli.options import (
+    EngineOption,
     JsonOption,
     OwnerOption,
     PolicyArgument,
@@ -16,6 +17,7 @@ from kveil.cli.options import (
     ReleaseOption,
     answer,
     load,
+    place_of,
     stages,
 )
 
@@ -27,29 +29,33 @@ def verify(
     policy: PolicyArgument,
     release: ReleaseOption,
     original: Annotated[
-        Path | None,
+        str | None,
         typer.Option("--original", metavar="F", help="The original, to check truth and boundaries too."),
     ] = None,
     owner: OwnerOption = None,
     previous: PreviousOption = None,
+    engine: EngineOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Check a release made by anyone. Exit 0 if everything holds, 1 if not."""
-    from kveil.flow.inputs import read
+    from kveil.flow.inputs import store_for
     from kveil.flow.verify import verify_sources
     from kveil.report.owner import Owner
 
-    loaded = load(policy)
+    loaded = load(policy, engine)
     if owner is not None and original is None:
         raise typer.BadParameter("--owner aligns a release with its original; give --original too.")
     with stages("verify", quiet=quiet) as progress:
         progress("reading")
-        shown = read(loaded, release, hashed=True)
-        was = None if original is None else read(loaded, original)
+        place, before = place_of(release), place_of(original)
+        store = store_for(loaded, place, before, local="--previous" if previous else "")
+        shown = store.read_release(loaded, place, hashed=True)
+        was = None if before is None else store.read(loaded, before)
         way = None if owner is None else Owner.load(owner)
         progress("verifying")
-        checked = verify_sources(shown, loaded, was, way, file=release, previous=previous or [])
+        file = place if isinstance(place, Path) else None
+        checked = verify_sources(shown, loaded, was, way, file=file, previous=previous or [])
     verdict = checked.verdict
 
     def show(out: Console) -> None:

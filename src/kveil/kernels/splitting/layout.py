@@ -82,14 +82,27 @@ class SplitRoom(NamedTuple):
     final: Longs
 
 
-def new_split_room(attributes: int, tuples: int, parts: int, trees: Trees) -> SplitRoom:
-    """Return room to split so many tuples, which are in so many parts to begin with."""
+class OrderRoom(NamedTuple):
+    """Room for tuples in the order of their parts, which several loops share: each works in its own parts."""
+
+    bin_of: Ints
+    sorted_rows: Ints
+    best_rows: Ints
+
+
+def new_order_room(tuples: int) -> OrderRoom:
+    """Return room for so many tuples."""
+    return OrderRoom(*np.empty((3, tuples), dtype=np.int32))
+
+
+def new_split_room(attributes: int, starts: Longs, trees: Trees, shared: OrderRoom) -> SplitRoom:
+    """Return room to split the parts that start there, the end of the last one being the last entry."""
     bins = max(int(np.diff(trees.child_start).max(initial=0)) + 1, 4) + 2
     span = int(np.diff(trees.leaf_offset).max(initial=1))
-    each, fan, every = (3, attributes), (5, bins), (4, tuples)
-    low, high, top = np.empty(each, dtype=np.int32)
-    place, fill, weight, ends, best_ends = np.empty(fan, dtype=np.int64)
-    bin_of, sorted_rows, best_rows, moved = np.empty(every, dtype=np.int32)
+    tuples = int(starts[-1] - starts[0])
+    largest = int(np.diff(starts).max(initial=0))
+    low, high, top = np.empty((3, attributes), dtype=np.int32)
+    place, fill, weight, ends, best_ends = np.empty((5, bins), dtype=np.int64)
     return SplitRoom(
         low,
         high,
@@ -101,12 +114,12 @@ def new_split_room(attributes: int, tuples: int, parts: int, trees: Trees) -> Sp
         np.empty(bins, dtype=np.bool_),
         ends,
         best_ends,
-        bin_of,
-        sorted_rows,
-        best_rows,
-        moved,
-        np.empty(min(4 * tuples + 64, span), dtype=np.int64),
-        np.empty((2, min(tuples, span // 4 + 1)), dtype=np.int64),
-        np.empty((tuples + parts + 1, 2), dtype=np.int64),
+        shared.bin_of,
+        shared.sorted_rows,
+        shared.best_rows,
+        np.empty(largest, dtype=np.int32),
+        np.empty(min(4 * largest + 64, span), dtype=np.int64),
+        np.empty((2, min(largest, span // 4 + 1)), dtype=np.int64),
+        np.empty((tuples + len(starts), 2), dtype=np.int64),
         np.empty(tuples + 1, dtype=np.int64),
     )

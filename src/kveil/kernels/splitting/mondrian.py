@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 
 from kveil.arrays import Ints, Longs
 from kveil.kernels.models.layout import Needs, SensitiveCodes, new_models
-from kveil.kernels.splitting.layout import SplitParts, SplitTuples, Trees, new_split_room
+from kveil.kernels.splitting.layout import SplitParts, SplitTuples, Trees, new_order_room, new_split_room
+from kveil.kernels.threads import threads
+
+MANY = 1 << 16  # tuples from which on several threads split them
 
 
 def split(
@@ -23,20 +28,46 @@ def split(
     """Return the parts of tuples, given by attribute × tuple spans of leaves and how many rows have each.
 
     ``order`` and ``starts`` give the parts to begin with, each of which satisfies all needs. O(tuples ·
-    attributes) a level of the recursion.
+    attributes) per level of the recursion. Parts do not know of each other: once there are enough of them, several
+    threads split them, and come to what one comes to.
     """
     from kveil.kernels.splitting.mondrian_loops import spans_of, split_parts
 
     far = _by_tuple(low, high, weight)
     near = SplitTuples(np.empty_like(far.low), far.high, np.empty_like(weight), np.empty_like(far.tuple))
     near = near._replace(high=near.low if low is high else np.empty_like(far.high))
-    order, room = order.copy(), new_split_room(len(low), len(order), len(starts), trees)
-    models = new_models(needs, values)
-    number = split_parts(far, near, low is not high, trees, models, order, starts, by_gain, room)
-    ends = room.final[: number + 1].copy()
+    order, shared = order.copy(), new_order_room(len(order))
+
+    def split_run(run: Longs, small: int) -> Longs:
+        """Split parts that lie side by side, down to small ones; return where their parts start, and the end."""
+        room = new_split_room(len(low), run, trees, shared)
+        models = new_models(needs, values)
+        number = split_parts(far, near, low is not high, trees, models, order, run, by_gain, small, room)
+        return room.final[: number + 1].copy()
+
+    several = threads() if len(order) >= MANY else 1
+    if several == 1:
+        ends = split_run(starts, 0)
+    else:
+        top = split_run(starts, len(order) // (2 * several))
+        with ThreadPoolExecutor(several) as pool:
+            made = list(pool.map(lambda run: split_run(run, 0), _runs(top, len(order) // (8 * several))))
+        ends = np.concatenate([*(own[:-1] for own in made), top[-1:]])
     spans = np.empty((2, len(low), len(ends) - 1), dtype=np.int32)
-    spans_of(far, order, ends, spans[0], spans[1])
+    cuts = np.linspace(0, len(ends) - 1, several + 1).astype(np.int64).tolist()
+    with ThreadPoolExecutor(several) as pool:
+        list(pool.map(lambda first, last: spans_of(far, order, ends, first, last, *spans), cuts[:-1], cuts[1:]))
     return SplitParts(order, ends, spans[0], spans[1])
+
+
+def _runs(starts: Longs, size: int) -> list[Longs]:
+    """Return parts in runs of so many tuples or more, but for the last: each as where its parts start, and the end."""
+    runs, begin = [], 0
+    for at in range(1, len(starts)):
+        if starts[at] - starts[begin] >= size or at == len(starts) - 1:
+            runs.append(starts[begin : at + 1].copy())
+            begin = at
+    return runs
 
 
 def _by_tuple(low: Ints, high: Ints, weight: Longs) -> SplitTuples:

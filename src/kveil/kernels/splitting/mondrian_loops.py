@@ -46,9 +46,9 @@ def measure_part(rows: SplitTuples, trees: Trees, order: Ints, begin: int, end: 
 
 
 @door
-def spans_of(rows: SplitTuples, order: Ints, ends: Longs, low: Ints, high: Ints) -> None:
-    """Write the span of every part in every attribute, attribute × part."""
-    for part in range(len(ends) - 1):
+def spans_of(rows: SplitTuples, order: Ints, ends: Longs, first: int, last: int, low: Ints, high: Ints) -> None:
+    """Write the span of some parts, from the first to before the last, in every attribute, attribute × part."""
+    for part in range(first, last):
         for a in range(low.shape[0]):
             low[a, part], high[a, part] = np.int32(2147483647), np.int32(-1)
         for at in range(ends[part], ends[part + 1]):
@@ -68,9 +68,13 @@ def split_parts(
     order: Ints,
     starts: Longs,
     by_gain: bool,
+    small: int,
     room: SplitRoom,
 ) -> int:
-    """Split parts top-down until no split is allowed; return how many there are then. See `mondrian.split`."""
+    """Split parts top-down until no split is allowed; return how many there are then. See `mondrian.split`.
+
+    Parts of at most ``small`` tuples are left as they are.
+    """
     attributes = far.low.shape[1]
     near_begin = near_end = np.int64(0)
     low, high, width = room.low, room.high, room.width
@@ -88,6 +92,13 @@ def split_parts(
         height -= 1
         begin, end = stack[height, 0], stack[height, 1]
         inside = near_begin <= begin and end <= near_end
+        if end - begin <= small:
+            final[finals] = begin
+            finals += 1
+            if inside:
+                for at in range(begin, end):
+                    order[at] = near.tuple[order[at]]
+            continue
         if not inside and end - begin <= NEAR:
             # The stack is worked off depth first, so all that comes of this part follows at once.
             bring_near(far, near, order, begin, end, spans)
@@ -146,7 +157,7 @@ def split_parts(
             stack[height, 0] = begin if part == 0 else best_ends[part - 1]
             stack[height, 1] = best_ends[part]
             height += 1
-    final[finals] = len(order)
+    final[finals] = starts[len(starts) - 1]
     return finals
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Longs
-from kveil.attack.match import CodedTexts, EqualRows, coded, group
+from kveil.attacker.match import CodedTexts, EqualRows, coded, group
 from kveil.files import Source
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy

@@ -44,12 +44,12 @@ def following_columns(evidence: Evidence) -> list[str]:
 
 def _followers(evidence: Evidence, quasi: list[str], others: list[str]) -> Iterator[tuple[str, list[str]]]:
     """Return each quasi-identifier that is hidden somewhere, with the columns that tell it or that it tells."""
-    texts = {name: evidence.original.texts(name) for name in [*quasi, *others]}
+    texts = {name: evidence.original.held(name) for name in [*quasi, *others]}
     columns = Columns(pl.DataFrame(texts))
     place = {name: i for i, name in enumerate(columns.names)}
     for name in quasi:
         shown = evidence.column(name)
-        was = texts[name].gather(evidence.records).fill_null(evidence.policy.data.missing[0])
+        was = texts[name].gather(evidence.records).cast(pl.String).fill_null(evidence.policy.data.missing[0])
         if bool((was == pl.Series(shown.texts, dtype=pl.String).gather(shown.codes)).all()):
             continue
         followers = [

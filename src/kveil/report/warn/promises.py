@@ -47,7 +47,7 @@ def one_persons_rows(evidence: Evidence) -> list[str]:
     if policy.individual_column is not None or not sizes:
         return []
     for name in policy.with_role("identifier"):
-        if name not in evidence.original.frame.columns:
+        if name not in evidence.original.columns:
             continue
         texts = evidence.original.texts(name)
         distinct = texts.n_unique()

@@ -45,7 +45,7 @@ def _counted(evidence: Evidence) -> dict[str, list[str]]:
     return {
         name: [text for text in evidence.original.texts(name).drop_nulls().unique().to_list() if text not in missing]
         for name in names
-        if name in evidence.original.frame.columns
+        if name in evidence.original.columns
     }
 
 

@@ -1,0 +1,46 @@
+"""Engine `stream` against `local` on ten million rows: nearly all tuples different, and a fifth of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+
+from bench_census import census_file, census_policy
+from made_up_data import floor_file, floor_policy
+from measuring import Row, command
+
+ROWS = 10_000_000
+
+
+def as_parquet(made: Path) -> Path:
+    """Turn a CSV into a Parquet file beside it, as texts, and let it go."""
+    path = made.with_suffix(".parquet")
+    pl.scan_csv(made, infer_schema=False).sink_parquet(path)
+    made.unlink()
+    return path
+
+
+def stream(folder: Path) -> Iterator[Row]:
+    """Mondrian with both engines on the floor file and on a census-like table; the releases must be the same."""
+    floor_csv, census_csv = folder / "floor-10m.csv", folder / "census-10m.csv"
+    floor_file(floor_csv, ROWS)
+    data = as_parquet(floor_csv)
+    yield from _compared(folder, data, floor_policy(folder, data, "mondrian"), "floor file", (1.5, 0.6))
+    census_file(census_csv, ROWS)
+    data = as_parquet(census_csv)
+    yield from _compared(folder, data, census_policy(folder, data, "mondrian"), "census", (1.5, 0.25))
+
+
+def _compared(folder: Path, data: Path, policy: Path, what: str, most: tuple[float, float]) -> Iterator[Row]:
+    outs = {engine: folder / f"{engine}.parquet" for engine in ("local", "stream")}
+    took = {
+        engine: command("anonymize", policy, "--input", data, "--engine", engine, "--output", out)
+        for engine, out in outs.items()
+    }
+    if outs["local"].read_bytes() != outs["stream"].read_bytes():
+        raise SystemExit(f"stream and local made different releases of the {what}")
+    seconds, memory = (took["stream"][i] / took["local"][i] for i in (0, 1))
+    yield Row(f"stream against local, {what}, 10M rows, time", seconds, "×", f"≤ {most[0]}", seconds <= most[0])
+    yield Row(f"stream against local, {what}, 10M rows, memory", memory, "×", f"≤ {most[1]}", memory <= most[1])

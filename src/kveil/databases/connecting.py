@@ -1,0 +1,111 @@
+"""Connections to databases, and what is said where they fail: never what a driver says, since that quotes data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from kveil.databases.address import Address
+from kveil.errors import DataError, FileError
+from kveil.files.extras import needed
+
+NO_TABLE = ("42P01", "3F000")  # PostgreSQL's numbers for a table or schema that is not there
+NO_RIGHT = "42501"
+EXISTS = "42P07"
+DRIVERS = ("adbc_driver", "duckdb", "_duckdb", "pyarrow")
+
+
+def _postgresql() -> Any:
+    import adbc_driver_postgresql.dbapi
+    import pyarrow  # noqa: F401 (the drivers hand tables over in its classes)
+
+    return adbc_driver_postgresql.dbapi
+
+
+def _sqlite() -> Any:
+    import adbc_driver_sqlite.dbapi
+    import pyarrow  # noqa: F401 (as above)
+
+    return adbc_driver_sqlite.dbapi
+
+
+def _duckdb() -> Any:
+    import duckdb
+    import pyarrow  # noqa: F401 (as above)
+
+    return duckdb
+
+
+@contextmanager
+def connected(address: Address, *, writing: bool = False) -> Iterator[Any]:
+    """Give a connection to a database, in a transaction that is taken back unless it is committed."""
+    if address.system == "postgresql":
+        library = needed(_postgresql, "PostgreSQL's tables", "adbc-driver-postgresql", "databases")
+        target: Any = address.server
+    elif address.system == "sqlite":
+        library = needed(_sqlite, "SQLite's tables", "adbc-driver-sqlite", "databases")
+        target = str(address.file)
+    else:
+        library = needed(_duckdb, "DuckDB's tables", "duckdb", "databases")
+        target = str(address.file)
+    if address.system != "postgresql" and not writing and not address.file.is_file():
+        raise FileError(f"{address.file.name}: the database cannot be read (there is no such file); check the path.")
+    try:
+        if address.system == "duckdb":
+            connection = library.connect(target, read_only=not writing)
+            connection.begin()
+        else:
+            connection = library.connect(target)
+    except Exception:  # of the drivers' own kinds
+        raise _unreachable(address) from None
+    try:
+        yield connection
+    except Exception as error:
+        if not type(error).__module__.startswith(DRIVERS):
+            raise
+        raise _refused(address, error, writing=writing) from None  # a driver's texts quote queries and rows
+    finally:
+        close(connection)
+
+
+def close(connection: Any) -> None:
+    """Close a connection; what was not committed is gone."""
+    with suppress(Exception):  # a server that is gone has taken everything back itself
+        connection.rollback()
+    with suppress(Exception):
+        connection.close()
+
+
+def _unreachable(address: Address) -> DataError:
+    if address.system == "postgresql":
+        return DataError(
+            "the PostgreSQL server cannot be reached, or refuses the user; check the address, that the server runs, "
+            "and the password in PGPASSWORD or ~/.pgpass."
+        )
+    return FileError(
+        f"{address.file.name}: this database cannot be opened; check that it is one, and that nobody else holds it."
+    )
+
+
+def _refused(address: Address, error: Exception, *, writing: bool) -> DataError:
+    """Return what to say of a driver's error: by its number, not by its text."""
+    number = getattr(error, "sqlstate", None)
+    told = str(error)
+    if number == NO_RIGHT:
+        return DataError(
+            f"{address.name}: the database refuses it; ask for the right to {'write' if writing else 'read'} it."
+        )
+    if number == EXISTS or (writing and "already exists" in told):
+        return DataError(f"{address.name} exists already and is not replaced; name another, or drop it first.")
+    if (
+        not writing
+        and address.table is not None
+        and (number in NO_TABLE or "no such table" in told or "does not exist" in told)
+    ):
+        return DataError(f"{address.name} is not in the database; check its name, and its schema as in schema.table.")
+    what = "written" if writing else "read"
+    return DataError(
+        f"{address.name} could not be {what}{f' (SQLSTATE {number})' if number else ''}; "
+        f"{'nothing was written. Check the database and its space' if writing else 'try it in the database itself'}."
+    )

@@ -1,0 +1,93 @@
+"""Which engine a run takes: the one that is asked for, else the one that the memory of the machine allows."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from kveil.databases import Place
+from kveil.engines.memory import MemoryStore
+from kveil.engines.store import Store
+from kveil.engines.stream import StreamStore
+from kveil.errors import Refused
+from kveil.files import dataset_files, is_dataset, kind_of
+from kveil.policy.model import Policy
+
+PER_CELL = 60  # bytes of memory that a run of the local engine takes per cell of its input, measured
+GB = 1e9
+
+
+@dataclass(frozen=True)
+class ChosenStore:
+    """An engine's store, with the sentence about why it was taken, where nobody asked for it."""
+
+    store: Store
+    why: str | None = None
+
+
+def store_of(policy: Policy, inputs: Sequence[Place], *, output: Place | None = None, local: str = "") -> ChosenStore:
+    """Return the store of the engine that a policy asks for, or that its inputs need.
+
+    ``output`` is the release that will be written; ``local`` names something that is asked for and that only the local
+    engine can do. What an engine cannot do is refused here, before anything is read.
+    """
+    if policy.engine == "local":
+        return ChosenStore(MemoryStore())
+    cannot = _cannot_stream(inputs, output, local)
+    if policy.engine == "stream":
+        if cannot is not None:
+            raise Refused(f"engine stream {cannot}, or take engine local.")
+        return ChosenStore(StreamStore())
+    if cannot is not None:
+        return ChosenStore(MemoryStore())
+    needed, free = sum(map(_needed, inputs)), free_memory()
+    if free is None or needed <= free:
+        return ChosenStore(MemoryStore())
+    return ChosenStore(
+        StreamStore(),
+        f"engine stream was taken, since the table would need about {needed / GB:.1f} GB of memory and "
+        f"{free / GB:.1f} GB are free; the release is the same on both.",
+    )
+
+
+def _cannot_stream(inputs: Sequence[Place], output: Place | None, local: str) -> str | None:
+    """Return what the stream engine cannot do of what is asked for, and what to do instead; None where it can."""
+    for place in inputs:
+        if not isinstance(place, Path) or (not is_dataset(place) and kind_of(place) != "parquet"):
+            return f"reads Parquet files, and {place.name} is none; convert it first"
+    if output is not None and (not isinstance(output, Path) or kind_of(output) != "parquet"):
+        return f"writes Parquet files, and {output.name} is to be another; name one that ends in .parquet"
+    return f"has no {local}; leave it out" if local else None
+
+
+def _needed(path: Place) -> int:
+    """Return how many bytes the local engine would need for a table, by the number of its cells; 0 where unreadable."""
+    cells = 0
+    if not isinstance(path, Path):
+        return 0
+    try:
+        for file in dataset_files(path) if is_dataset(path) else [path]:
+            scanned = pl.scan_parquet(file, glob=False, hive_partitioning=False)
+            cells += len(scanned.collect_schema()) * int(scanned.select(pl.len()).collect().item())
+    except (OSError, pl.exceptions.PolarsError):  # whoever reads it says what is wrong with it
+        return 0
+    return cells * PER_CELL
+
+
+def free_memory() -> int | None:
+    """Return how many bytes of memory the system can give without pushing others out; None where it does not say."""
+    try:
+        told = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(encoding="ascii"))
+    except OSError:
+        told = None
+    if told is not None:
+        return int(told[1]) * 1024
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):
+        return None

@@ -1,0 +1,62 @@
+"""Tables that stay on the disk, on one machine: engine `stream`.
+
+Quasi-identifiers are held in memory as categories, every other column passes through it one at a time. A release is
+written to its file, which has no name yet, read back from there as anybody would read it, and judged by the verifier;
+only then the file gets its name. See docs/large.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from kveil.databases import Place
+from kveil.engines.memory import numbers_held
+from kveil.engines.store import LaidRelease, ReleaseFile
+from kveil.files import Source, open_stored, sink_parquet, with_commas
+from kveil.policy.model import Policy
+from kveil.table.decode import Release
+
+
+@dataclass(frozen=True)
+class StreamStore:
+    """Reads Parquet files column by column, and writes a release before it is verified, to a file without a name."""
+
+    engine: str = "stream"
+    by_tuples: bool = True
+
+    def read(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
+        assert isinstance(place, Path), "tables of databases are refused before"
+        return self._held(policy, place, place.name, hashed=hashed)
+
+    def read_release(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
+        return self.read(policy, place, hashed=hashed)
+
+    def lay_out(self, policy: Policy, source: Source, release: Release, out: ReleaseFile | None) -> LaidRelease:
+        assert out is not None, "a release that streams needs a file"
+
+        commas = source.commas.intersection(policy.unchanged)
+
+        def carried(name: str) -> Callable[[], pl.Series]:
+            return lambda: _as_it_came(source.column(name).gather(release.source_rows), commas)
+
+        columns = {
+            name: carried(name) if column is None else _as_it_came(column, commas)
+            for name, column in release.columns.items()
+        }
+        digest = sink_parquet(columns, len(release.source_rows), out.file, out.target)
+        written = Path(f"/proc/self/fd/{out.file.fileno()}")
+        return LaidRelease(self._held(policy, written, "the release"), digest)
+
+    def _held(self, policy: Policy, path: Path, name: str, *, hashed: bool = False) -> Source:
+        stored = open_stored(path, name, hashed=hashed)
+        held = stored.holding([name for name in policy.quasi_identifiers if name in stored.columns])
+        return numbers_held(held, policy)
+
+
+def _as_it_came(column: pl.Series, commas: frozenset[str]) -> pl.Series:
+    """Return a column that is released unchanged with the decimal commas that it came with."""
+    return with_commas(column.to_frame(), commas)[column.name] if column.name in commas else column

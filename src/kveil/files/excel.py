@@ -1,0 +1,104 @@
+"""Excel workbooks: the first sheet in, one sheet out with nothing beside its cells."""
+
+from __future__ import annotations
+
+import datetime
+import io
+from typing import IO, Any
+
+import polars as pl
+
+from kveil.errors import DataError, FileError
+from kveil.files.extras import needed
+from kveil.files.texts import as_texts
+from kveil.words import count, listing
+
+MOST_ROWS, MOST_TEXT = 1_048_576, 32_767  # of a sheet, and of a cell
+MOST_WHOLE = 2**53  # beyond it a cell, which is a float, no longer holds every whole number
+ANY_DAY = datetime.datetime(2000, 1, 1)  # when a release was made is nobody's business
+
+
+def _fastexcel() -> Any:
+    import fastexcel
+
+    return fastexcel
+
+
+def _xlsxwriter() -> Any:
+    import xlsxwriter
+
+    return xlsxwriter
+
+
+def read_excel(raw: bytes, name: str) -> pl.DataFrame:
+    """Return the first sheet of a workbook; its first row has the names, and rows without any value are no records."""
+    fastexcel = needed(_fastexcel, "Excel files", "fastexcel")
+    try:
+        sheet = fastexcel.read_excel(raw).load_sheet(0, schema_sample_rows=None)
+        named = sheet.available_columns()
+        frame: pl.DataFrame = sheet.to_polars()
+    except Exception:  # of many kinds, whose texts quote cells
+        raise FileError(
+            f"{name}: this is not a whole Excel file; it may be cut off, locked or of another kind."
+        ) from None
+    unnamed = [str(column.index + 1) for column in named if column.column_name_from != "looked_up"]
+    if unnamed:
+        raise DataError(
+            f"{name}: row 1 of the first sheet has no name for {count(len(unnamed), 'column')} ({listing(unnamed)}); "
+            "name every column there."
+        )
+    if not frame.width:
+        raise FileError(f"{name}: the first sheet is empty; its first row has the names of columns.")
+    return frame.filter(~pl.all_horizontal(pl.all().is_null()))
+
+
+def write_excel(frame: pl.DataFrame, file: IO[bytes]) -> None:
+    """Write a table as the only sheet of a workbook, without properties, times or formulas."""
+    xlsxwriter = needed(_xlsxwriter, "Excel files", "xlsxwriter")
+    if frame.height >= MOST_ROWS:
+        raise FileError(f"a sheet of Excel holds fewer than {MOST_ROWS:,} records; write Parquet or CSV instead.")
+    written = io.BytesIO()
+    # In memory: a temporary file would stay behind where the run is killed.
+    workbook = xlsxwriter.Workbook(written, {"in_memory": True, "nan_inf_to_errors": False})
+    workbook.set_properties({"created": ANY_DAY})
+    sheet = workbook.add_worksheet("release")
+    day = workbook.add_format({"num_format": "yyyy-mm-dd"})
+    moment = workbook.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
+    for place, column in enumerate(frame.get_columns()):
+        sheet.write_string(0, place, column.name)
+        for row, value in enumerate(_cells(column), 1):
+            if value is None or value == "":
+                continue
+            if isinstance(value, bool):
+                sheet.write_boolean(row, place, value)
+            elif isinstance(value, (int, float)):
+                sheet.write_number(row, place, value)
+            elif isinstance(value, datetime.datetime):
+                sheet.write_datetime(row, place, value, day if value.time() == datetime.time() else moment)
+            else:
+                _write_text(sheet, row, place, value)
+    workbook.close()
+    file.write(written.getvalue())
+
+
+def _write_text(sheet: Any, row: int, place: int, value: str) -> None:
+    if len(value) > MOST_TEXT:
+        raise FileError(f"a cell of Excel holds {MOST_TEXT:,} characters at most; write Parquet or CSV instead.")
+    sheet.write_string(row, place, value)
+
+
+def _cells(column: pl.Series) -> list[Any]:
+    """Return a column's values as a sheet holds them; what it could not hold exactly becomes text."""
+    kind = column.dtype
+    if kind == pl.Boolean:
+        return column.to_list()
+    if kind.is_integer() and column.is_between(-MOST_WHOLE, MOST_WHOLE).all():
+        return column.to_list()
+    if kind == pl.Float64 and not column.is_infinite().any():
+        return column.fill_nan(None).to_list()
+    if kind in (pl.Date, pl.Datetime):
+        moments = column.dt.replace_time_zone(None) if kind == pl.Datetime else column.cast(pl.Datetime("ms"))
+        early = moments.dt.year().min()
+        if (early is None or int(early) >= 1900) and (moments == moments.dt.truncate("1s")).all():  # type: ignore[arg-type]
+            return moments.to_list()
+    return as_texts(column).to_list()

@@ -1,0 +1,163 @@
+"""A table as it came in, and the kinds of files there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from kveil.errors import DataError, FileError
+from kveil.files.texts import as_texts
+from kveil.words import count, did_you_mean, listing
+
+Kind = Literal["csv", "parquet", "arrow", "excel", "spss", "stata", "sas"]
+
+SUFFIXES: dict[str, Kind] = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".data": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".xlsb": "excel",
+    ".xls": "excel",
+    ".ods": "excel",
+    ".sav": "spss",
+    ".zsav": "spss",
+    ".dta": "stata",
+    ".sas7bdat": "sas",
+    ".xpt": "sas",
+}
+WRITTEN = frozenset(SUFFIXES) - {".xlsm", ".xlsb", ".xls", ".ods", ".zsav", ".sas7bdat", ".xpt"}
+PACKED = (".gz", ".zst")  # behind the suffix of a CSV
+LABELLED: tuple[Kind, ...] = ("spss", "stata", "sas")  # kinds whose codes may have labels
+
+Labels = Mapping[str, Mapping[str, float | str]]  # for columns whose codes are shown as labels: each label's code
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table as it came in.
+
+    ``frame`` has every column, typed as the source typed it; ``native`` is the caller's own frame where there
+    is one, from which unchanged columns are taken. ``labels`` are the codes behind labels that a column shows, and
+    ``commas`` the columns whose numbers came with a decimal comma and are held with a point.
+    """
+
+    name: str
+    frame: pl.DataFrame
+    kind: Kind | Literal["frame", "database"]
+    separator: str = ","
+    sha256: str | None = None
+    native: Any = None
+    labels: Labels = field(default_factory=dict)
+    commas: frozenset[str] = frozenset()
+    encoding: str = "utf-8"
+
+    @property
+    def rows(self) -> int:
+        """The number of records."""
+        return self.frame.height
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns, in their order."""
+        return self.frame.columns
+
+    def column(self, name: str) -> pl.Series:
+        """Return a column, typed as the source typed it."""
+        return self.frame[name]
+
+    def dtype(self, name: str) -> pl.DataType:
+        """Return the type of a column."""
+        return self.frame.schema[name]
+
+    def texts(self, column: str) -> pl.Series:
+        """Return a column as texts, null where the source has none."""
+        if column not in self.columns:
+            raise DataError(f"{self.name} lacks the column {column}; check that it is the right table.")
+        return as_texts(self.column(column))
+
+    def held(self, column: str) -> pl.Series:
+        """Return a column as texts, or as categories where the source holds it so, which take less room."""
+        return self.texts(column)
+
+    def held_type(self, number: int) -> pl.DataType:
+        """Return how the source would hold a column of so many different texts."""
+        return pl.String()
+
+    def distinct(self, names: Sequence[str]) -> int:
+        """Return how many different rows some columns have."""
+        return self.frame.select(names).n_unique()
+
+    def with_changed(self, changes: Mapping[str, pl.Expr], **others: Any) -> Source:
+        """Return the source with other cells in some columns of texts, and with some fields changed."""
+        changed = self.frame.with_columns(change.alias(name) for name, change in changes.items())
+        return replace(self, frame=changed, **others)
+
+
+def suffix_of(path: Path) -> str:
+    """Return a file's suffix in small letters, `.csv.gz` with both its parts."""
+    last = path.suffix.lower()
+    return Path(path.stem).suffix.lower() + last if last in PACKED else last
+
+
+def kind_of(path: Path) -> Kind:
+    """Return the kind of file a suffix names."""
+    suffix = suffix_of(path)
+    plain = suffix.removesuffix(".gz").removesuffix(".zst")
+    kind = SUFFIXES.get(plain)
+    if kind is None or (plain != suffix and kind != "csv"):
+        raise FileError(
+            f"{path.name or path}: kveil does not know files that end in {suffix or 'nothing'!r}; "
+            f"use one of {listing(list(SUFFIXES), 20, 'or')}, a CSV also with .gz or .zst behind it."
+        )
+    return kind
+
+
+def check_written(path: Path) -> None:
+    """Raise FileError where a file of this suffix is read but not written."""
+    kind_of(path)
+    suffix = suffix_of(path)
+    if suffix.removesuffix(".gz").removesuffix(".zst") not in WRITTEN:
+        raise FileError(
+            f"{path.name}: kveil reads files that end in {suffix!r} but does not write them; name the release "
+            f"{WRITTEN_INSTEAD[SUFFIXES[suffix]]}."
+        )
+
+
+WRITTEN_INSTEAD: dict[Kind, str] = {"excel": "….xlsx", "spss": "….sav", "sas": "….csv, ….sav or ….dta"}
+
+
+def check_named(found: Sequence[str], expected: Iterable[str], name: str) -> None:
+    """Raise DataError where not one column is known: the first line may be a record, and is not repeated."""
+    if found and not set(expected).intersection(found):
+        raise DataError(
+            f"{name} has none of the columns that the policy lists under attributes; check that it is the right "
+            "table, and a CSV that its first line has the names."
+        )
+
+
+def check_columns(found: Sequence[str], expected: Iterable[str], name: str) -> None:
+    """Raise DataError where a table and its policy do not have the same columns."""
+    expected = list(expected)
+    check_named(found, expected, name)
+    unlisted = [column for column in found if column not in expected]
+    if unlisted:
+        raise DataError(
+            f"{name} has {count(len(unlisted), 'column')} without a role: {listing(unlisted)}; "
+            "list every column under attributes, nothing is released by accident."
+        )
+    absent = [column for column in expected if column not in found]
+    if absent:
+        hint = did_you_mean(absent[0], found)
+        remedy = "; take it out there, or check that it is the right table."
+        raise DataError(f"{name} lacks {listing(absent)}, which the policy lists under attributes{hint or remedy}")

@@ -1,0 +1,99 @@
+"""How a release is written: as the table came in, with nothing that its rows do not show."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+import polars as pl
+
+from kveil.databases import Place, StagedTable, check_new_table
+from kveil.engines.store import ReleaseFile
+from kveil.errors import FileError
+from kveil.files import Outputs, Source, check_written, default_release, suffix_of, with_commas, write_table
+from kveil.policy.model import Policy
+
+
+def write_release(frame: pl.DataFrame, source: Source, policy: Policy, file: IO[bytes], target: Path) -> str:
+    """Write the release of a source to an open file; return the SHA-256 of its bytes.
+
+    Columns that are released unchanged have the decimal commas, and the codes behind labels, that they came with.
+    """
+    unchanged = set(policy.unchanged)
+    labels = {name: codes for name, codes in source.labels.items() if name in unchanged}
+    written = _as_it_came(frame, source, policy)
+    return write_table(written, file, target, source.separator, policy.data.missing[0], labels)
+
+
+def _as_it_came(frame: pl.DataFrame, source: Source, policy: Policy) -> pl.DataFrame:
+    return with_commas(frame, source.commas.intersection(policy.unchanged))
+
+
+def default_destination(source: Place) -> Path:
+    """Return where the release of a table goes when nobody says: beside it."""
+    if not isinstance(source, Path):
+        raise FileError("a table of a database has no folder that its release could go to; give --output.")
+    return default_release(source)
+
+
+def check_destination(place: Place) -> None:
+    """Raise DataError where a release cannot go to a place, before anything is read."""
+    if isinstance(place, Path):
+        check_written(place)
+    else:
+        check_new_table(place)
+
+
+class Destination:
+    """Where a release goes: a file among the outputs of a run, or a new table of a database.
+
+    Nobody sees either before ``commit``.
+    """
+
+    def __init__(self, place: Place, outputs: Outputs) -> None:
+        self.place = place
+        self._outputs = outputs
+        self._file: IO[bytes] | None = outputs.open(place) if isinstance(place, Path) else None
+        self._table = None if isinstance(place, Path) else StagedTable(place)
+
+    @property
+    def file(self) -> ReleaseFile | None:
+        """The file of the release, None where it goes to a database."""
+        if self._file is None or not isinstance(self.place, Path):
+            return None
+        return ReleaseFile(self._file, self.place)
+
+    def write(self, frame: pl.DataFrame, source: Source, policy: Policy) -> str | None:
+        """Write the release of a source; return the SHA-256 of its bytes, None for a table, which has none."""
+        if self._file is not None and isinstance(self.place, Path):
+            return write_release(frame, source, policy, self._file, self.place)
+        assert self._table is not None
+        self._table.write(_as_it_came(frame, source, policy))
+        return None
+
+    def content(self, frame: pl.DataFrame) -> tuple[bytes, str]:
+        """Return the bytes that an archive keeps of a release, and their suffix; those of a table are Parquet."""
+        if self._file is None or not isinstance(self.place, Path):
+            written = io.BytesIO()
+            write_table(frame, written, Path("release.parquet"))
+            return written.getvalue(), ".parquet"
+        if not self._file.seekable():
+            raise FileError(
+                f"{self.place.name} is a pipe, and an archive keeps the release as a file; name a regular file."
+            )
+        self._file.seek(0)
+        return self._file.read(), suffix_of(self.place)
+
+    def commit(self) -> None:
+        """Let everything be seen, the release last."""
+        self._outputs.commit(last=None if self._table is None else self._table.commit)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return None if self._table is None else self._table.__exit__(kind, error, trace)

@@ -1,0 +1,187 @@
+"""Write a suggestion as a commented policy that runs as it is."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from kveil.policy.lines import Line
+from kveil.policy.written import comment, flow_text, hierarchy_csv, hierarchy_file_name, scalar
+from kveil.suggestion.propose import Suggestion
+from kveil.suggestion.roles import Guess
+from kveil.words import count, listing
+
+INLINE = 60  # leaves of a tree that is written into the policy rather than beside it
+SECTIONS = (
+    ("individual", "Whose record it is. People are counted by it, and it is never released."),
+    ("identifier", "They name somebody, or may. They are never released."),
+    (
+        "quasi-identifier",
+        "Others may know these of a person. They are released, but made coarser where too few are alike. "
+        "`hierarchy` says by which steps; the last step is always `*`, anything.",
+    ),
+    ("sensitive", "What readers want to study and people want kept to themselves. Released unchanged."),
+    ("insensitive", "Released unchanged and not protected. Nobody should be recognized by them."),
+)
+
+
+_LIMITS = {
+    "0.05": "Unusual records would make everybody's values coarser. Up to 5 in 100 may be left out instead.",
+    "0.2": "CHECK: With 5 in 100 left out this table cannot keep the policy, so that up to 20 in 100 may be left out.",
+    "1": "CHECK: This table is too small or too varied for the policy: any number of records may be left out, perhaps "
+    "all of them. Give better hierarchies or fewer quasi-identifiers, and then a limit.",
+}
+
+
+def nested(lines: tuple[Line, ...]) -> dict[str, Any]:
+    """Return a tree's lines as the mapping that `tree` takes."""
+    root: dict[str, Any] = {}
+    for line in lines:
+        place = root
+        for label in reversed(line):
+            place = place.setdefault(label, {})
+    return root
+
+
+def _leaves_as_lists(tree: dict[str, Any]) -> Any:
+    if all(not below for below in tree.values()):
+        return list(tree)
+    return {label: _leaves_as_lists(below) if below else [] for label, below in tree.items()}
+
+
+def _attribute(guess: Guess, stem: str | None, files: dict[str, str], taken: set[str]) -> list[str]:
+    told = f"{guess.reason[:1].upper()}{guess.reason[1:]}{'' if guess.way is None else f'. Steps: {guess.way.reason}'}"
+    mark = "CHECK: " if guess.doubtful or (guess.way is not None and guess.way.doubtful) else ""
+    lines = comment(f"{mark}{told}.", "  ")
+    entry: dict[str, Any] = {"role": guess.role}
+    tree: Any = None
+    if guess.way is not None and guess.way.builder is not None:
+        entry["hierarchy"] = guess.way.builder
+    elif guess.way is not None and guess.way.lines is not None:
+        if stem is not None and len(guess.way.lines) > INLINE:
+            name = hierarchy_file_name(stem, guess.name, taken)
+            files[name] = hierarchy_csv(guess.way.lines)
+            entry["hierarchy"] = name
+        elif guess.role == "quasi-identifier":
+            tree = _leaves_as_lists(nested(guess.way.lines))
+    key = scalar(guess.name)
+    if tree is None:
+        return [*lines, f"  {key}: {flow_text(entry)}"]
+    lines += [f"  {key}:", f"    role: {guess.role}", "    hierarchy:", "      tree:"]
+    return lines + _block(tree, "        ")
+
+
+def _block(tree: dict[str, Any], indent: str) -> list[str]:
+    lines = []
+    for label, below in tree.items():
+        if isinstance(below, list):
+            lines.append(f"{indent}{scalar(label)}: {flow_text(below)}")
+        else:
+            lines.append(f"{indent}{scalar(label)}:")
+            lines += _block(below, indent + "  ")
+    return lines
+
+
+def policy_text(
+    suggestion: Suggestion, path: str, stem: str | None, *, by_role: bool = True
+) -> tuple[str, dict[str, str]]:
+    """Return the policy and the hierarchy files it names; without a ``stem`` every tree is written into it.
+
+    Columns stand under a heading for each role, or in the table's order, where a role that is changed later would
+    leave its column under the wrong heading.
+    """
+    files: dict[str, str] = {}
+    taken: set[str] = set()
+    doubtful = [g for g in suggestion.guesses if g.doubtful or (g.way is not None and g.way.doubtful)]
+    records = count(suggestion.source.rows, "record")
+    lines = comment(
+        f"A starting policy for {suggestion.source.name}, suggested by kveil init from {records}. "
+        "It runs as it is, but every line is a guess: read it, correct it, then run kveil check and kveil anonymize. "
+        + (f"{count(len(doubtful), 'guess', 'guesses')} marked CHECK need a decision of yours. " if doubtful else "")
+        + "This file and the hierarchies beside it list values of the table, also of people whom a release leaves out: "
+        "give others what `kveil hierarchy publish` writes."
+    )
+    lines += ["", "kveil: 1", "", "data:", f"  path: {scalar(path)}", *_data(suggestion)]
+    lines += ["", "# Every column is listed, so that nothing is released by accident.", "attributes:"]
+    if not by_role:
+        for guess in suggestion.guesses:
+            lines += ["", *_attribute(guess, stem, files, taken)]
+    for role, told in SECTIONS:
+        guesses = [guess for guess in suggestion.guesses if guess.role == role]
+        if guesses and by_role:
+            lines += ["", *comment(f"{role.upper()}. {told}", "  ")]
+            for guess in guesses:
+                lines += _attribute(guess, stem, files, taken)
+    lines += ["", *_models(suggestion)]
+    lines += [
+        "",
+        *comment(_LIMITS[suggestion.limit]),
+        f"suppression: {{limit: {suggestion.limit}, show: drop}}",
+    ]
+    if suggestion.conflicts:
+        lines += [
+            "",
+            *comment(
+                "Records of one person disagree on quasi-identifiers: what covers all of a person's values is shown."
+            ),
+            "individual: {conflicts: generalize}",
+        ]
+    if suggestion.follows:
+        rules = [f"{left} -> {right}" for left, right in suggestion.follows]
+        lines += [
+            "",
+            *comment(
+                "In this table the following hold, though they may be chance: "
+                f"{listing(rules, 20)}. To have them hold in the release too, list them under `dependencies`."
+            ),
+        ]
+    lines += ["", *comment("Try every method that can keep this policy, and take the release that loses least.")]
+    lines += ["algorithm: auto", ""]
+    return "\n".join(lines), files
+
+
+def _data(suggestion: Suggestion) -> list[str]:
+    source, lines = suggestion.source, []
+    if source.kind == "csv":
+        separator = "\\t" if source.separator == "\t" else source.separator
+        lines.append(f"  separator: {json.dumps(separator)}" if separator != "\\t" else '  separator: "\\t"')
+    if source.encoding != "utf-8":
+        lines.append(f"  encoding: {scalar(source.encoding)}")
+    return [*lines, f"  missing: {json.dumps(suggestion.missing, ensure_ascii=False)}  # texts that mean: not recorded"]
+
+
+def _models(suggestion: Suggestion) -> list[str]:
+    noun = "records" if not suggestion.with_role("individual") else "persons"
+    lines = comment(
+        f"What must hold. k-anonymity: whoever knows all quasi-identifiers of a person finds at least k {noun} that "
+        f"look alike. k {suggestion.k} {suggestion.k_reason}."
+    )
+    lines += ["privacy:", f"  - {{model: k-anonymity, k: {suggestion.k}}}"]
+    kept = [model for model in suggestion.models if model.model is not None][: suggestion.most]
+    told = {
+        "l-diversity": "And those who look alike must not all have the same value of what is sensitive.",
+        "t-closeness": "Numbers that differ can be near each other: those who look alike must have them spread as all "
+        "records have, up to t.",
+    }
+    for name, words in told.items():
+        models = [model for model in kept if model.model == name]
+        if models:
+            lines += comment(words, "  ")
+        for model in models:
+            settings = "".join(f", {key}: {value}" for key, value in model.settings)
+            lines.append(f"  - {{model: {name}, sensitive: {scalar(model.name)}{settings}}}")
+    for model in suggestion.models:
+        if model not in kept:
+            reason = model.reason or "with a model for it, too, this table cannot keep the policy"
+            lines += comment(f"CHECK: nothing is asked for {model.name}: {reason}.", "  ")
+    return lines
+
+
+def relative(data: Path, folder: Path) -> str:
+    """Return a path as the policy writes it: from the policy's folder, so that it tells nothing of the machine."""
+    try:
+        return Path(os.path.relpath(data.resolve(), folder.resolve())).as_posix()
+    except ValueError:  # on another drive, which Windows cannot name from here
+        return data.resolve().as_posix()

@@ -1,0 +1,84 @@
+"""The bound's sums, beside all nodes of the product of trees written out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kveil.kernels.bound.bound import cheapest, collect, excess, kept_excess
+from kveil.kernels.bound.layout import CoverLattice
+from strategies import examples
+
+
+def lattice_of(seed: int, tuples: int) -> CoverLattice:
+    """Distinct tuples over three attributes of nine leaves, in threes under one root; some nodes may not be shown."""
+    draw = np.random.default_rng(seed)
+    leaves = np.unique(draw.integers(0, 9, (3, tuples)), axis=1)
+    number = leaves.shape[1]
+    above = np.array([level for leaf in leaves for level in (0 * leaf, 1 + leaf // 3, 4 + leaf)], dtype=np.int32)
+    for a in range(3):
+        forbidden = draw.random(13) < 0.15
+        own = above[3 * a : 3 * a + 2]  # a leaf may always be shown as itself
+        own[forbidden[own]] = -1
+    cost = draw.integers(0, 40, (3, 13))
+    cost[:, 4:] = 0
+    per_tuple = np.array([[cost[i // 3, node] for node in level] for i, level in enumerate(above)], dtype=np.int64)
+    weight = draw.integers(1, 4, number)
+    return CoverLattice(np.arange(0, 10, 3), above, per_tuple, weight, np.arange(number, dtype=np.int32), 1)
+
+
+def nodes_of(lattice: CoverLattice) -> Iterator[tuple[int, list[int], bool]]:
+    """Give every node that covers a tuple: its cost, its tuples, and whether none below it covers the same ones."""
+    depths = [range(lattice.at[a], lattice.at[a + 1]) for a in range(len(lattice.at) - 1)]
+    tuples = range(lattice.above.shape[1])
+    for levels in product(*depths):
+        shown = {t: tuple(int(lattice.above[level, t]) for level in levels) for t in tuples}
+        for node in {own for own in shown.values() if -1 not in own}:
+            members = [t for t in tuples if shown[t] == node]
+            lower = (lattice.above[level + 1, members] for level in levels if level + 1 not in lattice.at)
+            closed = not any(below[0] >= 0 and (below == below[0]).all() for below in lower)
+            yield sum(int(lattice.cost[level, members[0]]) for level in levels), members, closed
+
+
+def pays(lattice: CoverLattice, price: np.ndarray, k: int, cost: int, members: list[int]) -> int:
+    """Return what the best k rows or more of a node pay above its cost; nothing where that is not more."""
+    gains = sorted((int(price[t]) - cost for t in members for _ in range(lattice.weight[t])), reverse=True)
+    return max(0, *(sum(gains[:rows]) for rows in range(k, len(gains) + 1)), 0) if len(gains) >= k else 0
+
+
+@given(st.integers(0, 10**6), st.integers(1, 25), st.integers(1, 6))
+@examples(60)
+def test_the_cheapest_node_over_a_tuple_is_that_of_all_nodes(seed: int, tuples: int, k: int) -> None:
+    lattice = lattice_of(seed, tuples)
+    least = [100] * lattice.above.shape[1]
+    for cost, members, _ in nodes_of(lattice):
+        if lattice.weight[members].sum() >= k:
+            for t in members:
+                least[t] = min(least[t], cost)
+    assert cheapest(lattice, k, 100).tolist() == least
+
+
+@given(st.integers(0, 10**6), st.integers(1, 25), st.integers(1, 6), st.sampled_from([0, 7]))
+@examples(60)
+def test_the_excess_is_what_all_closed_nodes_pay(seed: int, tuples: int, k: int, more: int) -> None:
+    lattice = lattice_of(seed, tuples)
+    number = lattice.above.shape[1]
+    price = np.random.default_rng(seed + 1).integers(0, 60, number)
+    closed = [(cost, members) for cost, members, lowest in nodes_of(lattice) if lowest]
+    expected = sum(pays(lattice, price, k, cost, members) for cost, members in closed)
+    used, again = np.zeros(number, dtype=np.int64), np.zeros(number, dtype=np.int64)
+    assert excess(lattice, price, k, used) == expected
+    total, nodes = collect(lattice, price, more, k, again, 4_000)
+    assert (total, again.tolist()) == (expected, used.tolist())
+    kept = sorted(
+        (int(nodes.cost[i]), sorted(nodes.member[nodes.start[i] : nodes.start[i + 1]].tolist()))
+        for i in range(nodes.number)
+    )
+    assert kept == sorted(own for own in closed if pays(lattice, price + more, k, *own))
+    # At prices higher by as much, the kept nodes are all that pay.
+    higher = sum(pays(lattice, price + more, k, cost, members) for cost, members in closed)
+    assert kept_excess(nodes, lattice.weight, price + more, k, again) == higher
