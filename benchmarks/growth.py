@@ -90,7 +90,7 @@ def make(folder: Path, size: Size, seed: int = 5) -> Path:
     policy = folder / "policy.yaml"
     policy.write_text(
         f"kveil: 1\ndata: {{path: data.csv}}\nattributes:\n{lines}  secret: {{role: sensitive}}\n"
-        f"privacy:\n  - {{model: k-anonymity, k: {size.k}}}\nalgorithm: mondrian\n"
+        f"privacy:\n  - {{model: k-anonymity, k: {size.k}}}\nsuppression: {{limit: 0.02}}\nalgorithm: mondrian\n"
     )
     return policy
 

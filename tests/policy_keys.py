@@ -19,10 +19,16 @@ def settings_of_the_schema() -> dict[tuple[str, ...], dict[str, Any]]:
         while "$ref" in inside:
             inside = schema["$defs"][inside["$ref"].rsplit("/", 1)[1]]
         if name in SETTINGS:
-            found |= {(name, key): below for key, below in inside["properties"].items()}
+            found |= {(name, key): _given(below) for key, below in inside["properties"].items()}
         elif name not in ("kveil", "attributes", "privacy", "dependencies", "algorithm"):
-            found[name,] = inside
+            found[name,] = _given(inside)
     return found
+
+
+def _given(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a key where it is given: one that may be absent has nothing as an alternative."""
+    chosen: dict[str, Any] = next((one for one in schema.get("anyOf", []) if one.get("type") != "null"), schema)
+    return chosen
 
 
 def keys_of_columns_and_promises() -> set[str]:

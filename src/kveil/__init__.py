@@ -14,15 +14,23 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from kveil.errors import DataError, KveilError, NotVerified, PolicyError, Refused, Unmeetable
+from kveil.errors import Cancelled, DataError, KveilError, NotVerified, PolicyError, Refused, Unmeetable
+from kveil.platforms import check_platform as _check_platform
 from kveil.version import __version__
 
 if TYPE_CHECKING:
+    from kveil.attacker.attacks import Attacks
+    from kveil.attacker.risk import RawRisk
     from kveil.discover.offending import multiset_dependency
     from kveil.flow.anonymize import anonymize
+    from kveil.flow.attack import attack
     from kveil.flow.bound import bound
+    from kveil.flow.check import Check, check, risk
     from kveil.flow.compare import Comparison, compare
-    from kveil.flow.result import Result
+    from kveil.flow.init import SuggestedPolicy
+    from kveil.flow.init import suggest_policy as suggest
+    from kveil.flow.measure import Measured, measure
+    from kveil.flow.result import Group, Result
     from kveil.flow.subsets import maximal_anonymous_attributes, maximal_anonymous_subset
     from kveil.flow.verify import verify
     from kveil.policy.attributes import (
@@ -44,18 +52,25 @@ if TYPE_CHECKING:
     from kveil.report.account import Account
     from kveil.report.owner import Owner
     from kveil.report.receipt import Receipt
+    from kveil.stopping import Stop, under
     from kveil.verifier import Verdict
+
+_check_platform()
 
 __all__ = [
     "Account",
     "AlgorithmChoice",
     "AlphaK",
+    "Attacks",
     "Attribute",
+    "Cancelled",
+    "Check",
     "Comparison",
     "Data",
     "DataError",
     "Dates",
     "Dependency",
+    "Group",
     "HierarchyFile",
     "Individual",
     "Intervals",
@@ -68,16 +83,20 @@ __all__ = [
     "Marked",
     "Mask",
     "MaxWidth",
+    "Measured",
     "NotVerified",
     "Owner",
     "PSensitive",
     "Policy",
     "PolicyError",
     "Ranges",
+    "RawRisk",
     "Receipt",
     "Refused",
     "ReleaseForm",
     "Result",
+    "Stop",
+    "SuggestedPolicy",
     "Suppression",
     "TCloseness",
     "Tree",
@@ -85,11 +104,17 @@ __all__ = [
     "Verdict",
     "__version__",
     "anonymize",
+    "attack",
     "bound",
+    "check",
     "compare",
     "maximal_anonymous_attributes",
     "maximal_anonymous_subset",
+    "measure",
     "multiset_dependency",
+    "risk",
+    "suggest",
+    "under",
     "verify",
 ]
 
@@ -110,6 +135,48 @@ def _compare() -> ModuleType:
     from kveil.flow import compare
 
     return compare
+
+
+def _attack() -> ModuleType:
+    from kveil.flow import attack
+
+    return attack
+
+
+def _check() -> ModuleType:
+    from kveil.flow import check
+
+    return check
+
+
+def _init() -> ModuleType:
+    from kveil.flow import init
+
+    return init
+
+
+def _measure() -> ModuleType:
+    from kveil.flow import measure
+
+    return measure
+
+
+def _attacks() -> ModuleType:
+    from kveil.attacker import attacks
+
+    return attacks
+
+
+def _risk() -> ModuleType:
+    from kveil.attacker import risk
+
+    return risk
+
+
+def _stopping() -> ModuleType:
+    from kveil import stopping
+
+    return stopping
 
 
 def _result() -> ModuleType:
@@ -195,7 +262,14 @@ _HOMES: dict[str, Callable[[], ModuleType]] = {
     "anonymize": _anonymize,
     "bound": _bound,
     **dict.fromkeys(("Comparison", "compare"), _compare),
-    "Result": _result,
+    "attack": _attack,
+    "Attacks": _attacks,
+    "RawRisk": _risk,
+    **dict.fromkeys(("Check", "check", "risk"), _check),
+    **dict.fromkeys(("SuggestedPolicy", "suggest"), _init),
+    **dict.fromkeys(("Measured", "measure"), _measure),
+    **dict.fromkeys(("Stop", "under"), _stopping),
+    **dict.fromkeys(("Group", "Result"), _result),
     **dict.fromkeys(("maximal_anonymous_attributes", "maximal_anonymous_subset"), _subsets),
     "verify": _verify,
     "multiset_dependency": _offending,
@@ -216,10 +290,13 @@ _HOMES: dict[str, Callable[[], ModuleType]] = {
 }
 
 
+_CALLED = {"suggest": "suggest_policy"}  # where a module has a name of its own for it
+
+
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'kveil' has no attribute {name!r}")
-    value = getattr(_HOMES[name](), name)
+    value = getattr(_HOMES[name](), _CALLED.get(name, name))
     globals()[name] = value
     return value
 

@@ -5,6 +5,7 @@
     │   └── Refused       an algorithm does not honour a part of the policy         (exit 2)
     ├── DataError         the table does not fit the policy, or cannot be read      (exit 2)
     │   └── FileError     a file cannot be read or written                          (exit 2)
+    ├── Cancelled         somebody cancelled the run, or its time was over          (exit 1)
     ├── Unmeetable        the policy is sound, the table readable, the answer is no (exit 1)
     └── NotVerified       the independent check refused a release kveil made        (exit 1)
 
@@ -35,6 +36,12 @@ class DataError(KveilError):
 
 class FileError(DataError):
     """A file that cannot be read or written."""
+
+
+class Cancelled(KveilError):
+    """A run that somebody cancelled, or whose time was over before there was anything to return."""
+
+    exit_code = 1
 
 
 class Unmeetable(KveilError):

@@ -18,6 +18,8 @@ def from_frame(frame: Any) -> Source:
     """Return a pandas, Polars or PyArrow table as a source; row labels are never looked at."""
     import narwhals as nw
 
+    if isinstance(frame, pl.LazyFrame):
+        frame = frame.collect()
     try:
         wrapped = nw.from_native(frame, eager_only=True)
         labels = list(wrapped.columns)

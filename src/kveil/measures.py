@@ -129,7 +129,7 @@ def _groups(table: Table, solution: Solution, classes: Classes, starred: list[Bo
     if not all_star.any():
         group, first = group_rows(codes)
         return add_up(group, classes.sizes, len(first)), 0
-    group, first = group_rows(codes[:, ~all_star])
+    group, first = group_rows(np.compress(~all_star, codes, axis=1))
     sizes = add_up(group, classes.sizes[~all_star], len(first))
     return sizes, int(classes.sizes[all_star].sum())
 

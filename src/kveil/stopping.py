@@ -3,6 +3,7 @@
 A `Stop` is looked at between steps, by whoever does the work, in any thread; nothing is interrupted from outside, and
 no signal or timer of the host is taken over. Work that has something to return ends as soon as `over` says so and
 returns that. Work that has nothing to return yet calls `check`, which raises `OutOfTime` once the deadline has passed.
+Whoever wants nothing any more cancels it: then it is late at once, and what it returns is not used.
 A `Stop` is handed down explicitly, or found with `current` where `under` has set it.
 """
 
@@ -28,6 +29,7 @@ class Stop:
         self.deadline: float | None = min((each for each in (own, outer) if each is not None), default=None)
         self._within = within
         self._asked = threading.Event()
+        self._cancelled = threading.Event()
         self._listeners: list[None] = []  # adding and taking away need no lock, which a signal's handler could not take
 
     def ask(self) -> bool:
@@ -44,10 +46,19 @@ class Stop:
         """Whether somebody asked for the best so far."""
         return self._asked.is_set() or (self._within is not None and self._within.asked)
 
+    def cancel(self) -> None:
+        """Let the work end at its next step without returning anything; any thread may call it."""
+        self._cancelled.set()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether somebody wants nothing of the work any more."""
+        return self._cancelled.is_set() or (self._within is not None and self._within.cancelled)
+
     @property
     def late(self) -> bool:
-        """Whether the deadline has passed."""
-        return self.deadline is not None and perf_counter() >= self.deadline
+        """Whether the deadline has passed, or nobody waits any more."""
+        return self.cancelled or (self.deadline is not None and perf_counter() >= self.deadline)
 
     @property
     def left(self) -> float | None:

@@ -92,7 +92,7 @@ def _set(form: Form, path: tuple[str, ...], schema: dict[str, Any]) -> None:
         form.wait(value, *path)
     if not choices:
         numeric = schema.get("type") in ("integer", "number")
-        usual = {"path": "./patients.csv", "separator": ",", "key": "patient_id"}
+        usual = {"path": "./patients.csv", "separator": ",", "key": "patient_id", "encoding": "cp1252"}
         value = usual.get(path[-1], "3" if numeric else "x")
         form.fill(field, value)
         form.wait([value] if schema.get("type") == "array" else value, *path)

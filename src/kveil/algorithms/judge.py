@@ -93,7 +93,7 @@ class PolicyJudge:
             if constraint.model.sensitive is not None:
                 continue
             rows = sample_of_groups(state.nodes[_most_telling(state.nodes, constraint.positions)], bits)
-            nodes, weights = state.nodes[:, rows], state.weights[rows]
+            nodes, weights = np.take(state.nodes, rows, axis=1), state.weights[rows]
             group, first = group_rows(nodes[constraint.positions])
             counted = np.where(self.without_part(nodes, component), 0, weights)
             good = constraint.model.good(Groups(group, len(first), counted, {}))
@@ -145,7 +145,7 @@ class PolicyJudge:
         )
         return Solution(
             shown=tuple(Shown.nodes(tree, state.nodes[a][member]) for a, tree in enumerate(self.trees)),
-            suppressed=suppressed[:, member],
+            suppressed=np.take(suppressed, member, axis=1),
             reasons={
                 reason: np.flatnonzero(tuples[member]).astype(np.int32)
                 for reason, tuples in reasons.items()

@@ -43,7 +43,7 @@ class Tuples:
         """Merge tuples that have become equal. O(tuples · attributes)."""
         group, first = group_rows(self.nodes)
         if len(first) < len(group):
-            self.nodes = np.ascontiguousarray(self.nodes[:, first])
+            self.nodes = np.take(self.nodes, first, axis=1)
             self.weights = add_up(group, self.weights, len(first))
             self.member = group[self.member]
             self.pairs = {name: pairs.moved(group) for name, pairs in self.pairs.items()}

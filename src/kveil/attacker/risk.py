@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import polars as pl
@@ -23,6 +23,72 @@ MOST_SETS = 400  # sets of attributes that are looked at
 LARGEST_SET = 4
 DENSE = 8  # cells per distinct row up to which groups are counted in a table of all that could be
 OTHER_K = (2, 3, 5, 10, 20, 50)
+
+
+class UniqueRows(TypedDict):
+    """Rows that nobody shares over some attributes."""
+
+    attributes: list[str]
+    rows: int
+    share: float
+
+
+class ConstraintRisk(TypedDict):
+    """How many rows break a model as they are; ``drivers``: how many of them would not without one attribute."""
+
+    constraint: int
+    model: str
+    attributes: list[str]
+    k: int
+    below_k: int
+    share: float
+    drivers: dict[str, int]
+    below_other_k: dict[str, int]
+
+
+class AttributeRisk(TypedDict):
+    """How many values an attribute has, and how many rows it singles out alone and with others."""
+
+    attribute: str
+    values: int
+    unique_alone: int
+    unique_through_it: int
+
+
+class TellingSet(TypedDict):
+    """A set of attributes, and the share of rows that it singles out."""
+
+    attributes: list[str]
+    share: float
+
+
+class TellingSets(TypedDict):
+    """The smallest sets that single out more than a share of the rows, and the best of each size."""
+
+    threshold: float
+    sets: list[TellingSet]
+    best: list[TellingSet]
+    looked_at: int
+    complete: bool
+
+
+class LevelRisk(TypedDict):
+    """How many rows still break a model when one attribute alone goes up, level by level."""
+
+    attribute: str
+    below_k: list[int]
+
+
+class RawRisk(TypedDict):
+    """The risk of a table as it is; ``counts`` says whether rows are records or persons."""
+
+    counts: str
+    rows: int
+    unique: UniqueRows
+    constraints: list[ConstraintRisk]
+    attributes: list[AttributeRisk]
+    smallest_sets: TellingSets
+    levels: list[LevelRisk]
 
 
 class _EqualOver:
@@ -79,7 +145,7 @@ class _EqualOver:
         return np.bincount(group, weights=self.weights).astype(np.int32)[group]
 
 
-def raw_risk(source: Source, policy: Policy) -> dict[str, Any]:
+def raw_risk(source: Source, policy: Policy) -> RawRisk:
     """Return the risk of a table as it is, as plain data without a value of it.
 
     ``unique`` are rows nobody shares; ``below_k`` rows in groups smaller than a model's k. A row is a record, or a
@@ -99,18 +165,18 @@ def raw_risk(source: Source, policy: Policy) -> dict[str, Any]:
     }
 
 
-def _unique(groups: _EqualOver, names: tuple[str, ...]) -> dict[str, Any]:
+def _unique(groups: _EqualOver, names: tuple[str, ...]) -> UniqueRows:
     alone = groups.sizes(names) == 1
     return {"attributes": list(names), "rows": groups.count(alone), "share": groups.share(alone)}
 
 
-def _constraints(groups: _EqualOver, policy: Policy) -> list[dict[str, Any]]:
+def _constraints(groups: _EqualOver, policy: Policy) -> list[ConstraintRisk]:
     """Return for every model with a k how many rows break it as they are, and what another k would save.
 
     ``drivers`` has for each of its attributes how many of those rows would keep it if that attribute were `*`: the
     attribute with most is what drives the loss.
     """
-    found = []
+    found: list[ConstraintRisk] = []
     for position, model in enumerate(policy.privacy):
         k = getattr(model, "k", None)
         if k is None:
@@ -134,10 +200,10 @@ def _constraints(groups: _EqualOver, policy: Policy) -> list[dict[str, Any]]:
     return found
 
 
-def _attributes(groups: _EqualOver, names: tuple[str, ...]) -> list[dict[str, Any]]:
+def _attributes(groups: _EqualOver, names: tuple[str, ...]) -> list[AttributeRisk]:
     """Return for each attribute how many rows it singles out alone, and how many only with its help."""
     alone = groups.sizes(names) == 1
-    found: list[dict[str, Any]] = []
+    found: list[AttributeRisk] = []
     for name in names:
         others = [other for other in names if other != name]
         without = groups.sizes(others) == 1 if others else np.zeros(len(alone), dtype=bool)
@@ -153,7 +219,7 @@ def _attributes(groups: _EqualOver, names: tuple[str, ...]) -> list[dict[str, An
     return found
 
 
-def smallest_sets(groups: _EqualOver, names: tuple[str, ...], most: float = 0.5) -> dict[str, Any]:
+def smallest_sets(groups: _EqualOver, names: tuple[str, ...], most: float = 0.5) -> TellingSets:
     """Return the smallest sets of attributes that single out more than a share of the rows.
 
     Sets are looked at by growing size, those of attributes with many values first; the search ends with the first
@@ -163,10 +229,10 @@ def smallest_sets(groups: _EqualOver, names: tuple[str, ...], most: float = 0.5)
     values = {name: len(groups.columns[name].texts) for name in names}
     ordered = sorted(names, key=lambda name: -values[name])
     looked = 0
-    best: list[dict[str, Any]] = []
-    enough: list[dict[str, Any]] = []
+    best: list[TellingSet] = []
+    enough: list[TellingSet] = []
     for size in range(1, min(LARGEST_SET, len(names)) + 1):
-        found: list[dict[str, Any]] = []
+        found: list[TellingSet] = []
         for chosen in combinations(ordered, size):
             if looked >= MOST_SETS:
                 break
@@ -181,7 +247,7 @@ def smallest_sets(groups: _EqualOver, names: tuple[str, ...], most: float = 0.5)
     return {"threshold": most, "sets": enough[:5], "best": best, "looked_at": looked, "complete": looked < MOST_SETS}
 
 
-def _levels(groups: _EqualOver, policy: Policy) -> list[dict[str, Any]]:
+def _levels(groups: _EqualOver, policy: Policy) -> list[LevelRisk]:
     """Return for each attribute how many rows still break a model when it alone goes up, level by level."""
     asked = [(getattr(model, "k", 0), policy.attributes_of(model)) for model in policy.privacy]
     asked = [(k, names) for k, names in asked if k]
@@ -222,7 +288,7 @@ def _rungs(policy: Policy, name: str, column: Coded) -> list[Ints]:
     return rungs
 
 
-def risk_sentences(risk: dict[str, Any]) -> list[str]:
+def risk_sentences(risk: RawRisk) -> list[str]:
     """Return the risk in sentences a steward can repeat."""
     noun = risk["counts"][:-1]
     rows = risk["rows"]

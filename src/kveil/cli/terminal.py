@@ -12,7 +12,7 @@ from rich.table import Table
 
 from kveil.algorithms.algorithm import DIVERSE, FINGERPRINTS
 from kveil.attacker.attacks import Attacks, FileJoin, RatedAttack
-from kveil.attacker.risk import risk_sentences
+from kveil.attacker.risk import RawRisk, risk_sentences
 from kveil.attacker.words import percent, subject
 from kveil.measures import LossFigures, Shares
 from kveil.report.account import Account, BoundFigures
@@ -215,7 +215,7 @@ def show_attacks(out: Console, content: Attacks) -> None:
         out.print(f"- [bold]{attack.attack}[/]: {safe(attack.sentence)}")
 
 
-def _show_levels(out: Console, risk: dict[str, Any]) -> None:
+def _show_levels(out: Console, risk: RawRisk) -> None:
     """Print how many rows are in groups below k when one attribute alone goes up its hierarchy."""
     most = max((len(entry["below_k"]) for entry in risk["levels"]), default=0)
     if not any(entry["below_k"][0] for entry in risk["levels"]):

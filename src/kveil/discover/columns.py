@@ -38,7 +38,7 @@ class Columns:
     def distinct(self) -> Ints:
         """The codes of the distinct rows, of which a long table may have few."""
         first = group_rows(self.codes)[1]
-        return self.codes if len(first) == self.rows else np.ascontiguousarray(self.codes[:, first])
+        return self.codes if len(first) == self.rows else np.take(self.codes, first, axis=1)
 
     @cached_property
     def part(self) -> Ints:

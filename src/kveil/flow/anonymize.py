@@ -19,6 +19,7 @@ from kveil.engines.memory import MemoryStore
 from kveil.engines.store import ReleaseFile, Store
 from kveil.errors import NotVerified, PolicyError
 from kveil.files import Outputs, Source, as_json
+from kveil.flow.cancelling import cancellable
 from kveil.flow.inputs import check_input, check_targets, table_of, with_algorithm
 from kveil.flow.outputs import Destination, check_destination
 from kveil.flow.publish import policy_sha256
@@ -72,19 +73,36 @@ def anonymize(
     *,
     bound: bool = False,
     previous: Sequence[str | Path] = (),
+    progress: Progress = silent,
 ) -> Result:
     """Return a verified release of a pandas, Polars or PyArrow table, in the same kind of frame.
 
     ``algorithm`` replaces the policy's. With ``bound`` the account also says what any release of the policy loses at
     least. ``previous`` are archives of earlier releases, beside those that the policy names, that the release holds
-    together with. Raises PolicyError, DataError, or Unmeetable where the policy cannot be met within its limit.
+    together with. ``progress`` is told of every stage, in words. Raises PolicyError, DataError, Unmeetable where the
+    policy cannot be met within its limit, or Cancelled: see :class:`kveil.Stop`.
     """
-    stages = Stages(silent)
+    with cancellable():
+        return _anonymized(frame, policy, algorithm, bound=bound, previous=previous, progress=progress)
+
+
+def _anonymized(
+    frame: Any,
+    policy: Policy,
+    algorithm: str | None,
+    *,
+    bound: bool,
+    previous: Sequence[str | Path],
+    progress: Progress,
+) -> Result:
+    stages = Stages(progress)
     policy = with_algorithm(policy, algorithm)
     earlier = _earlier_releases(policy, [Path(folder) for folder in previous])
     asked = _Request(policy, _able(policy, earlier), bound, earlier)
     run = _release(table_of(frame, policy), asked, stages, MemoryStore(), None)
     data = to_frame(run.source, run.release.columns, run.release.source_rows)
+    if isinstance(frame, pl.LazyFrame):
+        data = data.lazy()
     stages.end("write")
     account = make_account(run, seconds=stages.seconds, release_sha256=None)
     receipt = make_receipt(account, run)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -16,7 +17,8 @@ from kveil.attacker.play import Means, play
 from kveil.attacker.several import SideBySide
 from kveil.errors import KveilError
 from kveil.files import Source, check_columns
-from kveil.flow.inputs import check_released, rows_of
+from kveil.flow.cancelling import cancellable
+from kveil.flow.inputs import check_released, rows_of, table_of
 from kveil.flow.previous import EarlierReleases, as_linked, who_is_who
 from kveil.frames import from_frame
 from kveil.policy.model import Policy
@@ -31,6 +33,27 @@ class AttackMeans:
 
     table: Source | None = None
     previous: Sequence[Path] = ()
+
+
+def attack(
+    release: Any,
+    policy: Policy,
+    original: Any,
+    owner: Owner | None = None,
+    *,
+    attacker: Any = None,
+    previous: Sequence[str | Path] = (),
+) -> Attacks:
+    """Play the attacker on a release made by anyone: every attack with its success before and after.
+
+    ``release`` and ``original`` are tables, aligned by ``owner`` or by position as in :func:`kveil.verify`.
+    ``attacker`` is a table that the attacker has, joined by quasi-identifiers; ``previous`` are archives of earlier
+    releases.
+    """
+    table = None if attacker is None else table_of(attacker, policy)
+    means = AttackMeans(table, [Path(folder) for folder in previous])
+    with cancellable():
+        return attack_sources(table_of(release, policy), policy, table_of(original, policy), owner, means=means)
 
 
 def attack_sources(

@@ -12,10 +12,11 @@ from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.limits import MamGroups, is_bounded, mam_groups
 from kveil.algorithms.registry import honouring
 from kveil.arrays import Bools, Ints
-from kveil.attacker.risk import raw_risk
+from kveil.attacker.risk import RawRisk, raw_risk
 from kveil.databases import Place
 from kveil.errors import Refused, Unmeetable
-from kveil.flow.inputs import check_input, input_path, store_for
+from kveil.files import Source
+from kveil.flow.inputs import check_input, input_path, store_for, table_of
 from kveil.models.groups import AtLeastK
 from kveil.models.of_policy import sensitive_pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
@@ -73,7 +74,7 @@ class Check(TypedDict):
     impossible: list[str]
     algorithms: list[str]
     boundaries: BoundaryCheck
-    risk: dict[str, Any]
+    risk: RawRisk
     warnings: list[str]
 
 
@@ -81,7 +82,21 @@ def check_file(policy: Policy, given: Place | None = None, *, progress: Progress
     """Return what a policy forces on its table; ``possible`` tells whether anything can meet it."""
     progress("reading")
     path = input_path(policy, given)
-    source = store_for(policy, path).read(policy, path)
+    return check_source(store_for(policy, path).read(policy, path), policy, progress=progress)
+
+
+def check(frame: Any, policy: Policy) -> Check:
+    """Return what a policy forces on a table before any run; ``possible`` tells whether anything can meet it."""
+    return check_source(table_of(frame, policy), policy)
+
+
+def risk(frame: Any, policy: Policy) -> RawRisk:
+    """Return the risk of a table as it is: who is alone with what, and what would help; no value of the table."""
+    return raw_risk(table_of(frame, policy), policy)
+
+
+def check_source(source: Source, policy: Policy, *, progress: Progress = silent) -> Check:
+    """Return what a policy forces on a table that has been read."""
     progress("encoding")
     table = encode(source, policy)
     impossible = []

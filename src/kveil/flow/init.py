@@ -13,7 +13,9 @@ from kveil.databases import Place
 from kveil.errors import DataError, FileError, KveilError, NotVerified
 from kveil.files import Outputs, Source, numbers_with_commas, with_points, write_table
 from kveil.files.without_names import read_headless
+from kveil.flow.cancelling import check_process
 from kveil.flow.inputs import read_any
+from kveil.frames import from_frame
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
 from kveil.suggestion import Suggestion, policy_text, suggest
@@ -29,13 +31,18 @@ SMALL = 2_000  # records
 
 
 @dataclass(frozen=True)
-class Started:
+class SuggestedPolicy:
     """A suggested policy: its text, the hierarchy files beside it, and the guesses it is made of."""
 
     suggestion: Suggestion
     text: str
     files: dict[str, str]
     copy: str | None = None  # the table with names, where they were given by hand
+
+    @property
+    def policy(self) -> Policy:
+        """The policy that the text writes."""
+        return Policy.parse(self.text, "the suggested policy", Path(), self.files)
 
     def as_json(self) -> dict[str, Any]:
         """Return the guesses as plain data, with the policy's text."""
@@ -57,7 +64,7 @@ class Started:
         }
 
 
-def _read_back(started: Started, folder: Path) -> Table:
+def _read_back(started: SuggestedPolicy, folder: Path) -> Table:
     """Make sure that the policy reads and that every value has its place in it."""
     try:
         policy = Policy.parse(started.text, "the suggested policy", folder, started.files)
@@ -83,6 +90,17 @@ def _can_be_met(table: Table) -> bool:
     return any(trial.solved is not None or trial.late for trial in ran)
 
 
+def suggest_policy(frame: Any) -> SuggestedPolicy:
+    """Look at a pandas, Polars or PyArrow table and suggest a policy that runs on it.
+
+    ``policy`` of what is returned is the policy, ``text`` the commented file that writes it; every line is a guess.
+    """
+    check_process()
+    source = from_frame(frame)
+    source = with_points(source, numbers_with_commas(source.frame), ("",))
+    return _suggested(suggest(source), None, Path(), None)
+
+
 @dataclass(frozen=True)
 class FileForm:
     """What a file does not say of itself: its encoding, and names for columns that it has none of.
@@ -103,7 +121,7 @@ def start(
     correct: Correct | None = None,
     form: FileForm = FileForm(),  # noqa: B008 (frozen)
     progress: Progress = silent,
-) -> Started:
+) -> SuggestedPolicy:
     """Suggest a policy for a file and write it, with its hierarchy files, where an output is named.
 
     Nothing that exists is replaced unless forced, since somebody may have worked on it, and never the table itself. A
@@ -164,12 +182,14 @@ def _copy_of(data: Place, output: Path | None) -> Path:
     return output.parent / f"{data.stem if isinstance(data, Path) else 'table'}-named.csv"
 
 
-def _written(data: Place, folder: Path) -> str:
+def _written(data: Place | None, folder: Path) -> str | None:
     """Return a table's place as a policy in a folder writes it."""
+    if data is None:
+        return None
     return relative(data, folder) if isinstance(data, Path) else data.written_from(folder)
 
 
-def _suggested(suggestion: Suggestion, data: Place, folder: Path, output: Path | None) -> Started:
+def _suggested(suggestion: Suggestion, data: Place | None, folder: Path, output: Path | None) -> SuggestedPolicy:
     """Return the policy with the first suppression limit under which it can be met.
 
     Where the table cannot keep a model for every sensitive attribute, it is asked for those of a few.
@@ -180,7 +200,7 @@ def _suggested(suggestion: Suggestion, data: Place, folder: Path, output: Path |
     for most, limit in tried:
         limited = replace(suggestion, limit=limit, most=most)
         text, files = policy_text(limited, _written(data, folder), None if output is None else output.stem)
-        started = Started(limited, text, files)
+        started = SuggestedPolicy(limited, text, files)
         if _can_be_met(_read_back(started, folder)):
             break
     return started

@@ -15,6 +15,7 @@ from kveil.engines.memory import MemoryStore, numbers_held
 from kveil.engines.store import Store
 from kveil.errors import DataError, PolicyError, Unmeetable
 from kveil.files import Source, dataset_files, is_dataset, read_table
+from kveil.flow.cancelling import check_process
 from kveil.frames import from_frame
 from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.keys import ALGORITHM_NAMES, AlgorithmChoice
@@ -48,6 +49,7 @@ def read_release(policy: Policy, path: Place, *, hashed: bool = False) -> Source
 
 def table_of(frame: Any, policy: Policy) -> Source:
     """Return a frame that a policy speaks about as a source."""
+    check_process()
     return numbers_held(from_frame(frame), policy)
 
 

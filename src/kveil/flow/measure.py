@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kveil.files import Source
-from kveil.flow.inputs import align, check_released
-from kveil.measures import Losses, measure
+from kveil.flow.inputs import align, check_released, table_of
+from kveil.measures import Losses
+from kveil.measures import measure as losses_of
 from kveil.policy.model import Policy
 from kveil.report.account import Counts, count_suppressed
 from kveil.report.owner import Owner
@@ -35,6 +36,14 @@ class Measured:
         }
 
 
+def measure(release: Any, policy: Policy, original: Any, owner: Owner | None = None) -> Measured:
+    """Return what a release made by anyone lost, by every measure.
+
+    ``release`` and ``original`` are tables, aligned by ``owner`` or by position as in :func:`kveil.verify`.
+    """
+    return measure_sources(table_of(release, policy), policy, table_of(original, policy), owner)
+
+
 def measure_sources(release: Source, policy: Policy, original: Source, owner: Owner | None) -> Measured:
     """Return what a release made by anyone lost."""
     table = encode(original, policy)
@@ -52,7 +61,7 @@ def measure_sources(release: Source, policy: Policy, original: Source, owner: Ow
         unknown += strangers
     solution = replace(solution, items=items)
     return Measured(
-        measure(table, solution),
+        losses_of(table, solution),
         count_suppressed(solution.suppressed_anywhere),
         [f"{count(unknown, 'label')} unknown to their hierarchies, counted as fully general."] if unknown else [],
     )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from kveil.arrays import Longs
 from kveil.errors import DataError
 from kveil.files import Outputs, Source
 from kveil.frames import from_frame
@@ -15,6 +18,7 @@ from kveil.policy.model import Policy
 from kveil.report.account import Account
 from kveil.report.owner import Owner
 from kveil.report.receipt import Receipt
+from kveil.verifier.rows import release_rows
 
 
 def without_names(source: Source, policy: Policy) -> Source:
@@ -27,6 +31,22 @@ def without_names(source: Source, policy: Policy) -> Source:
         texts = source.texts(policy.individual_column)
         columns.append(texts.cast(pl.Categorical).to_physical().alias(policy.individual_column))
     return replace(source, frame=pl.DataFrame(columns), native=None, sha256=None)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Records, or people, that a release shows alike: what each quasi-identifier shows, and their rows in the release.
+
+    Rows are counted from 0; a row of nothing but stars is suppressed.
+    """
+
+    shown: dict[str, str]
+    rows: Longs
+
+    @property
+    def size(self) -> int:
+        """How many rows look alike."""
+        return len(self.rows)
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,6 +63,23 @@ class Result:
     receipt: Receipt
     owner: Owner
     _original: Source | None = field(default=None, compare=False)
+
+    @cached_property
+    def groups(self) -> list[Group]:
+        """The equivalence classes of the release over all quasi-identifiers, in the order of their first row."""
+        rows = release_rows(from_frame(self.data), self.policy)
+        names = rows.texts.columns
+        number = (
+            rows.texts.select(pl.struct(names).rank("dense")).to_series().to_numpy().astype(np.int64)
+            if names
+            else np.ones(rows.height, dtype=np.int64)
+        )
+        of_line = number[rows.row_of]
+        order = np.argsort(of_line, kind="stable")
+        starts = np.flatnonzero(np.diff(of_line[order], prepend=0))
+        members = sorted(np.split(order, starts[1:]), key=lambda lines: int(lines[0])) if len(order) else []
+        shown = (rows.texts.row(int(rows.row_of[lines[0]]), named=True) for lines in members)
+        return [Group(texts, lines) for texts, lines in zip(shown, members, strict=True)]
 
     def report(self, path: str | Path, *, public: bool = False, original: Any = None) -> None:
         """Write the report as one HTML file, for the owner's eyes; ``public`` only what the release tells anyway.
@@ -67,7 +104,7 @@ class Result:
             outputs.commit()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_original": None}
+        return {name: value for name, value in self.__dict__.items() if name != "groups"} | {"_original": None}
 
     def __repr__(self) -> str:
         counts = self.account["individuals"] or self.account["records"]

@@ -79,4 +79,4 @@ def maximal_anonymous_attributes(frame: Any, k: int, attributes: Sequence[str] |
     columns = np.array(list(_coded(source, names).values()), dtype=np.int32)
     member, first = group_rows(columns)
     weights = np.bincount(member, minlength=len(first)).astype(np.int64)
-    return tuple(names[a] for a in largest_attributes(np.ascontiguousarray(columns[:, first]), weights, k))
+    return tuple(names[a] for a in largest_attributes(np.take(columns, first, axis=1), weights, k))

@@ -80,14 +80,14 @@ def fixed_table(table: Table, past: Past, kept: Bools) -> Table:
 def rows_of_table(table: Table, kept: Bools) -> Table:
     """Return the kept rows of a table as a table of their own."""
     rows = np.flatnonzero(kept)
-    low = np.ascontiguousarray(table.low[:, rows])
+    low = np.take(table.low, rows, axis=1)
     return Table(
         table.policy,
         table.names,
         table.trees,
-        leaves=low if table.leaves is table.low else np.ascontiguousarray(table.leaves[:, rows]),
+        leaves=low if table.leaves is table.low else np.take(table.leaves, rows, axis=1),
         low=low,
-        high=low if table.low is table.high else np.ascontiguousarray(table.high[:, rows]),
+        high=low if table.low is table.high else np.take(table.high, rows, axis=1),
         sensitive={name: _of_rows(values, kept) for name, values in table.sensitive.items()},
         persons=table.persons,
         others={name: codes[rows] for name, codes in table.others.items()},

@@ -85,7 +85,7 @@ def _block(tree: dict[str, Any], indent: str) -> list[str]:
 
 
 def policy_text(
-    suggestion: Suggestion, path: str, stem: str | None, *, by_role: bool = True
+    suggestion: Suggestion, path: str | None, stem: str | None, *, by_role: bool = True
 ) -> tuple[str, dict[str, str]]:
     """Return the policy and the hierarchy files it names; without a ``stem`` every tree is written into it.
 
@@ -103,7 +103,7 @@ def policy_text(
         + "This file and the hierarchies beside it list values of the table, also of people whom a release leaves out: "
         "give others what `kveil hierarchy publish` writes."
     )
-    lines += ["", "kveil: 1", "", "data:", f"  path: {scalar(path)}", *_data(suggestion)]
+    lines += ["", "kveil: 1", "", "data:", *_data(suggestion, path)]
     lines += ["", "# Every column is listed, so that nothing is released by accident.", "attributes:"]
     if not by_role:
         for guess in suggestion.guesses:
@@ -142,8 +142,8 @@ def policy_text(
     return "\n".join(lines), files
 
 
-def _data(suggestion: Suggestion) -> list[str]:
-    source, lines = suggestion.source, []
+def _data(suggestion: Suggestion, path: str | None) -> list[str]:
+    source, lines = suggestion.source, [] if path is None else [f"  path: {scalar(path)}"]
     if source.kind == "csv":
         separator = "\\t" if source.separator == "\t" else source.separator
         lines.append(f"  separator: {json.dumps(separator)}" if separator != "\\t" else '  separator: "\\t"')

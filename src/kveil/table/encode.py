@@ -69,7 +69,7 @@ def _by_person(table: Table, persons: Persons, source: Source) -> Table:
     low, high = persons.lowest(leaves), persons.highest(leaves)
     if policy.individual.conflicts == "error":
         check_conflicts(persons, table.names, low, high, source.name)
-    first = np.ascontiguousarray(leaves[:, persons.first])
+    first = np.take(leaves, persons.first, axis=1)
     if np.array_equal(low, high):
         low = high = first
     else:

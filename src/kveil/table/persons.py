@@ -30,11 +30,19 @@ class Persons:
 
     def lowest(self, leaves: Ints) -> Ints:
         """Return the smallest leaf of every person, per row of leaves."""
-        return np.minimum.reduceat(leaves[:, self.order], self.starts, axis=1) if self.number else leaves[:, :0]
+        return (
+            np.minimum.reduceat(np.take(leaves, self.order, axis=1), self.starts, axis=1)
+            if self.number
+            else leaves[:, :0]
+        )
 
     def highest(self, leaves: Ints) -> Ints:
         """Return the largest leaf of every person, per row of leaves."""
-        return np.maximum.reduceat(leaves[:, self.order], self.starts, axis=1) if self.number else leaves[:, :0]
+        return (
+            np.maximum.reduceat(np.take(leaves, self.order, axis=1), self.starts, axis=1)
+            if self.number
+            else leaves[:, :0]
+        )
 
     def with_any(self, records: Bools) -> Bools:
         """Return the persons who have one of some records."""

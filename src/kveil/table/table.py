@@ -151,8 +151,8 @@ class Table:
         if self.rows_apart or len(first) == self.rows:
             return Distinct(self.low, self.high, np.arange(self.rows, dtype=np.int32), self.weights)
         weights = self.tally(member, len(first))
-        low = np.ascontiguousarray(self.low[:, first])
-        return Distinct(low, low if same else np.ascontiguousarray(self.high[:, first]), member, weights)
+        low = np.take(self.low, first, axis=1)
+        return Distinct(low, low if same else np.take(self.high, first, axis=1), member, weights)
 
     def pairs(self, name: str, member: Ints, tuples: int, kept: Bools | None = None) -> tuple[Ints, Ints, Longs]:
         """Return how often each tuple has each value of a sensitive attribute: tuple, code, count."""

@@ -48,14 +48,14 @@ def expanded(table: Table) -> TupleTable:
 
 def chosen_rows(table: Table, rows: Ints, times: Longs | None) -> Table:
     """Return a table of some rows, in the order given, with other counts."""
-    leaves = np.ascontiguousarray(table.leaves[:, rows])
+    leaves = np.take(table.leaves, rows, axis=1)
     same = table.low is table.leaves and table.high is table.leaves
-    low = leaves if same else np.ascontiguousarray(table.low[:, rows])
+    low = leaves if same else np.take(table.low, rows, axis=1)
     return replace(
         table,
         leaves=leaves,
         low=low,
-        high=low if table.low is table.high else np.ascontiguousarray(table.high[:, rows]),
+        high=low if table.low is table.high else np.take(table.high, rows, axis=1),
         sensitive={name: _values_of(own, rows) for name, own in table.sensitive.items()},
         others={name: codes[rows] for name, codes in table.others.items()},
         ties=(),

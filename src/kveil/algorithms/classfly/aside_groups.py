@@ -11,14 +11,22 @@ from kveil.kernels.grouping.groups import add_up, group_rows
 from kveil.models.groups import Groups
 
 
+def equal_columns(columns: Ints, wanted: Ints) -> Longs:
+    """Return the columns of an array that are equal to one; each row looks only at those that the rows before left."""
+    equal = np.flatnonzero(columns[0] == wanted[0])
+    for row, value in zip(columns[1:], wanted[1:], strict=True):
+        equal = equal[row[equal] == value]
+    return equal
+
+
 class AsideGroups:
     """The groups of equal values among the tuples set aside, and for every constraint the values they show to it."""
 
     def __init__(self, part: ClassflyComponent, aside: Aside) -> None:
         self.part = part
         inside = np.flatnonzero(~aside.left)
-        group, first = group_rows(aside.nodes[:, inside])
-        self.shown = aside.nodes[:, inside[first]]
+        group, first = group_rows(np.take(aside.nodes, inside, axis=1))
+        self.shown = np.take(aside.nodes, inside[first], axis=1)
         self.sizes = add_up(group, part.weights[inside], len(first))
         self.of = np.full(len(aside.left), -1, dtype=np.int32)  # every tuple's group, -1 where it is left over
         self.of[inside] = group
@@ -29,7 +37,7 @@ class AsideGroups:
             mine = self.shown[constraint.over]
             number, first = group_rows(mine)
             self.number.append(number)
-            self.values.append(mine[:, first])
+            self.values.append(np.take(mine, first, axis=1))
             self.totals.append(add_up(number, self.sizes, len(first)))
         self.stars = self._stars()
 
@@ -39,7 +47,7 @@ class AsideGroups:
 
     def join(self, at: int, groups: list[int], shown: Ints) -> None:
         """Let a left-over tuple and groups show the same."""
-        same = np.flatnonzero((self.shown == shown[:, None]).all(axis=0))
+        same = equal_columns(self.shown, shown)
         new = int(same[0]) if len(same) else self._add(shown)
         moving = [group for group in groups if group != new]
         for number, total in zip(self.number, self.totals, strict=True):
@@ -67,8 +75,7 @@ class AsideGroups:
 
     def _showing(self, j: int, shown: Ints) -> int:
         """Return the number of what a vector shows to a constraint, -1 where no group shows it."""
-        mine = shown[self.part.constraints[j].over]
-        known = np.flatnonzero((self.values[j] == mine[:, None]).all(axis=0))
+        known = equal_columns(self.values[j], shown[self.part.constraints[j].over])
         return int(known[0]) if len(known) else -1
 
     def taking_part(self) -> list[Longs]:

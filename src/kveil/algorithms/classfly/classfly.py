@@ -60,7 +60,7 @@ class _Rest:
             return
         renumber = np.full(len(gone), -1, dtype=np.int32)
         renumber[chosen] = np.arange(len(chosen), dtype=np.int32)
-        self.nodes, self.weights = np.ascontiguousarray(self.nodes[:, chosen]), self.weights[chosen]
+        self.nodes, self.weights = np.take(self.nodes, chosen, axis=1), self.weights[chosen]
         self.pairs = {name: only(pairs, renumber) for name, pairs in self.pairs.items()}
         self.member[self.left] = renumber[self.member[self.left]]
 
@@ -69,7 +69,7 @@ class _Rest:
         group, first = group_rows(self.nodes)
         if len(first) == len(group):
             return
-        self.nodes = np.ascontiguousarray(self.nodes[:, first])
+        self.nodes = np.take(self.nodes, first, axis=1)
         self.weights = add_up(group, self.weights, len(first))
         self.pairs = {name: pairs.moved(group) for name, pairs in self.pairs.items()}
         self.member[self.left] = group[self.member[self.left]]
@@ -88,7 +88,7 @@ def _set_aside(part: ClassflyComponent, options: ClassflyOptions) -> Aside:
         good = part.satisfied(rest.nodes, rest.weights, rest.pairs)
         if good.any():
             done = np.flatnonzero(left)[good[rest.member[left]]]
-            nodes[:, done] = rest.nodes[:, rest.member[done]]
+            nodes[:, done] = np.take(rest.nodes, rest.member[done], axis=1)
             left[done] = False
         if int(rest.weights[~good].sum()) < part.largest_k or not left.any():
             break
@@ -102,7 +102,7 @@ def _set_aside(part: ClassflyComponent, options: ClassflyOptions) -> Aside:
         rest.nodes[chosen] = moves[chosen][rest.nodes[chosen]]
         steps[part.table.names[part.positions[chosen]]] += 1
         rest.merge()
-    nodes[:, left] = rest.nodes[:, rest.member[left]]
+    nodes[:, left] = np.take(rest.nodes, rest.member[left], axis=1)
     return Aside(nodes, left, rounds, steps)
 
 
@@ -178,7 +178,7 @@ def _stand(judge: PolicyJudge, state: Tuples, parts: list[ClassflyComponent], as
     """Return how the whole table stands with what the components show; the left over are suppressed."""
     dead = np.zeros((len(parts), state.nodes.shape[1]), dtype=bool)
     for c, (part, aside) in enumerate(zip(parts, asides, strict=True)):
-        state.nodes[part.positions] = aside.nodes[:, part.member]
+        state.nodes[part.positions] = np.take(aside.nodes, part.member, axis=1)
         dead[c] = aside.left[part.member]
     return judge.standing(state, dead)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kveil.algorithms.classfly.aside_groups import AsideGroups
+from kveil.algorithms.classfly.aside_groups import AsideGroups, equal_columns
 from kveil.algorithms.classfly.part import Aside, ClassflyComponent
 from kveil.algorithms.neighbourhoods import come_by_runs, runs_of, shortest_run
 from kveil.algorithms.stars import can_show_stars
@@ -33,7 +33,7 @@ def take_in(part: ClassflyComponent, aside: Aside, *, widen: bool) -> int:
     if not len(waiting) or aside.left.all():
         return 0
     waiting = waiting[np.lexsort(tuple(reversed(list(part.leaf_nodes[:, waiting]))))]
-    groups = AsideGroups(part, aside)
+    groups: AsideGroups
 
     def attempt(under: ClassflyComponent, offered: Bools) -> Bools:
         nonlocal groups
@@ -50,7 +50,7 @@ def take_in(part: ClassflyComponent, aside: Aside, *, widen: bool) -> int:
         come_by_runs(run, able, lambda offered: attempt(part, offered))
     joined = int(part.weights[aside.left & (groups.of >= 0)].sum())
     aside.left = groups.of < 0
-    aside.nodes[:, ~aside.left] = groups.shown[:, groups.of[~aside.left]]
+    aside.nodes[:, ~aside.left] = np.take(groups.shown, groups.of[~aside.left], axis=1)
     return joined
 
 
@@ -176,7 +176,7 @@ class _Gathering:
         near = np.flatnonzero(self.sizes)
         tries = TRIES
         while True:
-            here = groups.shown[:, near] if len(near) < len(self.sizes) else groups.shown
+            here = np.take(groups.shown, near, axis=1) if len(near) < len(self.sizes) else groups.shown
             looked_at, offers, wider = self._spared(near, here)
             best = 0
             if not part.counts_only:
@@ -217,7 +217,7 @@ class _Gathering:
             if spare.any():
                 break
         offers, wider = looked_at[spare], wider[:, spare]
-        ranked = np.lexsort((*reversed(list(self.groups.shown[:, near[offers]])), price[offers]))
+        ranked = np.lexsort((*reversed(list(np.take(self.groups.shown, near[offers], axis=1))), price[offers]))
         return looked_at, offers[ranked], wider[:, ranked]
 
     def _offers(self, nodes: Ints, sizes: Longs) -> tuple[list[Ints], Floats]:
@@ -256,7 +256,7 @@ class _Gathering:
         """Tell whether those gathered are enough for every k, with others that show the same already."""
         for constraint, values, total in zip(self.part.constraints, self.groups.values, self.totals, strict=True):
             if self.size < constraint.k:
-                same = (values == self.shown[constraint.over][:, None]).all(axis=0)
+                same = equal_columns(values, self.shown[constraint.over])
                 if self.size + int(total[same].sum()) < constraint.k:
                     return False
         return True

@@ -32,7 +32,7 @@ class ClassflyComponent:
         self.trees = [tree for tree in component.trees if isinstance(tree, Tree)]
         mine = state.over(self.positions)
         self.member, first = group_rows(mine)
-        self.leaf_nodes = mine.copy() if len(first) == len(self.member) else np.ascontiguousarray(mine[:, first])
+        self.leaf_nodes = mine.copy() if len(first) == len(self.member) else np.take(mine, first, axis=1)
         self.weights = add_up(self.member, state.weights, len(first))
         self.pairs = {name: pairs.moved(self.member) for name, pairs in state.pairs.items()}
         self.constraints = [self._with_fixed_reference(constraint) for constraint in component.constraints]
@@ -77,7 +77,7 @@ class ClassflyComponent:
             chosen = np.flatnonzero(alive)
             if not len(chosen):
                 break
-            mine = nodes[:, chosen]
+            mine = np.take(nodes, chosen, axis=1)
             renumber = np.full(nodes.shape[1], -1, dtype=np.int32)
             renumber[chosen] = np.arange(len(chosen), dtype=np.int32)
             kept = {name: only(p, renumber) for name, p in pairs.items()}

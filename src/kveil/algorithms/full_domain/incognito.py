@@ -58,7 +58,7 @@ class _Counted:
         """Return the tuples after they show ``nodes``: equal ones are counted as one."""
         group, first = group_rows(nodes)
         return _Counted(
-            np.ascontiguousarray(nodes[:, first]),
+            np.take(nodes, first, axis=1),
             np.bincount(group, weights=self.weights, minlength=len(first)).astype(np.int64),
             {name: pairs.moved(group) for name, pairs in self.pairs.items()},
         )
@@ -235,7 +235,7 @@ class LevelLattice:
         """Return for every node the loss without any suppression, which no node above it can fall below."""
         table = self.table
         nothing = np.zeros((len(table.components), table.rows), dtype=bool)
-        row = self.start.nodes[:, table.distinct.member]
+        row = np.take(self.start.nodes, table.distinct.member, axis=1)
         means: list[list[float]] = []
         highest = max(self.sizes)
         for level in range(highest):

@@ -86,9 +86,9 @@ class RefinedComponent:
 
     def leaves(self, rows: Ints) -> tuple[Ints, Ints]:
         """Return the spans of leaves of some rows, attribute × row."""
-        low = np.ascontiguousarray(self.table.low[self.positions][:, rows])
+        low = np.take(self.table.low[self.positions], rows, axis=1)
         same = self.table.low is self.table.high
-        return low, low if same else np.ascontiguousarray(self.table.high[self.positions][:, rows])
+        return low, low if same else np.take(self.table.high[self.positions], rows, axis=1)
 
     def base(self, rows: Ints) -> Ints:
         """Return what rows would show alone, row × attribute."""

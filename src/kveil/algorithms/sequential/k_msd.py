@@ -118,7 +118,7 @@ class _Build:
     def start(self, attributes: list[int]) -> None:
         """Begin with a largest set of some attributes that is k-anonymous as it stands."""
         rows = self.inside
-        columns = np.ascontiguousarray(self.nodes[attributes][:, rows])
+        columns = np.take(self.nodes[attributes], rows, axis=1)
         found = maximal_anonymous_attributes(columns, self.weights[rows], self.k, self.group[rows])
         for a in found:
             self.finish(attributes[a])
