@@ -2,7 +2,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
-PLAIN := $(VENV)/.installed
+INSTALLED := $(VENV)/.installed
+PLAIN := $(VENV)/.compiled
 DEV := $(VENV)/.installed-dev
 FIGURES := $(VENV)/.installed-figures
 BROWSER := $(VENV)/.installed-browser
@@ -13,7 +14,8 @@ UNCOMPILED := NUMBA_DISABLE_JIT=1 $(BIN)/pytest -m uncompiled -W 'ignore:overflo
 
 .PHONY: demo studio test explore studio-slow browser pictures lint data coverage bench growth figures-classfly figures-boundaries figures-people figures-least-loss previous docs image clean
 
-demo: $(PLAIN)
+# The demo compiles the loops it needs; everything else compiles all of them first.
+demo: $(INSTALLED)
 	$(BIN)/kveil demo
 
 studio: $(PLAIN)
@@ -87,10 +89,13 @@ image:
 		docker build -t kveil . && docker run --rm --network none kveil demo; \
 	else echo "there is no Docker daemon here: start one, then make image builds and runs the image"; fi
 
-$(PLAIN): pyproject.toml constraints.txt
+$(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kveil needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(INSTALL) -e .
+	$(INSTALL) --no-compile -e .
+	touch $(INSTALLED)
+
+$(PLAIN): $(INSTALLED)
 	$(BIN)/kveil warmup
 	touch $(PLAIN)
 
