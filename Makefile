@@ -2,17 +2,20 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
-PLAIN := $(VENV)/.installed
+INSTALLED := $(VENV)/.installed
+PLAIN := $(VENV)/.compiled
 DEV := $(VENV)/.installed-dev
 FIGURES := $(VENV)/.installed-figures
 BROWSER := $(VENV)/.installed-browser
+DOCS := $(VENV)/.installed-docs
 
 # Small tests once more without the compiler: what it does not check shows up. Hashes want numbers that wrap.
 UNCOMPILED := NUMBA_DISABLE_JIT=1 $(BIN)/pytest -m uncompiled -W 'ignore:overflow encountered:RuntimeWarning'
 
-.PHONY: demo studio test explore studio-slow browser pictures lint data coverage bench growth figures-classfly figures-boundaries figures-people figures-least-loss previous clean
+.PHONY: demo studio test explore studio-slow browser pictures lint data coverage bench growth figures-classfly figures-boundaries figures-people figures-least-loss previous docs image clean
 
-demo: $(PLAIN)
+# The demo compiles the loops it needs; everything else compiles all of them first.
+demo: $(INSTALLED)
 	$(BIN)/kveil demo
 
 studio: $(PLAIN)
@@ -76,10 +79,23 @@ figures-least-loss: $(FIGURES)
 previous: $(DEV)
 	PYTHONPATH=tests $(BIN)/python benchmarks/figures_previous.py
 
-$(PLAIN): pyproject.toml constraints.txt
+# The documentation site, into site/.
+docs: $(DOCS)
+	$(BIN)/zensical build --clean
+
+# An image with kveil, and its demo in it; wants a Docker daemon.
+image:
+	@if docker info >/dev/null 2>&1; then \
+		docker build -t kveil . && docker run --rm --network none kveil demo; \
+	else echo "there is no Docker daemon here: start one, then make image builds and runs the image"; fi
+
+$(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kveil needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(INSTALL) -e .
+	$(INSTALL) --no-compile -e .
+	touch $(INSTALLED)
+
+$(PLAIN): $(INSTALLED)
 	$(BIN)/kveil warmup
 	touch $(PLAIN)
 
@@ -91,11 +107,15 @@ $(BROWSER): $(PLAIN)
 	$(INSTALL) -e '.[browser]'
 	touch $(BROWSER)
 
+$(DOCS): $(PLAIN)
+	$(INSTALL) -e '.[docs]'
+	touch $(DOCS)
+
 $(FIGURES): $(PLAIN)
 	$(INSTALL) -e '.[figures]'
 	touch $(FIGURES)
 
 # Numba keeps compiled loops beside the source and looks at each file's own time only: see CONTRIBUTING.
 clean:
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
+	rm -rf $(VENV) dist build site .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
 	find src tests benchmarks -name '*.nb[ic]' -delete

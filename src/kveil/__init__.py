@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from kveil.errors import Cancelled, DataError, KveilError, NotVerified, PolicyError, Refused, Unmeetable
+from kveil.platforms import check_platform as _check_platform
 from kveil.version import __version__
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
     from kveil.report.receipt import Receipt
     from kveil.stopping import Stop, under
     from kveil.verifier import Verdict
+
+_check_platform()
 
 __all__ = [
     "Account",

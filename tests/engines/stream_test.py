@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kveil
+from adult_data import attributes_of, needs_adult, raw_rows
 from battery import cases_for
 from kveil.algorithms.registry import ALGORITHMS, able, find
 from kveil.datasets import hospital
@@ -21,12 +22,13 @@ from kveil.files import read_table, sink_parquet
 from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.inputs import with_algorithm
 from kveil.policy.model import Policy
+from places import GOLDEN, missing, place_of
 from planted_rules import planted
 from strategies import examples, placed, seeds
-from support import refused
+from support import make_policy, names_in, refused, run_process
 from support import run as command
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+DIABETES = place_of("diabetes130")
 Told = tuple[bytes, dict[str, Any], dict[str, Any], dict[str, Any]] | str
 
 
@@ -109,6 +111,28 @@ def test_the_hospital_is_the_same_on_both_engines(name: str, visits: Path, tmp_p
     if str(policy.data.path) != "visits.csv":
         pytest.skip("this policy is about another table of the hospital; it is one of visits.csv that is compared here")
     same_on_both(with_algorithm(policy, "mondrian"), visits, tmp_path)
+
+
+@needs_adult
+@pytest.mark.parametrize("name", ["datafly", "mondrian"])
+def test_adult_is_the_same_on_both_engines(name: str, tmp_path: Path) -> None:
+    frame = raw_rows().rename({"class": "salary-class"})
+    data = as_parquet(frame, tmp_path)
+    attributes = {column: {"role": "insensitive"} for column in frame.columns} | attributes_of()
+    policy = make_policy(attributes, k=10, limit=0.02, data={"missing": ["?"]}, algorithm=name)
+    assert not isinstance(same_on_both(policy, data, tmp_path), str)
+
+
+@pytest.mark.skipif(not DIABETES.exists(), reason=missing("diabetes130"))
+def test_the_patients_of_diabetes130_are_the_same_on_both_engines(tmp_path: Path) -> None:
+    patients = read_table(DIABETES / "patients.csv.gz").frame.head(20_000)
+    codes = read_table(DIABETES / "diagnoses.csv.gz").frame.select("patient_nbr", "icd9")
+    quasi = ("race", "gender", "age", "payer_code")
+    frame = patients.select("patient_nbr", *quasi).join(codes, on="patient_nbr", how="inner", maintain_order="left")
+    attributes = {name: {"role": "quasi-identifier"} for name in quasi}
+    attributes |= {"patient_nbr": {"role": "individual"}, "icd9": {"role": "sensitive"}}
+    policy = make_policy(attributes, k=10, limit=0.05, data={"missing": ["?"]}, algorithm="mondrian")
+    assert not isinstance(same_on_both(policy, as_parquet(frame, tmp_path), tmp_path), str)
 
 
 # ------------------------------------------------------------------------------------------------ a small table
@@ -281,6 +305,21 @@ def test_what_stands_in_the_file_is_judged_and_nothing_appears(
             changed(here / "policy.yaml", engine="stream"), here / "data.parquet", Targets(here / "r.parquet")
         )
     assert sorted(path.name for path in here.iterdir()) == before
+
+
+def test_a_run_that_is_killed_leaves_nothing(here: Path) -> None:
+    killed = "\n".join(
+        (
+            "import os",
+            "from kveil.engines import stream",
+            "write = stream.sink_parquet",
+            "stream.sink_parquet = lambda *given: (write(*given), os.kill(os.getpid(), 9))",
+        )
+    )
+    before = names_in(here)
+    told = ("--engine", "stream", "--output", here / "r.parquet", "--owner", here / "o.json")
+    assert run_process("anonymize", here / "policy.yaml", *told, before=killed).code == -9
+    assert names_in(here) == before
 
 
 def test_an_input_that_changes_meanwhile_is_an_error(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

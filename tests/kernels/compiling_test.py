@@ -119,6 +119,69 @@ else:
     assert done.returncode == 0, done.stderr
 
 
+LAYOUTS = """
+import sys
+from typing import NamedTuple
+import numba, numpy as np
+from kveil.kernels.jit import door, inner
+from kveil.kernels.passing import LayoutType
+
+class Inside(NamedTuple):
+    scale: float
+    cells: np.ndarray
+
+class Outside(NamedTuple):
+    upward: bool
+    cells: np.ndarray
+    inside: Inside
+    last: int
+
+@inner
+def part(own: Inside, row: int) -> float:
+    return own.cells[row].sum() * own.scale if len(own.cells) > row else -1.0
+
+@inner
+def add_up(mine: Outside, other: Outside, row: int) -> float:
+    total = part(mine.inside, row) + mine.cells[row, mine.last] * 1000.0
+    if other.upward:
+        other.cells[row, 0] += 1
+        mine = other
+    return total + mine.cells.shape[1] * 10_000.0
+
+@door
+def ask(mine: Outside, other: Outside) -> float:
+    total = 0.0
+    for row in range(len(mine.cells)):
+        total += add_up(mine, other, row)
+    return total
+
+def outside(columns, upward, last, dtype):
+    cells = np.arange(2 * columns, dtype=dtype).reshape(2, columns)
+    inside = Inside(0.5, np.arange(6, dtype=np.float64).reshape(2, 3))
+    return Outside(upward, cells, inside, last)
+
+for dtype in (np.int32, np.int64):
+    for upward in (False, True):
+        mine, other = outside(3, not upward, 2, dtype), outside(4, upward, 0, dtype)
+        before = other.cells.copy()
+        width = 4 if upward else 3
+        assert ask(mine, other) == (3 + 12) / 2 + (2 + 5) * 1000 + 2 * width * 10_000, (dtype, upward)
+        assert (other.cells - before)[:, 0].tolist() == [int(upward)] * 2
+assert len(ask.signatures) == 2
+assert sum(ask.stats.cache_hits.values()) == int(sys.argv[1])
+assert all(isinstance(kind, LayoutType) for signature in ask.signatures for kind in signature)
+"""
+
+
+def test_loops_read_layouts_that_are_handed_over_and_write_to_their_arrays_also_when_loaded(tmp_path: Path) -> None:
+    (tmp_path / "layouts.py").write_text(LAYOUTS)
+    import_it = f"import sys; sys.path.append({str(tmp_path)!r}); import layouts"
+    for loaded in ("0", "2"):
+        command = [sys.executable, "-c", import_it, loaded]
+        done = subprocess.run(command, env=compiling_environ(), capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+
+
 def test_families_are_compiled_in_several_processes_which_are_told_of(tmp_path: Path) -> None:
     script = """
 import sys

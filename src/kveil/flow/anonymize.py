@@ -207,6 +207,8 @@ def _solved(table: Table, able: Sequence[Algorithm], told: Progress, *, by_tuple
         return attempt(table, able, told)
     tuples = in_tuples(table)
     found = attempt(tuples.table, able, told)
+    if tuples.table is table:
+        return found
     return replace(found, solution=found.solution.spread(tuples.of_row))
 
 

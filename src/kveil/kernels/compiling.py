@@ -100,19 +100,19 @@ class LoopFamily(NamedTuple):
 
 FAMILIES = {
     "overlaps": LoopFamily(
-        _overlaps, ("least_loss.shown_loops", "least_loss.descent_loops", "least_loss.repair_loops"), 130
+        _overlaps, ("least_loss.shown_loops", "least_loss.descent_loops", "least_loss.repair_loops"), 110
     ),
-    "least-loss": LoopFamily(_least_loss, ("least_loss.neighbours_loops", "least_loss.start_loops"), 100),
-    "partition": LoopFamily(_partition, ("items.partition_loops", "items.equal_sets_loops"), 50),
-    "mondrian": LoopFamily(_mondrian, ("splitting.mondrian_loops",), 45),
+    "least-loss": LoopFamily(_least_loss, ("least_loss.neighbours_loops", "least_loss.start_loops"), 80),
+    "partition": LoopFamily(_partition, ("items.partition_loops", "items.equal_sets_loops"), 35),
+    "mondrian": LoopFamily(_mondrian, ("splitting.mondrian_loops",), 30),
     "diverse": LoopFamily(_diverse, ("clustering.diverse_loops",), 40),
-    "greedy": LoopFamily(_greedy, ("clustering.greedy_loops",), 40),
-    "bound": LoopFamily(_bound, ("bound.bound_loops",), 20),
-    "k-msd": LoopFamily(_k_msd, ("sequential.k_msd_loops",), 13),
+    "greedy": LoopFamily(_greedy, ("clustering.greedy_loops",), 30),
+    "bound": LoopFamily(_bound, ("bound.bound_loops",), 17),
+    "k-msd": LoopFamily(_k_msd, ("sequential.k_msd_loops",), 9),
     "combinations": LoopFamily(_combinations, ("items.combinations_loops",), 13),
-    "groups": LoopFamily(_groups, ("grouping.groups_loops",), 10),
-    "width-cells": LoopFamily(_width_cells, ("limits.width_cells_loops",), 7),
-    "widening": LoopFamily(_widening, ("classfly.widening_loops",), 3),
+    "groups": LoopFamily(_groups, ("grouping.groups_loops",), 7),
+    "width-cells": LoopFamily(_width_cells, ("limits.width_cells_loops",), 5),
+    "widening": LoopFamily(_widening, ("classfly.widening_loops",), 2),
 }
 
 

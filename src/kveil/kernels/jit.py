@@ -6,6 +6,7 @@ can be written to, loops are compiled anew in every process; nothing of the host
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +31,32 @@ _KEPT = writable_folder(Path(__file__)) is not None  # without a folder, Numba r
 _SHUT: dict[str, Any] = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _BARE: dict[str, Any] = {"_nrt": False} if _is_tested() else {}
 
-# What Python calls. No loop counts references to arrays, which whoever calls it holds, and so none may make an array:
-# counting took half the time, threads waited for each other's counts, and compiling it takes as long as the rest.
-door = numba.njit(cache=_KEPT, nogil=True, **_BARE)
-# What only loops call gets no door to Python, which takes long to make.
-if _is_tested():
-    from kveil.kernels.linking import linked
 
-    inner = linked(**_SHUT, **_BARE)
+def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
+    return function
+
+
+if _is_tested() and not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+    from kveil.kernels.linking import DoorCompiler, linked
+    from kveil.kernels.passing import by_address as _prepare
+
+    _door = numba.njit(cache=_KEPT, nogil=True, pipeline_class=DoorCompiler, **_BARE)
+    _inner = linked(**_SHUT, **_BARE)
 else:
-    inner = numba.njit(cache=_KEPT, **_SHUT)
+    _prepare = _as_it_is
+    _door = numba.njit(cache=_KEPT, nogil=True)
+    _inner = numba.njit(cache=_KEPT, **_SHUT)
+
+
+def door(function: Callable[..., Any]) -> Any:
+    """Compile what Python calls.
+
+    No loop counts references to arrays, which whoever calls it holds, and so none may make an array: counting took
+    half the time, threads waited for each other's counts, and compiling it takes as long as the rest.
+    """
+    return _door(_prepare(function))
+
+
+def inner(function: Callable[..., Any]) -> Any:
+    """Compile what only loops call: it gets no door to Python, which takes long to make."""
+    return _inner(_prepare(function))

@@ -34,7 +34,9 @@ def in_tuples(table: Table) -> TupleTable:
     columns += [ranks_of_sets(own, table.rows)[None, :] for own in table.sensitive.values()]
     columns += [codes[None, :] for codes in table.others.values()]
     columns += [rows[None, :].astype(np.int32) for rows in table.fractions.values()]
-    of_row, first = group_rows(np.concatenate(columns).astype(np.int32, copy=False))
+    of_row, first = group_rows(columns[0] if len(columns) == 1 else np.concatenate(columns, dtype=np.int32))
+    if len(first) == table.rows:  # nothing to take together, and nothing to copy
+        return TupleTable(table, np.arange(table.rows, dtype=np.int32))
     return TupleTable(chosen_rows(table, first, table.tally(of_row, len(first)).astype(np.int64)), of_row)
 
 

@@ -8,13 +8,22 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from kveil.arrays import Longs
-from kveil.attacker.match import CodedTexts, EqualRows, coded, group
+from kveil.arrays import Ints, Longs
+from kveil.attacker.match import EqualRows, coded
 from kveil.files import Source
+from kveil.kernels.grouping.groups import group_rows
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.verifier.rows import ITEM, ROW, Rows, released_texts
 from kveil.verifier.truth import Aligned
+
+
+@dataclass(frozen=True)
+class ShownColumn:
+    """What a column shows: its different texts, sorted, and every row's place among them."""
+
+    texts: list[str]
+    codes: Ints
 
 
 @dataclass(frozen=True)
@@ -31,9 +40,9 @@ class Evidence:
     rows: Rows
     shown: Longs  # the released rows that show something, by position
     records: Longs
-    _coded: dict[str, CodedTexts] = field(default_factory=dict)
+    _coded: dict[str, ShownColumn] = field(default_factory=dict)
 
-    def column(self, name: str) -> CodedTexts:
+    def column(self, name: str) -> ShownColumn:
         """Return what the rows show in a released column, as codes."""
         if name not in self._coded:
             texts = self.rows.texts
@@ -41,27 +50,33 @@ class Evidence:
                 column = texts[name]
             else:
                 column = released_texts(self.released, self.policy, name, stars=True).gather(self.rows.source)
-            self._coded[name] = coded(column).at(self.shown)
+            here = coded(column).at(self.shown)
+            self._coded[name] = ShownColumn(here.texts, here.codes.astype(np.int32))
         return self._coded[name]
 
     def groups(self, names: Sequence[str]) -> EqualRows:
         """Return the groups of rows that show the same in some columns."""
-        return group([self.column(name) for name in names], len(self.shown))
+        member: Ints = np.zeros(len(self.shown), dtype=np.int32)
+        first: Ints = np.zeros(min(len(member), 1), dtype=np.int32)
+        for name in names:  # one after another, so that never all of them lie side by side
+            member, first = group_rows(np.array([member, self.column(name).codes], dtype=np.int32))
+        sizes = np.bincount(member, minlength=len(first)).astype(np.int64)
+        return EqualRows(member.astype(np.int64), first.astype(np.int64), sizes)
 
     def items(self, name: str) -> pl.DataFrame:
         """Return what the rows show of a sensitive attribute: the row, by its place among those shown, and a value.
 
         What tells nothing is left out: missing, and the root of its hierarchy.
         """
-        if name in self.rows.items:
-            pairs = self.rows.items[name]
-        else:
-            texts = released_texts(self.released, self.policy, name, stars=True).gather(self.rows.source)
-            pairs = pl.DataFrame({ROW: np.arange(self.rows.height, dtype=np.int64), ITEM: texts})
-        place = pl.DataFrame({ROW: self.shown, "row": np.arange(len(self.shown), dtype=np.int64)})
         fixed = self.policy.fixed_lines(name)
         nothing = [*self.policy.data.missing, STAR, *([] if fixed is None else [fixed.root])]
         known = pl.col(ITEM).is_not_null() & ~pl.col(ITEM).is_in(nothing)
+        row = np.arange(len(self.shown), dtype=np.int64)
+        if not self.rows.persons:  # a record has one value
+            texts = released_texts(self.released, self.policy, name, stars=True).gather(self.rows.source[self.shown])
+            return pl.DataFrame({"row": row, ITEM: texts}).filter(known).rename({ITEM: "value"})
+        pairs = self.rows.items[name]
+        place = pl.DataFrame({ROW: self.shown, "row": row})
         joined = pairs.with_columns(pl.col(ROW).cast(pl.Int64)).filter(known).join(place, on=ROW, how="inner")
         return joined.select("row", pl.col(ITEM).alias("value"))
 

@@ -126,7 +126,7 @@ def values_of_everybody(evidence: Evidence) -> list[str]:
 def _shared_by_all(evidence: Evidence, names: tuple[str, ...], items: pl.DataFrame) -> tuple[int, int]:
     """Return how many groups have a value that all of their rows have, and how many rows these groups have."""
     groups = evidence.groups(names)
-    held = items.unique(maintain_order=True)
+    held = items.unique(maintain_order=True) if evidence.rows.persons else items
     held = held.with_columns(pl.Series("group", groups.member[held["row"].to_numpy()]))
     most: Longs = np.zeros(len(groups.sizes), dtype=np.int64)
     counts = held.group_by("group", "value").len("rows")
