@@ -18,7 +18,7 @@ from kveil.files import Source, dataset_files, is_dataset, read_table
 from kveil.flow.cancelling import check_process
 from kveil.frames import from_frame
 from kveil.policy.components import largest_k, most_suppressed
-from kveil.policy.keys import ALGORITHM_NAMES, AlgorithmChoice
+from kveil.policy.keys import AlgorithmChoice, algorithm_names, is_algorithm
 from kveil.policy.model import Policy
 from kveil.policy.privacy import LDiversity, PSensitive
 from kveil.progress import Progress
@@ -70,9 +70,10 @@ def with_algorithm(policy: Policy, name: str | None) -> Policy:
     """Return the policy with another algorithm, if one is named; the policy's options stay with the policy's own."""
     if name is None or name == policy.algorithm.name:
         return policy
-    if name not in ALGORITHM_NAMES:
-        hint = did_you_mean(name, ALGORITHM_NAMES)
-        raise PolicyError(f"{name!r} is no algorithm of kveil; there are {listing(ALGORITHM_NAMES, 20)}{hint or '.'}")
+    if not is_algorithm(name):
+        names = algorithm_names()
+        hint = did_you_mean(name, names)
+        raise PolicyError(f"{name!r} is no algorithm of kveil; there are {listing(names, 20)}{hint or '.'}")
     return policy.model_copy(update={"algorithm": AlgorithmChoice(name=name)})
 
 

@@ -48,8 +48,11 @@ def measure(
 
     def show(out: Console) -> None:
         from kveil.cli.terminal import show_losses, show_warnings
+        from kveil.words import visible
 
         show_losses(out, content["loss"], content["loss_by_attribute"])
+        for name, value in content.get("others", {}).items():
+            out.print(f"{visible(name)}: {value:.4g}")
         show_warnings(out, content["warnings"])
 
     answer(content, show, as_json=as_json, quiet=quiet)
