@@ -17,7 +17,7 @@ from kveil.errors import KveilError, PolicyError, Refused, Unmeetable
 from kveil.measures import Losses
 from kveil.policy.checks import check_rules
 from kveil.policy.fields import Number, PolicyPart
-from kveil.policy.keys import ALGORITHM_NAMES
+from kveil.policy.keys import algorithm_names, is_algorithm
 from kveil.policy.model import Policy
 from kveil.progress import Progress
 from kveil.stopping import OutOfTime, Stop, current, under
@@ -157,8 +157,8 @@ def named(policy: Policy, names: Sequence[str] | None) -> tuple[list[Algorithm],
     for name in dict.fromkeys(names):
         if name == "auto":
             raise PolicyError("--algorithms names auto, which is the best of all others; leave it out.")
-        if name not in ALGORITHM_NAMES:
-            hint = did_you_mean(name, ALGORITHM_NAMES)
+        if not is_algorithm(name):
+            hint = did_you_mean(name, algorithm_names())
             raise PolicyError(
                 f"--algorithms names {name!r}, which is no algorithm{hint or '; kveil algorithms lists them.'}"
             )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypedDict
 
 import numpy as np
 
 from kveil.arrays import Bools, Floats, Longs
+from kveil.errors import PolicyError
 from kveil.kernels.grouping.groups import add_up, group_rows
 from kveil.policy.components import largest_k
+from kveil.policy.plugged import MEASURES, package_of, plugged
 from kveil.table.solution import Classes, Shown, Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -80,6 +83,32 @@ class Losses:
     def of(self, name: str) -> float:
         """Return the loss a policy minimizes, the smaller the better."""
         return 1 - self.precision if name == "precision" else self.il if name == "il" else self.ncp
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure that another package brings along: a number for a solution of a table, the smaller the better."""
+
+    name: str
+    compute: Callable[[Table, Solution], float]
+    summary: str
+
+
+def foreign_measures(table: Table, solution: Solution) -> dict[str, float]:
+    """Return what the measures of other packages say of a solution, by name."""
+    values = {}
+    for name, point in sorted(plugged(MEASURES).items()):
+        package = package_of(point)
+        try:
+            measure = point.load()
+            if not isinstance(measure, Measure) or measure.name != name:
+                raise TypeError
+            values[name] = float(measure.compute(table, solution))
+        except Exception as error:
+            raise PolicyError(
+                f"the measure {name} of {package} failed ({type(error).__name__}); update the package or uninstall it."
+            ) from None
+    return values
 
 
 def _mean(cost: Floats, tally: Longs, records: int) -> float:

@@ -62,6 +62,7 @@ class Algorithm:
     paper: str
     needs: frozenset[str] = frozenset()
     made_for: frozenset[str] = frozenset()
+    package: str | None = None  # the one that brings it along, where it is not kveil's own
     refine: str = "off"  # the effort that follows unless the options say another
     starts: tuple[str, ...] = ()  # algorithms whose solution it goes on from: one has to honour the policy
     on_tuples: bool = False  # equal records share their fate, so that it works on tuples with counts as on records

@@ -241,6 +241,11 @@ def _release(source: Source, asked: _Request, stages: Stages, store: Store, out:
         telling = telling_labels(aligned, policy)
         if verdict.findings == telling:
             raise PolicyError(telling[0])
+        if chosen.algorithm.package is not None:
+            raise NotVerified(
+                f"the algorithm {chosen.algorithm.name} of {chosen.algorithm.package} made a release that the verifier "
+                f"refuses ({verdict.findings[0].rstrip('.')}); nothing was written. Tell its authors."
+            )
         raise NotVerified(
             f"kveil made a release that its own verifier refuses ({verdict.findings[0].rstrip('.')}); nothing was "
             "written. This is a defect of kveil: please report the policy."

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kveil.files import Source
 from kveil.flow.inputs import align, check_released, table_of
-from kveil.measures import Losses
+from kveil.measures import Losses, foreign_measures
 from kveil.measures import measure as losses_of
 from kveil.policy.model import Policy
 from kveil.report.account import Counts, count_suppressed
@@ -25,6 +25,7 @@ class Measured:
     losses: Losses
     records: Counts
     warnings: list[str]
+    others: dict[str, float] = field(default_factory=dict)  # what measures of other packages say
 
     def as_json(self) -> dict[str, Any]:
         """Return the measures as plain data."""
@@ -32,6 +33,7 @@ class Measured:
             "records": self.records,
             "loss": self.losses.as_json(),
             "loss_by_attribute": self.losses.by_attribute(),
+            **({"others": self.others} if self.others else {}),
             "warnings": self.warnings,
         }
 
@@ -64,4 +66,5 @@ def measure_sources(release: Source, policy: Policy, original: Source, owner: Ow
         losses_of(table, solution),
         count_suppressed(solution.suppressed_anywhere),
         [f"{count(unknown, 'label')} unknown to their hierarchies, counted as fully general."] if unknown else [],
+        foreign_measures(table, solution),
     )

@@ -12,6 +12,7 @@ from pydantic import Field, WithJsonSchema, field_validator, model_validator
 from kveil.policy.attributes import STAR, Attribute, Intervals, Ranges, Role
 from kveil.policy.dependencies import Dependency, parse_dependency
 from kveil.policy.fields import PolicyPart, Seed, Share, Text, Texts, Whole, told
+from kveil.policy.plugged import ALGORITHMS, plugged
 from kveil.policy.privacy import GENERALIZING, PrivacyModel, sensitive_of
 from kveil.words import did_you_mean
 
@@ -34,6 +35,16 @@ ALGORITHM_NAMES = (
     "rmerger",
     "least-loss",
 )
+
+
+def algorithm_names() -> list[str]:
+    """Return the names of kveil's algorithms and of those that other packages bring along."""
+    return [*ALGORITHM_NAMES, *sorted(set(plugged(ALGORITHMS)) - set(ALGORITHM_NAMES))]
+
+
+def is_algorithm(name: str) -> bool:
+    """Tell whether an algorithm has this name; other packages are asked only where kveil has none."""
+    return name in ALGORITHM_NAMES or name in plugged(ALGORITHMS)
 
 
 def _is_encoding(name: str) -> bool:
@@ -112,8 +123,9 @@ class AlgorithmChoice(PolicyPart):
     @field_validator("name", mode="after")
     @classmethod
     def _known(cls, name: str) -> str:
-        if name not in ALGORITHM_NAMES:
-            raise told(f"is {name!r}; allowed: {', '.join(ALGORITHM_NAMES)}{did_you_mean(name, ALGORITHM_NAMES)}")
+        if not is_algorithm(name):
+            names = algorithm_names()
+            raise told(f"is {name!r}; allowed: {', '.join(names)}{did_you_mean(name, names)}")
         return name
 
     @model_validator(mode="after")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 def algorithms(as_json: JsonOption = False) -> None:
     """List the algorithms and what each honours."""
+    from kveil.algorithms.foreign import foreign_algorithms
     from kveil.algorithms.least_loss.options import RefineOptions
     from kveil.algorithms.registry import ALGORITHMS
 
@@ -22,8 +23,9 @@ def algorithms(as_json: JsonOption = False) -> None:
             "options": sorted({**algorithm.options.model_fields, **RefineOptions.model_fields}),
             "summary": algorithm.summary,
             "paper": algorithm.paper,
+            "package": algorithm.package,
         }
-        for algorithm in ALGORITHMS
+        for algorithm in (*ALGORITHMS, *foreign_algorithms())
     ]
 
     def show(out: Console) -> None:

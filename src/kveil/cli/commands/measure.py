@@ -40,7 +40,7 @@ def measure(
     with stages("measure", quiet=quiet) as progress:
         progress("reading")
         after, before = place_of(release), place_of(original)
-        store = store_for(loaded, after, before)
+        store = store_for(loaded, after, before, progress=progress)
         shown, was = store.read_release(loaded, after), store.read(loaded, before)
         way = None if owner is None else Owner.load(owner)
         progress("measuring")
@@ -48,8 +48,11 @@ def measure(
 
     def show(out: Console) -> None:
         from kveil.cli.terminal import show_losses, show_warnings
+        from kveil.words import visible
 
         show_losses(out, content["loss"], content["loss_by_attribute"])
+        for name, value in content.get("others", {}).items():
+            out.print(f"{visible(name)}: {value:.4g}")
         show_warnings(out, content["warnings"])
 
     answer(content, show, as_json=as_json, quiet=quiet)

@@ -1,0 +1,100 @@
+"""What packages with algorithms and measures of their own are written with: see docs/plugins.md.
+
+An algorithm says of every record which group it is in; what a group shows, who is suppressed, whether the policy holds
+and what it lost is kveil's work.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kveil.algorithms.algorithm import (
+    BOUNDARIES,
+    COMBINATIONS,
+    COUNTED_MODELS,
+    DEPENDENCIES,
+    DIVERSE,
+    FINGERPRINTS,
+    GROUP_MODELS,
+    INDIVIDUALS,
+    MANY,
+    MAX_WIDTH,
+    RANGES,
+    Algorithm,
+    Search,
+)
+from kveil.algorithms.component import components_of
+from kveil.algorithms.stars import NOTHING_LEFT, star_cells
+from kveil.algorithms.suppression import LeftOut
+from kveil.arrays import Ints
+from kveil.measures import Measure
+from kveil.models.groups import Pairs
+from kveil.models.of_policy import counted_names
+from kveil.models.subset import maximal_anonymous_subset
+from kveil.policy.components import largest_k
+from kveil.policy.fields import PolicyPart
+from kveil.table.solution import Shown, Solution
+from kveil.table.table import Table
+
+__all__ = [
+    "BOUNDARIES",
+    "COMBINATIONS",
+    "COUNTED_MODELS",
+    "DEPENDENCIES",
+    "DIVERSE",
+    "FINGERPRINTS",
+    "GROUP_MODELS",
+    "INDIVIDUALS",
+    "MANY",
+    "MAX_WIDTH",
+    "RANGES",
+    "Algorithm",
+    "Measure",
+    "NoOptions",
+    "PolicyPart",
+    "Search",
+    "Shown",
+    "Solution",
+    "Table",
+    "largest_k",
+    "of_groups",
+]
+
+
+class NoOptions(PolicyPart):
+    """The options of an algorithm that has none."""
+
+
+def of_groups(table: Table, group: Ints, name: str) -> Solution:
+    """Return the solution in which every row shows what covers all of its group; rows of group -1 are suppressed.
+
+    ``group`` has a number per row of the table. Groups that break a model, or would show nothing but `*`, are
+    suppressed, too. ``name`` is the algorithm's, for the error about too many suppressed.
+    """
+    group = np.asarray(group, dtype=np.int32)
+    left = LeftOut(table, name)
+    if (group < 0).any():
+        left.leave_out(group < 0, "left out by the algorithm")
+    number = int(group.max(initial=-1)) + 1
+    shown = []
+    for tree, low, high in zip(table.trees, table.low, table.high, strict=True):
+        lowest = np.full(number, np.iinfo(np.int32).max, dtype=np.int32)
+        highest = np.zeros(number, dtype=np.int32)
+        here = group >= 0
+        np.minimum.at(lowest, group[here], low[here])
+        np.maximum.at(highest, group[here], high[here])
+        empty = lowest > highest
+        lowest[empty] = highest[empty] = 0
+        shown.append(Shown.covering(tree, lowest, highest, group))
+    if not table.stars_take_part:
+        left.leave_out(star_cells(shown, table.rows) & left.kept, NOTHING_LEFT)
+    pairs = {}
+    for counted in sorted(counted_names(table.policy)):
+        own = table.sensitive[counted]
+        pairs[counted] = Pairs(own.row, own.code, table.weights[own.row], own.known)
+    for component in components_of(table):
+        codes = np.array([shown[position].codes for position in component.positions], dtype=np.int32)
+        kept = maximal_anonymous_subset(component.requirements(codes), table.weights, pairs, left.kept)
+        left.leave_out(left.kept & ~kept, "in a group that breaks a model")
+    suppressed = np.repeat((~left.kept)[None, :], len(table.components), axis=0)
+    return Solution(tuple(shown), suppressed, left.reasons)
