@@ -5,28 +5,37 @@ import io
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kveil.files import read_table
 from kveil.files.records import BrokenRecord, records
 from kveil.files.without_names import read_headless
+from strategies import examples
 
 TEXTS = st.text(alphabet='ab,;"\r\n ', max_size=40)
 
 
+def without_last_line_ends(rows: list[list[str]]) -> list[list[str]]:
+    """Python keeps the last line end of a last field whose quote nobody closes, we do not."""
+    return [*rows[:-1], *([*row[:-1], *(field.rstrip("\n") for field in row[-1:])] for row in rows[-1:])]
+
+
 @given(TEXTS, st.booleans())
+@examples(250)
+@example(';","\n', False)
 def test_records_are_those_of_pythons_reader(text: str, strict: bool) -> None:
     text = text.replace("\r\n", "\n").replace("\r", "")  # Python ends lines at a lone \r, we do not
-    if not strict:
-        text += '"' * (text.count('"') % 2)  # nor do we keep a line end after a quote that nobody closes
     try:
         expected = list(csv.reader(io.StringIO(text, newline="\n"), strict=strict))
     except csv.Error:
         with pytest.raises(BrokenRecord):
             list(records(text, ",", strict=strict))
         return
-    assert [fields for _, fields in records(text, ",", strict=strict)] == expected
+    found = [fields for _, fields in records(text, ",", strict=strict)]
+    if not strict:
+        found, expected = without_last_line_ends(found), without_last_line_ends(expected)
+    assert found == expected
 
 
 def test_every_record_has_the_number_of_its_first_line() -> None:

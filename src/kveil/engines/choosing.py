@@ -20,6 +20,7 @@ from kveil.policy.model import Policy
 
 PER_CELL = 60  # bytes of memory that a run of the local engine takes per cell of its input, measured
 GB = 1e9
+CONTAINER = Path("/sys/fs/cgroup")  # where Linux tells a container its limits
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,8 @@ def _cannot_stream(inputs: Sequence[Place], output: Place | None, local: str) ->
             return f"reads Parquet files, and {place.name} is none; convert it first"
     if output is not None and (not isinstance(output, Path) or kind_of(output) != "parquet"):
         return f"writes Parquet files, and {output.name} is to be another; name one that ends in .parquet"
+    if isinstance(output, Path) and output.exists() and not output.is_file():
+        return f"reads its release back, and {output.name} is no regular file; name one"
     return f"has no {local}; leave it out" if local else None
 
 
@@ -80,14 +83,29 @@ def _needed(path: Place) -> int:
 
 
 def free_memory() -> int | None:
-    """Return how many bytes of memory the system can give without pushing others out; None where it does not say."""
-    try:
-        told = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(encoding="ascii"))
-    except OSError:
-        told = None
+    """Return how many bytes of memory a run may take without pushing others out; None where nobody says."""
+    told = [memory for memory in (_left_to_the_machine(), _left_to_the_container()) if memory is not None]
+    return min(told, default=None)
+
+
+def _left_to_the_machine() -> int | None:
+    told = re.search(r"MemAvailable:\s+(\d+) kB", _told(Path("/proc/meminfo")))
     if told is not None:
         return int(told[1]) * 1024
     try:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError, AttributeError):
         return None
+
+
+def _left_to_the_container() -> int | None:
+    """Return what the limit of a container leaves, by the second kind of Linux's control groups."""
+    most, now = (_told(CONTAINER / name).strip() for name in ("memory.max", "memory.current"))
+    return max(int(most) - int(now), 0) if most.isdigit() and now.isdigit() else None
+
+
+def _told(file: Path) -> str:
+    try:
+        return file.read_text(encoding="ascii")
+    except OSError:
+        return ""

@@ -16,7 +16,8 @@ import polars as pl
 from kveil.databases import Place
 from kveil.engines.memory import numbers_held
 from kveil.engines.store import LaidRelease, ReleaseFile
-from kveil.files import Source, open_stored, sink_parquet, with_commas
+from kveil.errors import NotVerified
+from kveil.files import Source, open_file_path, open_stored, sink_parquet, with_commas
 from kveil.policy.model import Policy
 from kveil.table.decode import Release
 
@@ -48,8 +49,14 @@ class StreamStore:
             for name, column in release.columns.items()
         }
         digest = sink_parquet(columns, len(release.source_rows), out.file, out.target)
-        written = Path(f"/proc/self/fd/{out.file.fileno()}")
-        return LaidRelease(self._held(policy, written, "the release"), digest)
+        written = open_file_path(out.file)
+        laid = self._held(policy, written, "the release")
+        if laid.rows != len(release.source_rows):
+            raise NotVerified(
+                f"the file of the release has {laid.rows:,} rows instead of {len(release.source_rows):,}; nothing was "
+                "written. Check the disk, and run again."
+            )
+        return LaidRelease(laid, digest)
 
     def _held(self, policy: Policy, path: Path, name: str, *, hashed: bool = False) -> Source:
         stored = open_stored(path, name, hashed=hashed)

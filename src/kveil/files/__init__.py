@@ -11,7 +11,7 @@ from kveil.files.dataset import dataset_files, is_dataset
 from kveil.files.decimals import numbers_with_commas, with_commas, with_points
 from kveil.files.reading import parse_table, read_table
 from kveil.files.source import Labels, Source, check_columns, check_written, kind_of, suffix_of
-from kveil.files.spilled import sink_parquet
+from kveil.files.spilled import open_file_path, sink_parquet
 from kveil.files.stored import StoredSource, open_stored
 from kveil.files.texts import TEXT_TYPES, as_texts, exact_values, fresh, item_texts, text_of
 from kveil.files.writing import Outputs, as_json, default_release, joined_items, write_table
@@ -37,6 +37,7 @@ __all__ = [
     "kind_of",
     "look_beside",
     "numbers_with_commas",
+    "open_file_path",
     "open_stored",
     "parse_table",
     "read_table",

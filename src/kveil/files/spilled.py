@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
@@ -45,6 +44,12 @@ def sink_parquet(columns: Mapping[str, Column], rows: int, file: IO[bytes], targ
         raise write_error(target, error) from None
 
 
+def open_file_path(file: IO[bytes]) -> Path:
+    """Return a path to an open file that has no name: Linux has one, and other systems that know no such files."""
+    linux = Path(f"/proc/self/fd/{file.fileno()}")
+    return linux if linux.exists() else Path(f"/dev/fd/{file.fileno()}")
+
+
 def _part(column: Column, folder: Path, stack: ExitStack) -> tuple[pl.DataType, Callable[[int], pl.Series]]:
     """Return the type of a column as it is written, and a way to its rows from a place on."""
     if isinstance(column, pl.Series):
@@ -59,8 +64,5 @@ def _part(column: Column, folder: Path, stack: ExitStack) -> tuple[pl.DataType, 
     waiting = stack.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115, the stack closes it
     made.to_frame().write_ipc(waiting, compression="uncompressed", compat_level=pl.CompatLevel.newest())
     waiting.flush()
-    path = f"/proc/self/fd/{waiting.fileno()}"
-    if not os.path.exists(path):  # a system without such names
-        return made.dtype, lambda start: made.slice(start, ROWS_PER_GROUP)
-    scanned = pl.scan_ipc(path, glob=False)
+    scanned = pl.scan_ipc(open_file_path(waiting), glob=False)
     return made.dtype, lambda start: scanned.slice(start, ROWS_PER_GROUP).collect().to_series()

@@ -82,7 +82,7 @@ def check_file(policy: Policy, given: Place | None = None, *, progress: Progress
     """Return what a policy forces on its table; ``possible`` tells whether anything can meet it."""
     progress("reading")
     path = input_path(policy, given)
-    return check_source(store_for(policy, path).read(policy, path), policy, progress=progress)
+    return check_source(store_for(policy, path, progress=progress).read(policy, path), policy, progress=progress)
 
 
 def check(frame: Any, policy: Policy) -> Check:

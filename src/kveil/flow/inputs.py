@@ -21,6 +21,7 @@ from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.keys import AlgorithmChoice, algorithm_names, is_algorithm
 from kveil.policy.model import Policy
 from kveil.policy.privacy import LDiversity, PSensitive
+from kveil.progress import Progress
 from kveil.report.owner import Owner
 from kveil.table.table import Table
 from kveil.verifier.dependencies import check_dependency
@@ -53,12 +54,16 @@ def table_of(frame: Any, policy: Policy) -> Source:
     return numbers_held(from_frame(frame), policy)
 
 
-def store_for(policy: Policy, *places: Place | None, local: str = "") -> Store:
+def store_for(policy: Policy, *places: Place | None, progress: Progress, local: str = "") -> Store:
     """Return where tables are held that are only read: by the engine that the policy asks for, or that they need.
 
-    ``local`` names something that is asked for and that only the local engine can do.
+    ``local`` names something that is asked for and that only the local engine can do. An engine that nobody asked for
+    is told as progress.
     """
-    return store_of(policy, [place for place in places if place is not None], local=local).store
+    chosen = store_of(policy, [place for place in places if place is not None], local=local)
+    if chosen.why is not None:
+        progress(chosen.why)
+    return chosen.store
 
 
 def with_algorithm(policy: Policy, name: str | None) -> Policy:

@@ -40,7 +40,7 @@ def measure(
     with stages("measure", quiet=quiet) as progress:
         progress("reading")
         after, before = place_of(release), place_of(original)
-        store = store_for(loaded, after, before)
+        store = store_for(loaded, after, before, progress=progress)
         shown, was = store.read_release(loaded, after), store.read(loaded, before)
         way = None if owner is None else Owner.load(owner)
         progress("measuring")

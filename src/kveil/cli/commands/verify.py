@@ -49,7 +49,7 @@ def verify(
     with stages("verify", quiet=quiet) as progress:
         progress("reading")
         place, before = place_of(release), place_of(original)
-        store = store_for(loaded, place, before, local="--previous" if previous else "")
+        store = store_for(loaded, place, before, progress=progress, local="--previous" if previous else "")
         shown = store.read_release(loaded, place, hashed=True)
         was = None if before is None else store.read(loaded, before)
         way = None if owner is None else Owner.load(owner)
