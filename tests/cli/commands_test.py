@@ -531,6 +531,10 @@ def test_every_command_has_a_help_with_what_it_does(name: str) -> None:
     assert name == "hierarchy" or f"Example: kveil {name}" in outcome.out
 
 
+def test_a_command_that_is_not_there_is_refused() -> None:
+    refused(run("exports", "--help"), "No such command 'exports'", "export")
+
+
 def test_shells_complete_commands_and_options() -> None:
     named = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # there may be no shell above the tests
     assert run_process("--show-completion", "bash", env=named).out.count("kveil") >= 2
