@@ -1,6 +1,6 @@
 """Projects, settings and hierarchies of ARX: taken over and run; whatever a stranger may have put into them is refused.
 
-The projects here are made by the layout that ARX 3.9 writes: a zip with `project.xml`, `input/config.xml`,
+The projects here are made by the layout that the source of ARX writes: a zip with `project.xml`, `input/config.xml`,
 `input/definition.xml`, `input/hierarchies` and `data/input.csv`.
 """
 
