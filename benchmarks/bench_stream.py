@@ -1,4 +1,4 @@
-"""Engine `stream` against `local` on ten million rows: nearly all tuples different, and a fifth of them."""
+"""Engine `stream` against `local` on ten million rows: nearly all tuples different, and few of them."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def test_a_kill_at_any_moment_leaves_all_or_nothing(tmp_path: Path) -> None:
 
 
 STOPS = {
-    "reading": "import kveil.flow.inputs as p; p.read_table = lambda *a, **k: STOP()",
+    "reading": "import kveil.engines.memory as p; p.read_table = lambda *a, **k: STOP()",
     "solving": "import kveil.flow.anonymize as c; c.attempt = lambda *a, **k: STOP()",
     "verifying": "import kveil.flow.anonymize as p; p.verify_rows = lambda *a, **k: STOP()",
     "writing": "import kveil.flow.outputs as p; w = p.write_table; "

@@ -273,7 +273,6 @@ def test_columns_labelled_by_numbers_keep_their_labels() -> None:
         ({"a": ["x"], "s": [1]}, "not dict"),
         (None, "not NoneType"),
         (pd.Series(["x"]), "not Series"),
-        (pl.LazyFrame({"a": ["x"], "s": [1]}), "not LazyFrame"),
         (pd.DataFrame([["x", "y"]], columns=["a", "a"]), "two columns of one name"),
         (pd.DataFrame([["x", "y"]], columns=[0, "0"]), "two columns of one name"),
         (pa.Table.from_arrays([pa.array(["x"]), pa.array(["y"])], names=["a", "a"]), "two columns of one name"),

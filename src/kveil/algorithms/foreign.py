@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib.metadata import EntryPoint
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from kveil.policy.plugged import ALGORITHMS, package_of, plugged
 from kveil.stopping import OutOfTime
 from kveil.table.solution import Solution
 from kveil.table.table import Table
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 
 def foreign_algorithm(name: str) -> Algorithm | None:

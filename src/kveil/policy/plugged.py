@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 ALGORITHMS = "kveil.algorithms"
 MEASURES = "kveil.measures"
 
 
 def plugged(group: str) -> dict[str, EntryPoint]:
-    """Return the entry points of a group by name, without importing anything."""
+    """Return the entry points of a group by name, without importing what they name."""
+    from importlib.metadata import entry_points  # takes a moment that most runs need not spend
+
     return {point.name: point for point in entry_points(group=group)}
 
 
