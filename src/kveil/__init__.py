@@ -55,8 +55,6 @@ if TYPE_CHECKING:
     from kveil.stopping import Stop, under
     from kveil.verifier import Verdict
 
-_check_platform()
-
 __all__ = [
     "Account",
     "AlgorithmChoice",
@@ -296,6 +294,7 @@ _CALLED = {"suggest": "suggest_policy"}  # where a module has a name of its own 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'kveil' has no attribute {name!r}")
+    _check_platform()
     value = getattr(_HOMES[name](), _CALLED.get(name, name))
     globals()[name] = value
     return value

@@ -19,6 +19,7 @@ import typer
 from kveil.cli.app import app
 from kveil.cli.interrupt import interruptible
 from kveil.errors import KveilError
+from kveil.platforms import check_platform
 from kveil.words import visible
 
 __all__ = ["app", "entry", "main"]
@@ -57,6 +58,10 @@ def _where(error: BaseException) -> str:
 def main() -> None:
     """Run the command line; every error is one sentence on standard error, never a traceback."""
     code = 0
+    try:
+        check_platform()
+    except ImportError as error:
+        _fail(str(error), 2)
     try:
         with interruptible():
             code = app(standalone_mode=False) or 0
