@@ -10,6 +10,7 @@ import pytest
 import typer.main
 
 import running_studio
+from exchange import anjana_test, arx_test
 from kveil.cli import app
 from kveil.datasets import hospital
 from support import run
@@ -38,6 +39,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "--archive", "releases", "-q",
     )  # fmt: skip
     assert made.code == 0, made.err
+    arx_test.project(tmp_path, arx_test.parts()).rename("project.deid")
+    anjana_test.clinic(tmp_path)
     return tmp_path
 
 
@@ -65,7 +68,14 @@ def test_help_is_there(words: tuple[str, ...], command: Any) -> None:
 
 # These print what was asked for and nothing else.
 WITHOUT_JSON = {("warmup",), ("demo",), ("hierarchy", "show"), ("hierarchy", "build"), ("schema",), ("studio",)}
-WITHOUT_QUIET = {("schema",), ("hierarchy", "show"), ("hierarchy", "build"), ("demo",), ("algorithms",), ("studio",)}
+WITHOUT_QUIET = {
+    ("schema",),
+    ("hierarchy", "show"),
+    ("hierarchy", "build"),
+    ("demo",),
+    ("algorithms",),
+    ("studio",),
+} | {("export", "pycanon")}
 
 
 @pytest.mark.parametrize(("words", "command"), COMMANDS)

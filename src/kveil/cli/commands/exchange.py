@@ -39,7 +39,7 @@ def _tell(imported: Imported, *, as_json: bool, quiet: bool) -> None:
     answer(imported.as_json(), show, as_json=as_json, quiet=quiet)
 
 
-@import_app.command("arx", epilog="Example: kveil import arx project.deid -o policy.yaml")
+@import_app.command("arx", epilog="Example: kveil import arx project.deid -o imported.yaml")
 def import_arx(
     file: Annotated[
         Path,
@@ -75,7 +75,7 @@ def import_arx(
         outputs.commit()
 
 
-@import_app.command("anjana", epilog="Example: kveil import anjana script.py -o policy.yaml")
+@import_app.command("anjana", epilog="Example: kveil import anjana script.py -o imported.yaml")
 def import_anjana(
     script: Annotated[
         Path, typer.Argument(metavar="SCRIPT", help="The script that calls ANJANA; it is not run.", show_default=False)
