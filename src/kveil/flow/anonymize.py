@@ -20,7 +20,7 @@ from kveil.engines.store import ReleaseFile, Store
 from kveil.errors import NotVerified, PolicyError
 from kveil.files import Outputs, Source, as_json
 from kveil.flow.cancelling import cancellable
-from kveil.flow.inputs import check_input, check_targets, table_of, with_algorithm
+from kveil.flow.inputs import check_input, check_targets, check_values, table_of, with_algorithm
 from kveil.flow.outputs import Destination, check_destination
 from kveil.flow.publish import policy_sha256
 from kveil.flow.result import Result, without_names
@@ -218,6 +218,7 @@ def _release(source: Source, asked: _Request, stages: Stages, store: Store, out:
     stages.begin("encoding")
     table = encode(source, policy)
     check_input(source, table)
+    check_values(source, table)
     stages.end("read")
     together = people = None
     told = stages.told_when_compiling(loops_of(policy, asked.able))

@@ -109,7 +109,6 @@ def check_input(source: Source, table: Table) -> None:
             f"{source.name} has {count(table.records, table.noun)}, fewer than k = {k}: no group can have {k} members; "
             "lower k or add records."
         )
-    _check_values(source, table)
     if policy.dependencies:
         texts = rule_texts(source, policy)
         for rule in policy.dependencies:
@@ -121,14 +120,17 @@ def check_input(source: Source, table: Table) -> None:
                 )
 
 
-def _check_values(source: Source, table: Table) -> None:
-    """Raise Unmeetable where a model asks for more different values than a sensitive attribute has at all."""
+def check_values(source: Source, table: Table) -> None:
+    """Raise Unmeetable where a model asks for more different values than a sensitive attribute has at all.
+
+    The other variants of l-diversity look at shares, which missing values may keep small however few values there are.
+    """
     policy = table.policy
     if most_suppressed(policy, table.records) >= table.records:  # nobody need be released
         return
     for model in policy.privacy:
-        if isinstance(model, (LDiversity, PSensitive)):
-            sign, least = ("l", model.l) if isinstance(model, LDiversity) else ("p", model.p)
+        if isinstance(model, PSensitive) or (isinstance(model, LDiversity) and model.variant == "distinct"):
+            sign, least = ("p", model.p) if isinstance(model, PSensitive) else ("l", model.l)
             values = table.sensitive[model.sensitive].known
             if values < least:
                 raise Unmeetable(
