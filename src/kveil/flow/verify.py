@@ -6,19 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kveil.files import Source, look_beside
 from kveil.flow.inputs import align, table_of
-from kveil.flow.previous import archives_of, earlier_releases, linked_release, who_is_who
 from kveil.flow.publish import policy_sha256
 from kveil.policy.model import Policy
 from kveil.report.owner import Owner
 from kveil.verifier import Verdict
 from kveil.verifier.release import NOTHING_BESIDE, checkable_rows, verify_rows
 from kveil.verifier.rows import original_rows
-from kveil.verifier.together import check_several, verify_together
 from kveil.verifier.truth import Aligned
+
+if TYPE_CHECKING:  # imported by the runs that need them, which few do
+    from kveil.archive import Archive
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,7 @@ def verify_sources(
 ) -> Checked:
     """Check a release that has been read; of its ``file`` also what it holds beside the cells."""
     rows = checkable_rows(release, policy)
-    archives = archives_of(policy, previous)
-    if archives:
-        check_several(policy)
+    archives = _archives(policy, previous)
     beside = NOTHING_BESIDE if file is None else look_beside(file, release, policy.data.missing[0])
     aligned, places = None, None
     if original is not None:
@@ -71,9 +70,25 @@ def verify_sources(
         aligned = Aligned.of(release, rows, original, before, places)
     verdict = verify_rows(release, rows, policy, aligned, beside)
     if archives:
+        from kveil.flow.previous import earlier_releases, linked_release, who_is_who
+        from kveil.verifier.together import verify_together
+
         digest = None if file is None else sha256(file.read_bytes()).hexdigest()
         way_back = original, places, digest
         newest, earlier = linked_release(release, policy, archives[0], earlier_releases(archives), way_back)
         known = None if original is None else who_is_who(original, policy, archives[0])
         verdict = verdict.with_previous(*verify_together(policy, [*earlier, newest], known))
     return Checked(verdict, policy_sha256(policy, rows))
+
+
+def _archives(policy: Policy, given: Sequence[Path]) -> list[Archive]:
+    """Return the archives of earlier releases, where a policy or the caller names some and they can be checked."""
+    if not policy.previous and not given:
+        return []
+    from kveil.flow.previous import archives_of
+    from kveil.verifier.together import check_several
+
+    archives = archives_of(policy, given)
+    if archives:
+        check_several(policy)
+    return archives
