@@ -37,7 +37,7 @@ def with_points(
     ``decimal`` is what its owner says; otherwise commas are found by themselves. It goes value by value, so that what
     is left out of a release changes nothing; a column with both signs is an error.
     """
-    if decimal == ".":
+    if decimal == "." or (source.separator == "," and not source.quoted):
         return source
     commas: list[str] = []
     for name in columns:

@@ -59,7 +59,7 @@ def parse_table(
     if kind == "csv":
         text = in_utf8(unpacked(raw, path), encoding, path.name)
         frame, separator = read_csv(text, path.name, separator, frozenset(columns))
-        return Source(path.name, frame, kind, separator, digest, encoding=encoding)
+        return Source(path.name, frame, kind, separator, digest, encoding=encoding, quoted=b'"' in text)
     if kind == "excel":
         from kveil.files.excel import read_excel
 

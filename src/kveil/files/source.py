@@ -61,6 +61,7 @@ class Source:
     labels: Labels = field(default_factory=dict)
     commas: frozenset[str] = frozenset()
     encoding: str = "utf-8"
+    quoted: bool = True  # whether cells may hold the separator, as those of a CSV without quotes do not
 
     @property
     def rows(self) -> int:
