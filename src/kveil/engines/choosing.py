@@ -13,7 +13,6 @@ import polars as pl
 from kveil.databases import Place
 from kveil.engines.memory import MemoryStore
 from kveil.engines.store import Store
-from kveil.engines.stream import StreamStore
 from kveil.errors import Refused
 from kveil.files import dataset_files, is_dataset, kind_of
 from kveil.policy.model import Policy
@@ -43,17 +42,23 @@ def store_of(policy: Policy, inputs: Sequence[Place], *, output: Place | None = 
     if policy.engine == "stream":
         if cannot is not None:
             raise Refused(f"engine stream {cannot}, or take engine local.")
-        return ChosenStore(StreamStore())
+        return ChosenStore(_stream_store())
     if cannot is not None:
         return ChosenStore(MemoryStore())
     needed, free = sum(map(_needed, inputs)), free_memory()
     if free is None or needed <= free:
         return ChosenStore(MemoryStore())
     return ChosenStore(
-        StreamStore(),
+        _stream_store(),
         f"engine stream was taken, since the table would need about {needed / GB:.1f} GB of memory and "
         f"{free / GB:.1f} GB are free; the release is the same on both.",
     )
+
+
+def _stream_store() -> Store:
+    from kveil.engines.stream import StreamStore  # few runs need it
+
+    return StreamStore()
 
 
 def _cannot_stream(inputs: Sequence[Place], output: Place | None, local: str) -> str | None:

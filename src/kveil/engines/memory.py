@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kveil.databases import Place, read_database
 from kveil.engines.store import LaidRelease, ReleaseFile
 from kveil.files import Source, read_table, with_points
 from kveil.policy.model import Policy
-from kveil.table.decode import Release
+
+if TYPE_CHECKING:  # what only reads tables need not load how they are decoded
+    from kveil.table.decode import Release
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, TYPE_CHECKING, Protocol
 
 from kveil.databases import Place
 from kveil.files import Source
 from kveil.policy.model import Policy
-from kveil.table.decode import Release
+
+if TYPE_CHECKING:  # what only reads tables need not load how they are decoded
+    from kveil.table.decode import Release
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,10 +23,12 @@ from kveil.policy.model import Policy
 from kveil.policy.privacy import LDiversity, PSensitive
 from kveil.progress import Progress
 from kveil.report.owner import Owner
-from kveil.table.table import Table
 from kveil.verifier.dependencies import check_dependency
 from kveil.verifier.rows import original_rows, release_rows, rule_texts
 from kveil.words import count, did_you_mean, listing
+
+if TYPE_CHECKING:  # what only reads tables need not load how they are encoded
+    from kveil.table.table import Table
 
 
 def input_path(policy: Policy, given: Place | None) -> Place:
