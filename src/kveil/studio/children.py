@@ -19,15 +19,19 @@ from typing import Any
 from kveil.studio.answers import Told
 
 PATIENCE = 3.0  # seconds between asking a process to end and ending it
+PASSWORD = "PGPASSWORD"  # what PostgreSQL's library reads
 SECRET = re.compile(
     r"TOKEN|SECRET|PASSW|CREDENTIAL|PRIVATE|(?:^|_)(?:API|ACCESS|AUTH|SSH)(?:_|$)|_KEY$|_PWD$", re.IGNORECASE
 )
 LINE = 64_000_000  # bytes that one answer of the reader may have
 
 
-def environment(given: Mapping[str, str]) -> dict[str, str]:
-    """Return the surroundings that a child is told: all but what is called a secret, which none of them needs."""
-    return {name: value for name, value in given.items() if not SECRET.search(name)}
+def environment(given: Mapping[str, str], *, server: bool = False) -> dict[str, str]:
+    """Return the surroundings that a child is told: all but what is called a secret.
+
+    Only where the table is on a ``server`` of PostgreSQL is its password among them.
+    """
+    return {name: value for name, value in given.items() if not SECRET.search(name) or (server and name == PASSWORD)}
 
 
 async def _end(process: Process) -> None:
@@ -48,6 +52,8 @@ class Reader:
         self.process: Process | None = None
         self.turn = asyncio.Lock()
         self.number = 0
+        self.server = False  # whether the table is on one, whose password the process then needs
+        self._knows_server = False
 
     async def ask(self, question: str, **given: Any) -> Any:
         """Return the answer to a question; raise Told where it is refused."""
@@ -65,19 +71,21 @@ class Reader:
                     )
         assert answer is not None
         if "refused" in answer:
-            raise Told(
-                answer["refused"]["told"], 422, kind=answer["refused"].get("kind"), line=answer["refused"].get("line")
-            )
+            refused = dict(answer["refused"])
+            raise Told(refused.pop("told"), 422, **refused)
         if "defect" in answer:
             sys.stderr.write(f"kveil: {answer['defect']}\n")
             raise Told(answer["defect"], 500, kind="defect")
         return answer["answer"]
 
     async def _asked(self, question: str, given: dict[str, Any]) -> dict[str, Any] | None:
+        if self._knows_server != self.server:
+            await self.stop()
         if self.process is None or self.process.returncode is not None:
+            self._knows_server = self.server
             self.process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "kveil.studio.reader", stdin=PIPE, stdout=PIPE, start_new_session=True,
-                limit=LINE, env=environment(os.environ),
+                limit=LINE, env=environment(os.environ, server=self.server),
             )  # fmt: skip
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -144,6 +152,7 @@ class Jobs:
 
     def __init__(self, tell: Callable[[Job], None]) -> None:
         self.tell = tell
+        self.server = False  # whether the table is on one, whose password a job then needs
         self.all: dict[int, Job] = {}
         self.tasks: set[asyncio.Task[None]] = set()
 
@@ -161,7 +170,7 @@ class Jobs:
         job.process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "kveil.cli.child", *arguments,
             stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=folder, start_new_session=True, limit=LINE,
-            env=environment(os.environ),
+            env=environment(os.environ, server=self.server),
         )  # fmt: skip
         task = asyncio.create_task(self._follow(job))
         self.tasks.add(task)
