@@ -291,9 +291,9 @@ def find(name: str) -> Algorithm:
     for algorithm in ALGORITHMS:
         if algorithm.name == name:
             return algorithm
-    foreign = plugged_algorithm(name)
-    if foreign is not None:
-        return foreign
+    plugged = plugged_algorithm(name)
+    if plugged is not None:
+        return plugged
     names = [algorithm.name for algorithm in ALGORITHMS]
     raise Refused(f"{name} is not in this version of kveil; there are auto, {listing(names)}.")
 
