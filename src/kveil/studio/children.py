@@ -23,6 +23,7 @@ PASSWORD = "PGPASSWORD"  # what PostgreSQL's library reads
 SECRET = re.compile(
     r"TOKEN|SECRET|PASSW|CREDENTIAL|PRIVATE|(?:^|_)(?:API|ACCESS|AUTH|SSH)(?:_|$)|_KEY$|_PWD$", re.IGNORECASE
 )
+MOST_LOSSES = 400  # of one search that are kept
 LINE = 64_000_000  # bytes that one answer of the reader may have
 
 
@@ -122,7 +123,8 @@ class Job:
     state: str = "running"  # running | finishing | done | refused | cancelled
     stage: str = "starting"
     done: float = 0.0
-    losses: list[tuple[float, float]] = field(default_factory=list)  # (seconds, share lost)
+    losses: list[tuple[float, float]] = field(default_factory=list)  # (seconds, share lost), of one search
+    compared: list[dict[str, Any]] = field(default_factory=list)  # methods that are done, each with its losses
     told: str = ""
     result: Any = None
     code: int | None = None
@@ -139,6 +141,7 @@ class Job:
             "stage": self.stage,
             "done": self.done,
             "losses": self.losses,
+            "compared": self.compared,
             "told": self.told,
             "result": self.result,
             "code": self.code,
@@ -210,13 +213,7 @@ class Jobs:
                     told = json.loads(text)
                 except ValueError:
                     continue
-                job.stage = str(told.get("stage", job.stage))
-                if told.get("done") is not None:
-                    job.done = max(job.done, float(told["done"]))
-                if told.get("loss") is not None:
-                    job.losses.append((monotonic() - job.started, float(told["loss"])))
-                    if len(job.losses) > 400:
-                        del job.losses[1::2]
+                _take_note(job, told)
                 self.tell(job)
             elif text.startswith("kveil: "):
                 job.told = text.removeprefix("kveil: ")
@@ -241,6 +238,20 @@ class Jobs:
             await self.cancel(job)
         for task in list(self.tasks):
             await task
+
+
+def _take_note(job: Job, told: dict[str, Any]) -> None:
+    """Take note of one line that a command tells about its progress."""
+    job.stage = str(told.get("stage", job.stage))
+    if told.get("done") is not None:
+        job.done = max(job.done, float(told["done"]))
+    if told.get("loss") is not None:
+        job.losses.append((monotonic() - job.started, float(told["loss"])))
+        if len(job.losses) > MOST_LOSSES:
+            del job.losses[1::2]
+    if told.get("compared") is not None:
+        job.compared.append({**told["compared"], "losses": job.losses})
+        job.losses = []
 
 
 def _take_away(folder: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
-from kveil.policy.keys import ALGORITHM_NAMES
+from kveil.policy.keys import algorithm_names
 from kveil.policy.model import json_schema
 from kveil.studio import opening
 from kveil.studio.answers import Told
@@ -122,7 +122,7 @@ async def catalogue(request: Request) -> Response:
     if not studio.catalogue:
         studio.catalogue = {
             "schema": json_schema(),
-            "algorithms": list(ALGORITHM_NAMES),
+            "algorithms": algorithm_names(),
             "tables": list(TABLES),
             "promises": PROMISES,
             "worst": WORST,
