@@ -142,7 +142,7 @@ def test_text_becomes_form_and_form_becomes_text(browser: Browser, studio: Runni
     page.keyboard.press("Control+End")
     page.keyboard.type("seed: 7\n")
     tab.saved("seed: 7")
-    page.get_by_text("where the table is held").click()
+    page.get_by_text("What counts as loss, the seed").click()
     expect(page.locator("#field-seed")).to_have_value("7")
     page.locator("#field-seed").fill("8")
     page.locator("#field-seed").press("Enter")

@@ -74,7 +74,7 @@ def test_every_plain_setting_can_be_set_by_form(browser: Browser, studio: Runnin
     form.wait(["", "?"], "data", "missing")
     of_the_run = ("engine", "loss", "seed")
     form.tab.go("run")
-    form.page.get_by_text("where the table is held").click()
+    form.page.get_by_text("What counts as loss, the seed").click()
     for path, schema in settings.items():
         if path[0] in of_the_run:
             _set(form, path, schema)
