@@ -24,12 +24,13 @@ def split(
     order: Ints,
     starts: Longs,
     by_gain: bool,
+    few: int = 0,
 ) -> SplitParts:
     """Return the parts of tuples, given by attribute × tuple spans of leaves and how many rows have each.
 
-    ``order`` and ``starts`` give the parts to begin with, each of which satisfies all needs. O(tuples ·
-    attributes) per level of the recursion. Parts do not know of each other: once there are enough of them, several
-    threads split them, and come to what one comes to.
+    ``order`` and ``starts`` give the parts to begin with, each of which satisfies all needs. Parts of at most ``few``
+    rows are not split further. O(tuples · attributes) per level of the recursion. Parts do not know of each other: once
+    there are enough of them, several threads split them, and come to what one comes to.
     """
     from kveil.kernels.splitting.mondrian_loops import spans_of, split_parts
 
@@ -42,7 +43,7 @@ def split(
         """Split parts that lie side by side, down to small ones; return where their parts start, and the end."""
         room = new_split_room(len(low), run, trees, shared)
         models = new_models(needs, values)
-        number = split_parts(far, near, low is not high, trees, models, order, run, by_gain, small, room)
+        number = split_parts(far, near, low is not high, trees, models, order, run, by_gain, small, few, room)
         return room.final[: number + 1].copy()
 
     several = threads() if len(order) >= MANY else 1
