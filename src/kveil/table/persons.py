@@ -83,11 +83,15 @@ def find_persons(source: Source, policy: Policy) -> Persons | None:
     return Persons(of_record, numbered["row"].cast(pl.Int64).to_numpy(), order, starts)
 
 
-def check_conflicts(persons: Persons, names: tuple[str, ...], low: Ints, high: Ints, where: str) -> None:
-    """Raise DataError where records of one person disagree on a quasi-identifier."""
+def check_conflicts(names: tuple[str, ...], low: Ints, high: Ints, where: str, times: Longs | None = None) -> None:
+    """Raise DataError where records of one person disagree on a quasi-identifier.
+
+    ``times`` says how many people each entry stands for, one where it is not given.
+    """
     differs = low != high
     if differs.any():
-        people = int(differs.any(axis=0).sum())
+        disagreeing = differs.any(axis=0)
+        people = int(disagreeing.sum() if times is None else times[disagreeing].sum())
         attributes = [name for name, row in zip(names, differs, strict=True) if row.any()]
         raise DataError(
             f"{where}: the records of {count(people, 'individual')} disagree on {listing(attributes)}; correct them, "

@@ -1,0 +1,151 @@
+"""The different tuples of a table, with how many records or individuals have each, brought to the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from kveil.arrays import Ints, Longs
+from kveil.engines.memory import numbers_held
+from kveil.engines.spark.session import told_plainly
+from kveil.engines.spark.units import RECORDS, SET, Units
+from kveil.errors import DataError
+from kveil.files import Source
+from kveil.policy.model import Policy
+from kveil.words import count
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+SLICE = 1_000_000  # tuples that come to the driver at a time: a result of Spark must stay below a limit of its own
+TIMES = "times"
+HASHES = "hashes"
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Different rows of Spark on the driver, with how many units have each.
+
+    ``rows`` is an Arrow table as Spark gave it, so that it can go back unchanged; ``hashes`` are sums over all units.
+    """
+
+    rows: Any
+    times: Longs
+    records: Longs
+    hashes: tuple[Decimal, ...]
+
+    def column(self, name: str) -> pl.Series:
+        """Return a column on the driver; moments are told in UTC."""
+        held: Any = pl.Series(name, pl.from_arrow(self.rows.column(name)))
+        return in_utc(held)
+
+
+def in_utc(column: pl.Series) -> pl.Series:
+    """Return a column with its moments told in UTC, as kveil reads those of a file."""
+    kind = column.dtype
+    return column.dt.convert_time_zone("UTC") if isinstance(kind, pl.Datetime) and kind.time_zone else column
+
+
+def count_rows(frame: DataFrame, keys: Sequence[str], hashes: Sequence[Column], most: int, doing: str) -> Counted:
+    """Return the different rows of some columns with counts, and sums of hashes over all rows.
+
+    Raises DataError where there are more of them than the driver may hold.
+    """
+    import pyarrow as pa
+    from pyspark.sql import functions as f
+
+    sums = [f.sum(hashed).alias(f"{HASHES}{i}") for i, hashed in enumerate(hashes)]
+    records = f.sum(RECORDS) if RECORDS in frame.columns else f.count(f.lit(1))
+    counts = [f.count(f.lit(1)).alias(TIMES), records.alias(RECORDS), *sums]
+    counted = frame.groupBy(*keys).agg(*counts).persist()
+    with told_plainly(doing):
+        try:
+            number = counted.count()
+            if number > most:
+                raise DataError(
+                    f"the table has {count(number, 'different tuple')}, and the driver's memory holds {most:,}; give the "
+                    "driver more memory, release fewer columns, or take mondrian with {parts: true}."
+                )
+            slices = -(-number // SLICE)
+            by = f.pmod(f.xxhash64(*keys), f.lit(slices)) if slices > 1 else f.lit(0)
+            parts = [(counted if slices < 2 else counted.where(by == i)).toArrow() for i in range(max(slices, 1))]
+        finally:
+            counted.unpersist()
+    rows = pa.concat_tables(parts)
+    sums_of = (_added_up(rows.column(f"{HASHES}{i}")) for i in range(len(hashes)))
+    times, of = (rows.column(name).to_numpy().astype(np.int64) for name in (TIMES, RECORDS))
+    return Counted(rows.select(list(keys)), times, of, tuple(sums_of))
+
+
+def _added_up(numbers: Any) -> Decimal:
+    import pyarrow.compute as pc
+
+    return Decimal(pc.sum(numbers).as_py() or 0)
+
+
+@dataclass(frozen=True)
+class Tuples:
+    """The different tuples of a table as a source that the search reads.
+
+    ``source`` has a row per tuple, or one per record of an individual; ``of_row`` gives the tuple of each. Tuples stand
+    in an order of their own, whatever Spark's was: ``place`` gives the row of ``counted`` that each is.
+    """
+
+    counted: Counted
+    place: Longs
+    source: Source
+    of_row: Ints
+
+    @property
+    def times(self) -> Longs:
+        """How many records, or individuals, have each tuple."""
+        return self.counted.times[self.place]
+
+    @property
+    def records(self) -> Longs:
+        """How many records each tuple stands for, also where it is one of individuals."""
+        return self.counted.records[self.place]
+
+
+def tuples_of(units: Units, policy: Policy, most: int) -> Tuples:
+    """Return the different tuples of a table; see `count_rows`."""
+    counted = count_rows(units.frame, units.keys, [units.hashed()], most, f"count the tuples of {units.table.name}")
+    return laid_out(units, policy, counted)
+
+
+def laid_out(units: Units, policy: Policy, counted: Counted) -> Tuples:
+    """Return counted rows, which have the key columns of units, as a source under the names of the policy."""
+    table = units.table
+    if units.individuals:
+        sets = counted.column(SET)
+        lengths = sets.list.len().to_numpy().astype(np.int64)
+        structs = sets.explode(empty_as_null=True)
+        frame = pl.DataFrame(
+            [in_utc(structs.struct.field(table.place(name))).alias(name) for name in units.named]
+        )
+        order = np.argsort(np.repeat(_order_of_sets(frame, lengths), lengths), kind="stable")
+        place = np.argsort(_order_of_sets(frame, lengths), kind="stable").astype(np.int64)
+        of_row = np.repeat(np.arange(len(place), dtype=np.int32), lengths[place])
+        frame = frame[order].with_columns(pl.Series(str(policy.individual_column), of_row))
+    else:
+        frame = pl.DataFrame([counted.column(table.place(name)).alias(name) for name in units.named])
+        place = frame.select(pl.arg_sort_by(frame.columns, nulls_last=True)).to_series().to_numpy().astype(np.int64)
+        frame, of_row = frame[place], np.arange(frame.height, dtype=np.int32)
+    wanted = [name for name in table.columns if name in frame.columns]
+    source = numbers_held(Source(table.name, frame.select(wanted), "frame"), policy)
+    return Tuples(counted, place, source, of_row)
+
+
+def _order_of_sets(records: pl.DataFrame, lengths: Longs) -> Longs:
+    """Return the rank of every set of records, given their records side by side; equal sets do not occur."""
+    rank = records.select(pl.struct(pl.all()).rank("dense")).to_series().to_numpy().astype(np.int64)
+    owner = np.repeat(np.arange(len(lengths)), lengths)
+    lists = pl.DataFrame({"owner": owner, "rank": rank}).group_by("owner", maintain_order=True).agg(
+        pl.col("rank").cast(pl.String).str.zfill(10).str.join(" ")
+    )
+    return lists["rank"].rank("ordinal").to_numpy().astype(np.int64)
