@@ -33,6 +33,7 @@ class Engine(StrEnum):
 
     LOCAL = "local"
     STREAM = "stream"
+    SPARK = "spark"
 
 
 PolicyArgument = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file (YAML).", show_default=False)]
@@ -53,7 +54,8 @@ EngineOption = Annotated[
     Engine | None,
     typer.Option(
         "--engine",
-        help="Hold tables in memory (local), or leave them on the disk (stream); by default what fits.",
+        help="Hold tables in memory (local), leave them on the disk (stream) or on a cluster (spark); by default "
+        "what fits.",
         show_default=False,
     ),
 ]

@@ -64,9 +64,9 @@ def anonymize(
 ) -> None:
     """Make a release: solve, verify, and only then write it."""
     from kveil.cli.loading import compile_first, load_in_background
-    from kveil.flow.anonymize import Targets, anonymize_file
+    from kveil.flow.anonymize import anonymize_file
     from kveil.flow.inputs import input_path, with_algorithm
-    from kveil.flow.outputs import default_destination
+    from kveil.flow.outputs import Targets, default_destination
 
     if public and report is None:
         raise typer.BadParameter("--public is about the report; give --report too.")

@@ -21,7 +21,7 @@ def in_order(frame: DataFrame, policy: Policy, rows: int) -> DataFrame:
     """
     from pyspark.sql import functions as f
 
-    cells = [f.col(_quoted(name)) for name in frame.columns]
+    cells = [f.col(quoted(name)) for name in frame.columns]
     files = max(-(-rows // ROWS), 1)
     if policy.release.order == "shuffle":
         # Never the policy's seed: whoever reads the policy could undo the shuffle. Equal rows need no order.
@@ -29,5 +29,6 @@ def in_order(frame: DataFrame, policy: Policy, rows: int) -> DataFrame:
     return frame.repartition(files, *cells).sortWithinPartitions(*cells)
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """Return a name as Spark takes it, whatever is in it."""
     return "`" + name.replace("`", "``") + "`"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,20 +23,20 @@ if TYPE_CHECKING:
 
 SLICE = 1_000_000  # tuples that come to the driver at a time: a result of Spark must stay below a limit of its own
 TIMES = "times"
-HASHES = "hashes"
+SUMS = "sum"
 
 
 @dataclass(frozen=True)
 class Counted:
     """Different rows of Spark on the driver, with how many units have each.
 
-    ``rows`` is an Arrow table as Spark gave it, so that it can go back unchanged; ``hashes`` are sums over all units.
+    ``rows`` is an Arrow table as Spark gave it, so that it can go back unchanged; ``sums`` are over all units.
     """
 
     rows: Any
     times: Longs
     records: Longs
-    hashes: tuple[Decimal, ...]
+    sums: tuple[int, ...]
 
     def column(self, name: str) -> pl.Series:
         """Return a column on the driver; moments are told in UTC."""
@@ -51,41 +50,43 @@ def in_utc(column: pl.Series) -> pl.Series:
     return column.dt.convert_time_zone("UTC") if isinstance(kind, pl.Datetime) and kind.time_zone else column
 
 
-def count_rows(frame: DataFrame, keys: Sequence[str], hashes: Sequence[Column], most: int, doing: str) -> Counted:
-    """Return the different rows of some columns with counts, and sums of hashes over all rows.
-
-    Raises DataError where there are more of them than the driver may hold.
-    """
-    import pyarrow as pa
+def grouped(frame: DataFrame, keys: Sequence[str], sums: Sequence[Column]) -> DataFrame:
+    """Return the different rows of some columns with how many units and records each has, and sums over them."""
     from pyspark.sql import functions as f
 
-    sums = [f.sum(hashed).alias(f"{HASHES}{i}") for i, hashed in enumerate(hashes)]
     records = f.sum(RECORDS) if RECORDS in frame.columns else f.count(f.lit(1))
-    counts = [f.count(f.lit(1)).alias(TIMES), records.alias(RECORDS), *sums]
-    counted = frame.groupBy(*keys).agg(*counts).persist()
-    with told_plainly(doing):
-        try:
-            number = counted.count()
-            if number > most:
-                raise DataError(
-                    f"the table has {count(number, 'different tuple')}, and the driver's memory holds {most:,}; give the "
-                    "driver more memory, release fewer columns, or take mondrian with {parts: true}."
-                )
-            slices = -(-number // SLICE)
-            by = f.pmod(f.xxhash64(*keys), f.lit(slices)) if slices > 1 else f.lit(0)
-            parts = [(counted if slices < 2 else counted.where(by == i)).toArrow() for i in range(max(slices, 1))]
-        finally:
-            counted.unpersist()
-    rows = pa.concat_tables(parts)
-    sums_of = (_added_up(rows.column(f"{HASHES}{i}")) for i in range(len(hashes)))
-    times, of = (rows.column(name).to_numpy().astype(np.int64) for name in (TIMES, RECORDS))
-    return Counted(rows.select(list(keys)), times, of, tuple(sums_of))
+    added = [f.sum(number).alias(f"{SUMS}{i}") for i, number in enumerate(sums)]
+    return frame.groupBy(*keys).agg(f.count(f.lit(1)).alias(TIMES), records.alias(RECORDS), *added)
 
 
-def _added_up(numbers: Any) -> Decimal:
+def in_slices(counted: DataFrame, keys: Sequence[str], number: int, doing: str) -> Iterator[Counted]:
+    """Bring about so many counted rows to the driver, in slices where they are many."""
+    from pyspark.sql import functions as f
+
+    slices = max(-(-number // SLICE), 1)
+    kept = counted.persist() if slices > 1 else counted
+    by = f.pmod(f.xxhash64(*keys), f.lit(slices))
+    try:
+        for i in range(slices):
+            with told_plainly(doing):
+                rows = (kept.where(by == i) if slices > 1 else kept).toArrow()
+            yield _held(rows, keys)
+    finally:
+        if slices > 1:
+            with told_plainly(doing):
+                kept.unpersist()
+
+
+def _held(rows: Any, keys: Sequence[str]) -> Counted:
+    sums = tuple(_added_up(rows.column(name)) for name in rows.column_names if name.startswith(SUMS))
+    times, records = (rows.column(name).to_numpy().astype(np.int64) for name in (TIMES, RECORDS))
+    return Counted(rows.select(list(keys)), times, records, sums)
+
+
+def _added_up(numbers: Any) -> int:
     import pyarrow.compute as pc
 
-    return Decimal(pc.sum(numbers).as_py() or 0)
+    return int(pc.sum(numbers).as_py() or 0)
 
 
 @dataclass(frozen=True)
@@ -113,21 +114,41 @@ class Tuples:
 
 
 def tuples_of(units: Units, policy: Policy, most: int) -> Tuples:
-    """Return the different tuples of a table; see `count_rows`."""
-    counted = count_rows(units.frame, units.keys, [units.hashed()], most, f"count the tuples of {units.table.name}")
-    return laid_out(units, policy, counted)
+    """Return the different tuples of a table; raise DataError where they are more than the driver may hold."""
+    import pyarrow as pa
+
+    doing = f"count the tuples of {units.table.name}"
+    frame = grouped(units.frame, units.keys, [units.hashed()]).persist()
+    try:
+        with told_plainly(doing):
+            number = frame.count()
+        if number > most:
+            raise DataError(
+                f"{units.table.name} has {count(number, 'different tuple')}, and the memory of the driver holds "
+                f"{most:,}; give it more, or release fewer columns."
+            )
+        parts = list(in_slices(frame, units.keys, number, doing))
+    finally:
+        with told_plainly(doing):
+            frame.unpersist()
+    times, records = (np.concatenate([getattr(part, name) for part in parts]) for name in ("times", "records"))
+    sums = tuple(sum(numbers) for numbers in zip(*(part.sums for part in parts), strict=True))
+    return _laid_out(units, policy, Counted(pa.concat_tables([part.rows for part in parts]), times, records, sums))
 
 
-def laid_out(units: Units, policy: Policy, counted: Counted) -> Tuples:
+def records_of(units: Units, counted: Counted) -> tuple[pl.DataFrame, Longs]:
+    """Return the different records of tuples of individuals, those of one side by side, and how many each has."""
+    sets = counted.column(SET)
+    structs = sets.explode(empty_as_null=True)
+    cells = [in_utc(structs.struct.field(units.table.place(name))).alias(name) for name in units.named]
+    return pl.DataFrame(cells), sets.list.len().to_numpy().astype(np.int64)
+
+
+def _laid_out(units: Units, policy: Policy, counted: Counted) -> Tuples:
     """Return counted rows, which have the key columns of units, as a source under the names of the policy."""
     table = units.table
     if units.individuals:
-        sets = counted.column(SET)
-        lengths = sets.list.len().to_numpy().astype(np.int64)
-        structs = sets.explode(empty_as_null=True)
-        frame = pl.DataFrame(
-            [in_utc(structs.struct.field(table.place(name))).alias(name) for name in units.named]
-        )
+        frame, lengths = records_of(units, counted)
         order = np.argsort(np.repeat(_order_of_sets(frame, lengths), lengths), kind="stable")
         place = np.argsort(_order_of_sets(frame, lengths), kind="stable").astype(np.int64)
         of_row = np.repeat(np.arange(len(place), dtype=np.int32), lengths[place])

@@ -26,7 +26,8 @@ class Units:
     """The records of a table, or its individuals.
 
     A unit's tuple is made of the columns ``named`` in the policy: Spark has them as ``keys``, or as the one key `SET`,
-    a sorted list of different records. What is released as it is and is no part of the tuple is ``carried``.
+    a sorted list of different records. What is released as it is and is no part of the tuple is ``carried``; what is
+    one and is released as it is all the same, a unit has as ``constant``.
     """
 
     table: SparkTable
@@ -34,7 +35,8 @@ class Units:
     named: tuple[str, ...]
     carried: tuple[str, ...]
     keys: tuple[str, ...]
-    individuals: bool
+    constant: tuple[str, ...] = ()
+    individuals: bool = False
 
     def hashed(self) -> Column:
         """Return a number that tells of everything a unit has: its sum over all units tells whether one changed."""
@@ -55,7 +57,7 @@ def units_of(table: SparkTable, policy: Policy) -> Units:
     carried = tuple(name for name in table.columns if name in policy.released and name not in named)
     keys = tuple(map(table.place, named))
     if policy.individual_column is None:
-        return Units(table, table.frame, named, carried, keys, individuals=False)
+        return Units(table, table.frame, named, carried, keys)
     return _individuals(table, policy, named, carried)
 
 
@@ -77,13 +79,14 @@ def _individuals(table: SparkTable, policy: Policy, named: tuple[str, ...], carr
     from pyspark.sql import functions as f
 
     assert policy.individual_column is not None
+    constant = tuple(name for name in named if policy.attributes[name].role == "insensitive")
     records = f.struct(*(table.column(name).alias(table.place(name)) for name in named))
     frame = table.frame.groupBy(table.column(policy.individual_column)).agg(
         f.array_sort(f.collect_set(records)).alias(SET),
         f.count(f.lit(1)).alias(RECORDS),
-        *(f.min(table.column(name)).alias(table.place(name)) for name in carried),
+        *(f.min(table.column(name)).alias(table.place(name)) for name in (*carried, *constant)),
     )
-    return Units(table, frame, named, carried, (SET,), individuals=True)
+    return Units(table, frame, named, carried, (SET,), constant, individuals=True)
 
 
 def check_cells(units: Units, policy: Policy) -> None:
