@@ -14,6 +14,7 @@ from kveil.algorithms.registry import honouring
 from kveil.arrays import Bools, Ints
 from kveil.attacker.risk import RawRisk, raw_risk
 from kveil.databases import Place
+from kveil.engines.choosing import check_on_spark
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Source
 from kveil.flow.inputs import check_input, input_path, store_for, table_of
@@ -82,6 +83,12 @@ def check_file(policy: Policy, given: Place | None = None, *, progress: Progress
     """Return what a policy forces on its table; ``possible`` tells whether anything can meet it."""
     progress("reading")
     path = input_path(policy, given)
+    if policy.engine == "spark":
+        from kveil.flow.spark import read_tuples
+
+        check_on_spark([path])
+        told = read_tuples(path, policy)
+        return check_tuples(told.source, policy, told.table, records=told.records, progress=progress)
     return check_source(store_for(policy, path, progress=progress).read(policy, path), policy, progress=progress)
 
 
@@ -98,7 +105,11 @@ def risk(frame: Any, policy: Policy) -> RawRisk:
 def check_source(source: Source, policy: Policy, *, progress: Progress = silent) -> Check:
     """Return what a policy forces on a table that has been read."""
     progress("encoding")
-    table = encode(source, policy)
+    return check_tuples(source, policy, encode(source, policy), records=source.rows, progress=progress)
+
+
+def check_tuples(source: Source, policy: Policy, table: Table, *, records: int, progress: Progress = silent) -> Check:
+    """Return what a policy forces on a table that has been encoded, whose rows may stand for several ``records``."""
     impossible = []
     try:
         check_input(source, table)
@@ -119,13 +130,13 @@ def check_source(source: Source, policy: Policy, *, progress: Progress = silent)
         able = []
     progress("looking for who is alone")
     return {
-        "records": source.rows,
+        "records": records,
         "individuals": None if table.persons is None else table.records,
         "possible": not impossible,
         "impossible": impossible,
         "algorithms": able,
         "boundaries": boundaries,
-        "risk": raw_risk(source, policy),
+        "risk": raw_risk(source, policy, table.times),
         "warnings": _warnings(table),
     }
 

@@ -14,7 +14,8 @@ from kveil.algorithms.registry import loops_of
 from kveil.choose import Attempt, attempt
 from kveil.databases import Place
 from kveil.engines.choosing import free_memory
-from kveil.engines.spark.counting import Written, count_release, count_written, types_of
+from kveil.engines.spark.cells import count_formulas, distinct_rows
+from kveil.engines.spark.counting import Types, Written, count_release, count_written, types_of
 from kveil.engines.spark.ordering import in_order
 from kveil.engines.spark.reading import SparkTable, check_table, open_table, table_of_frame
 from kveil.engines.spark.session import spark_session, told_plainly
@@ -23,7 +24,7 @@ from kveil.engines.spark.staging import StagedFolder
 from kveil.engines.spark.tuples import Tuples, tuples_of
 from kveil.engines.spark.units import Units, check_cells, units_of
 from kveil.errors import NotVerified, PolicyError, Refused
-from kveil.files import Outputs, as_json, with_commas
+from kveil.files import Outputs, Source, as_json, with_commas
 from kveil.flow.inputs import check_input, check_values
 from kveil.flow.outputs import Targets
 from kveil.flow.publish import policy_sha256
@@ -32,6 +33,7 @@ from kveil.policy.model import Policy
 from kveil.report.account import Account, make_account
 from kveil.report.receipt import make_receipt
 from kveil.report.run import Run
+from kveil.report.warn.cells import FORMULA, NUMBER, formula_cells, formula_names, unique_columns
 from kveil.report.warn.promises import empty_promises
 from kveil.table.decode import Release, decode
 from kveil.table.encode import encode_tuples
@@ -139,12 +141,34 @@ def anonymize_spark_frame(frame: Any, asked: SparkRequest, stages: Stages) -> tu
     return release, verified(solved, join, release, asked, stages)
 
 
-def solved_tuples(table: SparkTable, asked: SparkRequest, stages: Stages) -> SolvedTuples:
-    """Return what the algorithms find for the tuples of a table."""
-    policy = asked.policy
+@dataclass(frozen=True)
+class ReadTuples:
+    """The tuples of a table, encoded, and how many records there are."""
+
+    source: Source
+    table: Table
+    records: int
+
+
+def read_tuples(place: Place, policy: Policy) -> ReadTuples:
+    """Return the tuples of a table that is only looked at."""
+    units = _units(open_table(spark_session(), place), policy)
+    tuples = tuples_of(units, policy, most_tuples())
+    encoded = encode_tuples(tuples.source, policy, tuples.times, tuples.of_row)
+    return ReadTuples(tuples.source, encoded, int(tuples.records.sum()))
+
+
+def _units(table: SparkTable, policy: Policy) -> Units:
     check_table(table, policy)
     units = units_of(table, policy)
     check_cells(units, policy)
+    return units
+
+
+def solved_tuples(table: SparkTable, asked: SparkRequest, stages: Stages) -> SolvedTuples:
+    """Return what the algorithms find for the tuples of a table."""
+    policy = asked.policy
+    units = _units(table, policy)
     tuples = tuples_of(units, policy, most_tuples())
     stages.begin("encoding")
     encoded = encode_tuples(tuples.source, policy, tuples.times, tuples.of_row)
@@ -166,6 +190,14 @@ def most_tuples() -> int:
     """Return how many tuples the driver may hold."""
     free = free_memory()
     return 100_000_000 if free is None else int(free * SHARE / PER_TUPLE)
+
+
+def cell_warnings(release: DataFrame, policy: Policy, types: Types, rows: int) -> list[str]:
+    """Return warnings about a release's own cells, as for one in memory."""
+    plain = [name for name, kind in types.items() if kind != pl.List]
+    cells = formula_names(list(types)) + count_formulas(release, types, FORMULA, NUMBER)
+    distinct = distinct_rows(release, [name for name in plain if name in policy.unchanged])
+    return [*unique_columns(policy, plain, rows, distinct), *formula_cells(cells)]
 
 
 def verified(solved: SolvedTuples, join: Joined, release: DataFrame, asked: SparkRequest, stages: Stages) -> Run:
@@ -194,5 +226,13 @@ def verified(solved: SolvedTuples, join: Joined, release: DataFrame, asked: Spar
 
         least = lower_bound(solved.table, stages.progress)
         stages.end("solve")
-    told = [], empty_promises(policy), policy_sha256(policy, laid.rows), least, "spark", None, tuples.records
+    told = (
+        cell_warnings(release, policy, types, written.totals.rows),
+        empty_promises(policy),
+        policy_sha256(policy, laid.rows),
+        least,
+        "spark",
+        None,
+        tuples.records,
+    )
     return Run(tuples.source, solved.table, solved.attempt, solved.release, laid.aligned, verdict, *told)

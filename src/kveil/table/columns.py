@@ -48,9 +48,7 @@ def code_texts(texts: pl.Series) -> Coded:
     return Coded(distinct, codes_among(texts, distinct))
 
 
-def code_columns(
-    source: Source, policy: Policy, names: Sequence[str], times: Longs | None = None
-) -> Iterator[Coded]:
+def code_columns(source: Source, policy: Policy, names: Sequence[str], times: Longs | None = None) -> Iterator[Coded]:
     """Return columns as distinct texts and codes, missing apart; a literal `*` is an error.
 
     One pass over the records, all columns at once; everything else works on the distinct texts. ``times`` says how
@@ -63,7 +61,7 @@ def code_columns(
     for name, column in zip(names, _categories(texts), strict=True):
         coded = replace(_code(column, set(policy.data.missing)), times=times)
         if STAR in coded.texts:
-            raise stars_in(source, name, coded.count({STAR}))
+            raise stars_in(source.name, name, coded.count({STAR}))
         yield coded
 
 
@@ -98,9 +96,9 @@ def _code(column: pl.Series, missing: set[str]) -> Coded:
     return Coded([texts[number] for number in kept], position[codes])
 
 
-def stars_in(source: Source, name: str, records: int) -> DataError:
+def stars_in(where: str, name: str, records: int) -> DataError:
     """Return the error about a literal `*` in the input."""
     return DataError(
-        f"{source.name}: {name} is `*` in {count(records, 'record')}, which is what a release shows for anything; "
+        f"{where}: {name} is `*` in {count(records, 'record')}, which is what a release shows for anything; "
         "if it means missing, list it under data.missing, after another text."
     )

@@ -152,7 +152,7 @@ def _too_wide(scale: Scale, boundary: MaxWidth, low: Ints, high: Ints) -> Bools:
             wide[number] = EXACT.subtract(top, bottom) > boundary.max_width
         else:
             wide[number] = first != last
-    return wide[span_of.reshape(-1)]
+    return np.asarray(wide[span_of.reshape(-1)])
 
 
 def _counted(policy: Policy, persons: bool) -> list[str]:
@@ -169,7 +169,7 @@ def _no_stars(source: Source, policy: Policy, name: str) -> None:
     if isinstance(source.dtype(name), TEXT_TYPES) and STAR not in policy.data.missing:
         stars = int((source.texts(name) == STAR).sum())
         if stars:
-            raise stars_in(source, name, stars)
+            raise stars_in(source.name, name, stars)
 
 
 def encode_column(column: Coded, policy: Policy, name: str, where: str) -> tuple[Tree | Scale, Ints]:

@@ -69,10 +69,7 @@ def find_persons(source: Source, policy: Policy) -> Persons | None:
     texts = source.texts(column)
     absent = int((texts.is_null() | texts.is_in(list(policy.data.missing))).sum())
     if absent:
-        raise DataError(
-            f"{source.name}: {column} says whose record it is, but is missing in {count(absent, 'record')}; "
-            "fill it in or take those records out."
-        )
+        raise records_of_nobody(source.name, column, absent)
     numbered = texts.to_frame("id").with_row_index("row").group_by("id").agg(pl.col("row").min()).sort("row")
     joined = texts.to_frame("id").join(
         numbered.with_row_index("person"), on="id", how="left", maintain_order="left", nulls_equal=True
@@ -81,6 +78,14 @@ def find_persons(source: Source, policy: Policy) -> Persons | None:
     order = np.argsort(of_record, kind="stable")
     starts = np.searchsorted(of_record[order], np.arange(len(numbered)))
     return Persons(of_record, numbered["row"].cast(pl.Int64).to_numpy(), order, starts)
+
+
+def records_of_nobody(where: str, column: str, records: int) -> DataError:
+    """Return the error about records that do not say whose they are."""
+    return DataError(
+        f"{where}: {column} says whose record it is, but is missing in {count(records, 'record')}; "
+        "fill it in or take those records out."
+    )
 
 
 def check_conflicts(names: tuple[str, ...], low: Ints, high: Ints, where: str, times: Longs | None = None) -> None:
@@ -106,8 +111,12 @@ def check_constant(source: Source, policy: Policy, persons: Persons) -> None:
         first = persons.first[persons.of_record]
         varies = (texts.ne_missing(texts.gather(first)) | exact.ne_missing(exact.gather(first))).to_numpy()
         if varies.any():
-            people = len(np.unique(persons.of_record[varies]))
-            raise DataError(
-                f"{source.name}: {name} is insensitive and varies within {count(people, 'individual')}; a release "
-                "about individuals can only show what each has one of. Give it role sensitive or identifier."
-            )
+            raise varying_cells(source.name, name, len(np.unique(persons.of_record[varies])))
+
+
+def varying_cells(where: str, name: str, people: int) -> DataError:
+    """Return the error about an insensitive attribute of which some have more than one value."""
+    return DataError(
+        f"{where}: {name} is insensitive and varies within {count(people, 'individual')}; a release "
+        "about individuals can only show what each has one of. Give it role sensitive or identifier."
+    )

@@ -96,7 +96,9 @@ def _apart(kind: pl.DataType, told: Sequence[int]) -> ApartColumn:
     """Return what was counted of a column that is carried along: the join has its very cells, so that none changed."""
     absent, written, stars, minus = told
     changed = pl.DataFrame(schema={WAS: kind, SHOWN: kind, TIMES: pl.Int64})
-    values = pl.DataFrame({VALUE: [-0.0] if minus else [], TIMES: [minus] if minus else []}, {VALUE: kind, TIMES: pl.Int64})
+    values = pl.DataFrame(
+        {VALUE: [-0.0] if minus else [], TIMES: [minus] if minus else []}, {VALUE: kind, TIMES: pl.Int64}
+    )
     return ApartColumn(changed, stars, bool(absent and written), values)
 
 
@@ -153,7 +155,9 @@ def count_release(joined: Joined, written: Written, policy: Policy, asked: Quest
     extra = [*map(units.table.place, units.constant), *(f"h{units.table.place(name)}" for name in half)]
     keys = [*units.keys, *made, *extra, CLASS]
     collected = _Collected()
-    for part in in_slices(grouped(frame, keys, [units.hashed(), shown]), keys, len(before.times), "compare the release"):
+    for part in in_slices(
+        grouped(frame, keys, [units.hashed(), shown]), keys, len(before.times), "compare the release"
+    ):
         _collect(collected, _Laid.of(joined, part, half), policy, asked)
     if collected.units != int(before.times.sum()) or collected.sums[0] != before.sums[0]:
         raise DataError(
@@ -210,13 +214,17 @@ class _Laid:
             )
         names = [*joined.made, *(name for name in units.named if name not in joined.made)]
         shown = {
-            name: records[name] if name not in joined.made and not units.individuals else counted.column(joined.shown(name))
+            name: records[name]
+            if name not in joined.made and not units.individuals
+            else counted.column(joined.shown(name))
             for name in names
             if name in joined.made or not units.individuals or name in units.constant
         }
         apart = {name: counted.column(f"h{units.table.place(name)}") for name in half}
         released = (classes >= 0).to_numpy()
-        return cls(units, records, tuple_of, pl.DataFrame([c.alias(n) for n, c in shown.items()]), apart, released, counted)
+        return cls(
+            units, records, tuple_of, pl.DataFrame([c.alias(n) for n, c in shown.items()]), apart, released, counted
+        )
 
     def had(self, policy: Policy, name: str) -> pl.Series:
         """Return the original cell of every tuple, or the set of an individual's cells, without missing ones."""

@@ -20,11 +20,10 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 # What a cell may be: whatever kveil knows a text for.
-PLAIN = frozenset(
-    "StringType CharType VarcharType BooleanType ByteType ShortType IntegerType LongType FloatType DoubleType DecimalType "
-    "DateType TimestampType TimestampNTZType NullType".split()
-)
 TEXTS = frozenset({"StringType", "CharType", "VarcharType"})
+NUMBERS = frozenset({"ByteType", "ShortType", "IntegerType", "LongType", "FloatType", "DoubleType", "DecimalType"})
+MOMENTS = frozenset({"DateType", "TimestampType", "TimestampNTZType"})
+PLAIN = TEXTS | NUMBERS | MOMENTS | {"BooleanType", "NullType"}
 
 
 @dataclass(frozen=True)

@@ -166,7 +166,9 @@ def _order_of_sets(records: pl.DataFrame, lengths: Longs) -> Longs:
     """Return the rank of every set of records, given their records side by side; equal sets do not occur."""
     rank = records.select(pl.struct(pl.all()).rank("dense")).to_series().to_numpy().astype(np.int64)
     owner = np.repeat(np.arange(len(lengths)), lengths)
-    lists = pl.DataFrame({"owner": owner, "rank": rank}).group_by("owner", maintain_order=True).agg(
-        pl.col("rank").cast(pl.String).str.zfill(10).str.join(" ")
+    lists = (
+        pl.DataFrame({"owner": owner, "rank": rank})
+        .group_by("owner", maintain_order=True)
+        .agg(pl.col("rank").cast(pl.String).str.zfill(10).str.join(" "))
     )
     return lists["rank"].rank("ordinal").to_numpy().astype(np.int64)

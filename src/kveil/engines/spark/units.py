@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from kveil.engines.spark.reading import SparkTable, collected
 from kveil.engines.spark.session import told_plainly
-from kveil.errors import DataError
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.policy.privacy import sensitive_of
-from kveil.words import count
+from kveil.table.columns import stars_in
+from kveil.table.persons import records_of_nobody, varying_cells
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -115,15 +115,9 @@ def check_cells(units: Units, policy: Policy) -> None:
         told = list(table.frame.agg(*counts).collect()[0])
     for name, number in zip(stars, told, strict=False):
         if number:
-            raise DataError(
-                f"{table.name}: {name} is `*` in {count(number, 'record')}, which is what a release shows for anything; "
-                "if it means missing, list it under data.missing, after another text."
-            )
+            raise stars_in(table.name, name, number)
     if person is not None and told[-1]:
-        raise DataError(
-            f"{table.name}: {person} says whose record it is, but is missing in {count(told[-1], 'record')}; "
-            "fill it in or take those records out."
-        )
+        raise records_of_nobody(table.name, person, told[-1])
     if person is not None:
         _check_constant(units, policy, person)
 
@@ -145,7 +139,4 @@ def _check_constant(units: Units, policy: Policy, person: str) -> None:
         told = collected(people.agg(*(f.count(f.when(f.col(f"v{i}"), 1)) for i in range(len(names)))), names).row(0)
     for name, number in zip(names, told, strict=True):
         if number:
-            raise DataError(
-                f"{table.name}: {name} is insensitive and varies within {count(number, 'individual')}; a release "
-                "about individuals can only show what each has one of. Give it role sensitive or identifier."
-            )
+            raise varying_cells(table.name, name, number)
