@@ -119,5 +119,5 @@ def check_not_spark(address: Address) -> None:
     """Raise DataError where only Spark can read or write a table."""
     if address.system == "spark":
         raise DataError(
-            f"{address.name} stands in the catalog of Spark; read it with engine spark, and name a folder for a release."
+            f"{address.name} is one of Spark's catalog; read it with engine spark, and name a folder for a release."
         )

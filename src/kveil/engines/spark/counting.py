@@ -1,6 +1,6 @@
 """What the verifier asks to be counted of a release on Spark: on the join with the original, and on what was written.
 
-Spark groups and adds up; what is compared with what is decided by `kveil.verifier.counts`, which says what each count is.
+Spark groups and adds up; what is compared with what is decided by `kveil.verifier.counts`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
-from kveil.engines.spark.ordering import quoted
 from kveil.engines.spark.showing import CLASS, Joined
 from kveil.engines.spark.tuples import Counted, grouped, in_slices, records_of
 from kveil.engines.spark.units import Units, hash_of

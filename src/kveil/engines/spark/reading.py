@@ -68,11 +68,16 @@ def open_table(session: SparkSession, place: Place) -> SparkTable:
     elif not place.is_file():
         raise FileError(f"{place.name}: there is no such file or folder; check the path.")
     with told_plainly(f"read {place.name}"):
-        return table_of_frame(session.read.parquet(_address(place)), place.name)
+        return table_of_frame(_files(session, place.absolute()), place.name)
 
 
-def _address(path: Path) -> str:
-    return str(path.absolute())
+def _files(session: SparkSession, path: Path) -> DataFrame:
+    """Return the rows of a file, a folder or a pattern; folders like `year=2024` inside it are columns of texts.
+
+    Of a pattern that is all folders that its files lie in.
+    """
+    pattern = is_dataset(path) and not path.is_dir()
+    return session.read.options(**({"basePath": path.root} if pattern else {})).parquet(str(path))
 
 
 def _check_alike(path: Path) -> None:
