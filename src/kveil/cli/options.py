@@ -62,6 +62,12 @@ EngineOption = Annotated[
 OwnerOption = Annotated[
     Path | None, typer.Option("--owner", metavar="F", help="The owner's file that the release was made with.")
 ]
+OwnerKeyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--owner-key", metavar="A,B", help="On Spark, columns that say who is who: the owner's folder goes by them."
+    ),
+]
 InputOption = Annotated[
     str | None,
     typer.Option("--input", metavar="F", help="The table, a file or a database's; by default the policy's data.path."),

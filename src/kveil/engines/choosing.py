@@ -57,7 +57,7 @@ def store_of(policy: Policy, inputs: Sequence[Place], *, output: Place | None = 
     )
 
 
-def check_only_spark(local: str) -> None:
+def refuse_on_spark(local: str) -> None:
     """Raise Refused where a run on Spark is asked for something that only the local engine can do."""
     if local:
         raise Refused(f"engine spark has no {local}; leave it out, or take engine local.")

@@ -14,10 +14,10 @@ from kveil.algorithms.algorithm import Algorithm
 from kveil.algorithms.registry import loops_of
 from kveil.choose import Attempt, attempt, candidates
 from kveil.databases import Place
-from kveil.engines.choosing import check_on_spark, check_only_spark, store_of
+from kveil.engines.choosing import check_on_spark, refuse_on_spark, store_of
 from kveil.engines.memory import MemoryStore
 from kveil.engines.store import ReleaseFile, Store
-from kveil.errors import NotVerified, PolicyError
+from kveil.errors import NotVerified, PolicyError, Refused
 from kveil.files import Outputs, Source, as_json
 from kveil.flow.cancelling import cancellable
 from kveil.flow.inputs import check_input, check_targets, check_values, table_of, with_algorithm
@@ -94,7 +94,7 @@ def _anonymized_on_spark(frame: Any, asked: _Request, stages: Stages) -> Result:
     """Return a verified release of a frame of Spark; it has no way back, since its rows have no places."""
     from kveil.flow.spark import SparkRequest, able_on_spark, anonymize_spark_frame
 
-    check_only_spark("--previous" if asked.earlier is not None else "")
+    refuse_on_spark("--previous" if asked.earlier is not None else "")
     able = able_on_spark(asked.policy, asked.able)
     data, run = anonymize_spark_frame(frame, SparkRequest(asked.policy, able, asked.bounded), stages)
     account = make_account(run, seconds=stages.seconds, release_sha256=None)
@@ -134,6 +134,8 @@ def anonymize_file(
     asked = _Request(policy, _able(policy, earlier), bounded, earlier)
     if policy.engine == "spark":
         return _written_by_spark(asked, path, targets, stages)
+    if targets.owner_key:
+        raise Refused("only engine spark goes by --owner-key, others by the numbers of rows; leave it out.")
     check_destination(targets.release)
     chosen = store_of(policy, [path], output=targets.release, local=_only_local(targets, earlier))
     check_targets(policy, path, [*(target for target, _ in targets.beside()), targets.release])
@@ -165,7 +167,12 @@ def _written_by_spark(asked: _Request, path: Place, targets: Targets, stages: St
     """Make a release on Spark; what it cannot do is refused before anything is read."""
     from kveil.flow.spark import SparkRequest, able_on_spark, anonymize_on_spark
 
-    check_only_spark(_only_local(targets, asked.earlier) or ("--owner" if targets.owner is not None else ""))
+    refuse_on_spark(_only_local(targets, asked.earlier))
+    if targets.owner is not None and not targets.owner_key and asked.policy.individual_column is None:
+        raise Refused(
+            "engine spark has no numbers of rows for --owner; name columns with --owner-key whose values are all "
+            "different."
+        )
     check_on_spark([path], output=targets.release)
     able = able_on_spark(asked.policy, asked.able)
     check_targets(asked.policy, path, [*(target for target, _ in targets.beside()), targets.release])

@@ -32,6 +32,7 @@ class Targets:
     report: Path | None = None
     public: bool = False
     archive: Path | None = None  # a folder, which keeps what later releases need
+    owner_key: tuple[str, ...] = ()  # on Spark, where the owner's file is a folder: columns that say who is who
 
     def beside(self) -> Iterator[tuple[Path, bool]]:
         """Return each file beside the release, with whether it is private."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +19,15 @@ from kveil.engines.choosing import free_memory
 from kveil.engines.spark.cells import count_formulas, distinct_rows
 from kveil.engines.spark.counting import Types, Written, count_release, count_written, types_of
 from kveil.engines.spark.ordering import in_order
+from kveil.engines.spark.owner import ABOUT, about, check_key, owner_frame
 from kveil.engines.spark.reading import SparkTable, check_table, open_table, table_of_frame
 from kveil.engines.spark.session import spark_session, told_plainly
 from kveil.engines.spark.showing import Joined, joined, shown_tuples
 from kveil.engines.spark.staging import StagedFolder
-from kveil.engines.spark.tuples import Tuples, tuples_of
+from kveil.engines.spark.tuples import SparkTuples, tuples_of
 from kveil.engines.spark.units import Units, check_cells, units_of
 from kveil.errors import NotVerified, PolicyError, Refused
-from kveil.files import Outputs, Source, as_json, with_commas
+from kveil.files import Outputs, Source, as_json, check_columns, with_commas
 from kveil.flow.inputs import check_input, check_values
 from kveil.flow.outputs import Targets
 from kveil.flow.publish import policy_sha256
@@ -66,7 +69,7 @@ class SolvedTuples:
     """The tuples of a table with what was found for them."""
 
     units: Units
-    tuples: Tuples
+    tuples: SparkTuples
     table: Table
     attempt: Attempt
     release: Release  # a row for every tuple that is released
@@ -81,7 +84,8 @@ class SolvedTuples:
         policy = self.table.policy
         made = {name: column for name, column in self.release.columns.items() if column is not None}
         frame = with_commas(pl.DataFrame(made), self.tuples.source.commas.intersection(policy.unchanged))
-        return joined(self.units, self.tuples, shown_tuples(frame, self.release.rows, self.table.rows))
+        reasons = self.attempt.solution.reasons
+        return joined(self.units, self.tuples, shown_tuples(frame, self.release.rows, self.table.rows, reasons))
 
 
 def able_on_spark(policy: Policy, able: Sequence[Algorithm]) -> list[Algorithm]:
@@ -104,14 +108,25 @@ def anonymize_on_spark(asked: SparkRequest, place: Place, targets: Targets, stag
     """Make a release of a table on Spark, a folder of Parquet files that appears once it is verified."""
     session = spark_session()
     assert isinstance(targets.release, Path), "other places are refused before"
-    with Outputs() as outputs, StagedFolder(session, targets.release) as staged:
-        files = {target: outputs.open(target, private=private) for target, private in targets.beside()}
+    with Outputs() as outputs, ExitStack() as exits:
+        staged = exits.enter_context(StagedFolder(session, targets.release))
+        owner = None
+        if targets.owner is not None:
+            owner = exits.enter_context(StagedFolder(session, targets.owner, private=True))
+        beside = [(target, private) for target, private in targets.beside() if target != targets.owner]
+        files = {target: outputs.open(target, private=private) for target, private in beside}
         stages.begin("reading")
-        solved = solved_tuples(open_table(session, place), asked, stages)
+        table = open_table(session, place)
+        check_columns(table.columns, asked.policy.attributes, table.name)
+        key = () if owner is None else check_key(table, asked.policy, targets.owner_key)
+        solved = solved_tuples(table, asked, stages)
         join = solved.joined()
         stages.begin("writing")
         rows = int(solved.tuples.times[solved.release.rows].sum())
         staged.write(in_order(join.released(solved.names), asked.policy, rows))
+        if owner is not None:
+            owner.write(owner_frame(join, key))
+            owner.describe(ABOUT, about(join, key))
         stages.end("write")
         with told_plainly("read the release back"):
             release = session.read.parquet(staged.rows.as_uri())
@@ -119,8 +134,20 @@ def anonymize_on_spark(asked: SparkRequest, place: Place, targets: Targets, stag
         account = make_account(run, seconds=stages.seconds, release_sha256=None)
         for target, content in _beside(run, account, targets):
             outputs.write(files[target], content)
-        outputs.commit(last=staged.commit)
+        outputs.commit(last=partial(_named, staged, owner))
     return account
+
+
+def _named(release: StagedFolder, owner: StagedFolder | None) -> None:
+    """Give the folders their names, the release last; where it cannot get one, the owner's goes, too."""
+    if owner is not None:
+        owner.commit()
+    try:
+        release.commit()
+    except BaseException:
+        if owner is not None:
+            owner.withdraw()
+        raise
 
 
 def _beside(run: Run, account: Account, targets: Targets) -> Iterator[tuple[Path, bytes]]:
@@ -219,6 +246,7 @@ def verified(solved: SolvedTuples, join: Joined, release: DataFrame, asked: Spar
             f"kveil made a release that its own verifier refuses ({verdict.findings[0].rstrip('.')}); nothing was "
             "written. Either a disk failed, or this is a defect of kveil: please report the policy."
         )
+    assert laid.aligned is not None, "the original was counted, too"
     stages.end("verify")
     least = None
     if asked.bounded:

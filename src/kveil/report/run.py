@@ -14,6 +14,7 @@ from kveil.table.decode import Release
 from kveil.table.table import Table
 from kveil.verifier import Verdict
 from kveil.verifier.aligned import Aligned
+from kveil.verifier.counts import CountedSides
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Run:
     table: Table
     attempt: Attempt
     release: Release
-    aligned: Aligned
+    aligned: Aligned | CountedSides
     verdict: Verdict
     warnings: list[str]
     private_warnings: list[str]

@@ -5,7 +5,7 @@ Spark groups and adds up; what is compared with what is decided by `kveil.verifi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,10 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
-from kveil.engines.spark.showing import CLASS, Joined
-from kveil.engines.spark.tuples import Counted, grouped, in_slices, records_of
-from kveil.engines.spark.units import Units, hash_of
-from kveil.errors import DataError
-from kveil.files import as_texts
+from kveil.engines.spark.laying import PERSON, LaidTuples, changed_meanwhile, laid_slices, some_star
+from kveil.engines.spark.showing import Joined
+from kveil.engines.spark.tuples import CountedTuples, grouped, in_slices
+from kveil.engines.spark.units import hash_of
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.verifier.aligned import SHOWN, STARRED, VALUE, WAS
@@ -27,7 +26,6 @@ from kveil.verifier.rows import TIMES, ApartColumn
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-PERSON = "\0person"
 Types = Mapping[str, pl.DataType]
 
 
@@ -57,7 +55,7 @@ def count_written(frame: DataFrame, policy: Policy, asked: Questions, types: Typ
     numbered = frame.toDF(*(f"r{i}" for i in range(len(frame.columns))))
     place = {name: f"r{i}" for i, name in enumerate(frame.columns)}
     keys = [place[name] for name in asked.rows]
-    some = _some_star([[f.col(place[name]) for name in part] for part in asked.parts], asked)
+    some = some_star([[f.col(place[name]) for name in part] for part in asked.parts], asked)
     sums: list[Column] = [hash_of(list(place.values()))]
     for name in asked.apart:
         sums += _apart_sums(f.col(place[name]), types[name], policy, some, role=policy.attributes[name].role)
@@ -101,22 +99,6 @@ def _apart(kind: pl.DataType, told: Sequence[int]) -> ApartColumn:
     return ApartColumn(changed, stars, bool(absent and written), values)
 
 
-def _some_star(parts: Iterable[Sequence[Column]], asked: Questions) -> Column:
-    """Return whether a row shows stars in all attributes of some component."""
-    from pyspark.sql import functions as f
-
-    some = f.lit(False)
-    for cells in parts:
-        if cells:
-            every = f.lit(True)
-            for cell in cells:
-                texts = [text for text in asked.star_texts if text is not None]
-                star = f.coalesce(cell.isin(texts), f.lit(None in asked.star_texts))
-                every = every & star
-            some = some | every
-    return some
-
-
 # ---------------------------------------------------------------------------------------------- the join
 
 
@@ -134,34 +116,20 @@ class _Collected:
     units: int = 0
 
 
-def count_release(joined: Joined, written: Written, policy: Policy, asked: Questions, before: Counted) -> ReleaseCounts:
+def count_release(
+    joined: Joined, written: Written, policy: Policy, asked: Questions, before: CountedTuples | None
+) -> ReleaseCounts:
     """Return everything that the verifier asks for of a release beside its original.
 
-    ``before`` is what was counted of the original when the run began; where it is not the same any more, DataError is
+    ``before`` is what was counted of the original when a run began; where it is not the same any more, DataError is
     raised.
     """
-    from pyspark.sql import functions as f
-
-    units = joined.units
-    made = [joined.shown(name) for name in joined.made]
-    starred = _some_star([[f.col(joined.shown(name)) for name in part] for part in asked.parts], asked)
-    frame = joined.frame
-    half = [name for name in asked.apart if policy.attributes[name].role == "sensitive" and name not in units.named]
-    for name in half:
-        frame = frame.withColumn(f"h{units.table.place(name)}", f.when(starred, units.table.column(name)))
-    names = list(written.types)
-    shown = f.when(f.col(CLASS) >= 0, hash_of([joined.shown(name) for name in names]))
-    extra = [*map(units.table.place, units.constant), *(f"h{units.table.place(name)}" for name in half)]
-    keys = [*units.keys, *made, *extra, CLASS]
     collected = _Collected()
-    for part in in_slices(
-        grouped(frame, keys, [units.hashed(), shown]), keys, len(before.times), "compare the release"
-    ):
-        _collect(collected, _Laid.of(joined, part, half), policy, asked)
-    if collected.units != int(before.times.sum()) or collected.sums[0] != before.sums[0]:
-        raise DataError(
-            f"{units.table.name} changed while kveil read it; nothing was written. Run again once it stays as it is."
-        )
+    number = written.totals.rows if before is None else len(before.times)
+    for laid in laid_slices(joined, policy, asked, names=list(written.types), number=number):
+        _collect(collected, laid, policy, asked)
+    if before is not None and (collected.units, collected.sums[0]) != (int(before.times.sum()), before.sums[0]):
+        raise changed_meanwhile(joined.units)
     original = OriginalCounts(
         collected.units,
         _together(collected.left_out),
@@ -181,72 +149,7 @@ def _together(frames: list[pl.DataFrame]) -> pl.DataFrame:
     return frame.group_by(names).agg(pl.col(TIMES).sum()) if names else frame.select(pl.col(TIMES).sum())
 
 
-@dataclass(frozen=True)
-class _Laid:
-    """A slice of the join: original cells of tuples, and what they show, under the names of the policy.
-
-    ``records`` has the original cells of each record, ``tuple_of`` the tuple that each record is one of.
-    """
-
-    units: Units
-    records: pl.DataFrame
-    tuple_of: Longs
-    shown: pl.DataFrame
-    half: Mapping[str, pl.Series]
-    released: Bools
-    counted: Counted
-
-    @classmethod
-    def of(cls, joined: Joined, counted: Counted, half: Sequence[str]) -> _Laid:
-        units = joined.units
-        number = len(counted.times)
-        if units.individuals:
-            records, lengths = records_of(units, counted)
-            tuple_of = np.repeat(np.arange(number), lengths)
-        else:
-            records = pl.DataFrame([counted.column(units.table.place(name)).alias(name) for name in units.named])
-            tuple_of = np.arange(number)
-        classes = counted.column(CLASS)
-        if classes.null_count():
-            raise DataError(
-                f"{units.table.name} changed while kveil read it; nothing was written. Run again once it stays as it is."
-            )
-        names = [*joined.made, *(name for name in units.named if name not in joined.made)]
-        shown = {
-            name: records[name]
-            if name not in joined.made and not units.individuals
-            else counted.column(joined.shown(name))
-            for name in names
-            if name in joined.made or not units.individuals or name in units.constant
-        }
-        apart = {name: counted.column(f"h{units.table.place(name)}") for name in half}
-        released = (classes >= 0).to_numpy()
-        return cls(
-            units, records, tuple_of, pl.DataFrame([c.alias(n) for n, c in shown.items()]), apart, released, counted
-        )
-
-    def had(self, policy: Policy, name: str) -> pl.Series:
-        """Return the original cell of every tuple, or the set of an individual's cells, without missing ones."""
-        if not self.units.individuals:
-            return self.records[name]
-        if name in self.units.constant:
-            return self.shown[name]
-        cells = pl.DataFrame({PERSON: self.tuple_of, name: self.records[name]})
-        missing = as_texts(cells[name]).is_in(list(policy.data.missing)).fill_null(value=True)
-        sets = cells.filter(~missing).unique(maintain_order=True).group_by(PERSON, maintain_order=True).agg(name)
-        everyone = pl.DataFrame({PERSON: np.arange(len(self.released))})
-        own = everyone.join(sets, on=PERSON, how="left", maintain_order="left")[name]
-        return own.fill_null(pl.Series([[]], dtype=own.dtype))
-
-    def stars(self, names: Sequence[str], asked: Questions) -> Bools:
-        """Return which tuples show stars in all of some quasi-identifiers."""
-        every = np.ones(len(self.released), dtype=bool)
-        for name in names:
-            every &= self.shown[name].is_in(asked.star_texts, nulls_equal=True).fill_null(value=False).to_numpy()
-        return every
-
-
-def _collect(collected: _Collected, laid: _Laid, policy: Policy, asked: Questions) -> None:
+def _collect(collected: _Collected, laid: LaidTuples, policy: Policy, asked: Questions) -> None:
     times, released = laid.counted.times, laid.released
     collected.sums = [old + new for old, new in zip(collected.sums, laid.counted.sums, strict=True)]
     collected.units += int(times.sum())
@@ -272,7 +175,7 @@ def _where(chosen: Bools, column: pl.Series) -> pl.Series:
     return pl.select(pl.when(pl.Series(chosen)).then(column)).to_series()
 
 
-def _collect_originals(collected: _Collected, laid: _Laid, policy: Policy, asked: Questions) -> None:
+def _collect_originals(collected: _Collected, laid: LaidTuples, policy: Policy, asked: Questions) -> None:
     times, tuple_of = laid.counted.times, laid.tuple_of
     persons = laid.units.individuals and bool(policy.with_role("sensitive"))
     for part in asked.parts:
@@ -289,7 +192,7 @@ def _collect_originals(collected: _Collected, laid: _Laid, policy: Policy, asked
         collected.images.setdefault(names, []).append(laid.records.select(names).unique())
 
 
-def _starred_persons(laid: _Laid, policy: Policy, asked: Questions) -> Bools:
+def _starred_persons(laid: LaidTuples, policy: Policy, asked: Questions) -> Bools:
     """Return the individuals of whom everything shows stars, items included."""
     star = laid.stars(policy.quasi_identifiers, asked)
     for name in policy.with_role("sensitive"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -155,14 +155,3 @@ def check_kinds(table: SparkTable, names: Sequence[str]) -> None:
                 f"{table.name}: the column {name!r} is of type {kind.removesuffix('Type').lower()}, which kveil cannot "
                 "read as text; convert it first."
             )
-
-
-def collected(frame: DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """Return a small frame of Spark on the driver, its columns named anew; moments are told in UTC."""
-    held: Any = pl.from_arrow(frame.toArrow())
-    held = held.rename(dict(zip(held.columns, names, strict=True)))
-    return held.with_columns(
-        pl.col(name).dt.convert_time_zone("UTC")
-        for name, kind in held.schema.items()
-        if isinstance(kind, pl.Datetime) and kind.time_zone is not None
-    )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from kveil.arrays import Longs
+from kveil.arrays import Ints, Longs
 from kveil.engines.spark.session import told_plainly
-from kveil.engines.spark.tuples import Counted, Tuples
+from kveil.engines.spark.tuples import CountedTuples, SparkTuples
 from kveil.engines.spark.units import Units
 
 if TYPE_CHECKING:
@@ -19,18 +19,30 @@ if TYPE_CHECKING:
 
 CLASS = "class"  # what a unit shows, by number; LEFT_OUT shows nothing
 LEFT_OUT = -1
+WHY = "why"  # a unit is left out or shown as stars
 
 
 @dataclass(frozen=True)
 class ShownTuples:
-    """What every tuple shows: the number of its class, and the made columns of each class."""
+    """What every tuple shows: the number of its class, and the made columns of each class.
+
+    ``why`` has the reasons for which records are left out or shown as stars, by tuple, null where there is none.
+    """
 
     of_tuple: Longs
     classes: pl.DataFrame
+    why: pl.Series
 
 
-def shown_tuples(made: pl.DataFrame, rows: Longs, number: int) -> ShownTuples:
-    """Return what tuples show, given the made columns of some of them, by their rows; others are left out."""
+def shown_tuples(made: pl.DataFrame, rows: Longs, number: int, reasons: Mapping[str, Ints]) -> ShownTuples:
+    """Return what tuples show, given the made columns of some of them, by their rows; others are left out.
+
+    ``reasons`` are why records are suppressed, each with the rows of tuples.
+    """
+    told = np.full(number, None, dtype=object)
+    for reason, suppressed in reasons.items():
+        told[suppressed] = reason
+    why = pl.Series(told.tolist(), dtype=pl.String)
     classes = made.unique(maintain_order=True).with_row_index(CLASS) if made.width else pl.DataFrame({CLASS: [0]})
     of_tuple = np.full(number, LEFT_OUT, dtype=np.int64)
     if made.width:
@@ -38,7 +50,7 @@ def shown_tuples(made: pl.DataFrame, rows: Longs, number: int) -> ShownTuples:
         of_tuple[rows] = numbered[CLASS].to_numpy()
     else:
         of_tuple[rows] = 0
-    return ShownTuples(of_tuple, classes.with_columns(pl.col(CLASS).cast(pl.Int64)))
+    return ShownTuples(of_tuple, classes.with_columns(pl.col(CLASS).cast(pl.Int64)), why)
 
 
 @dataclass(frozen=True)
@@ -64,18 +76,19 @@ class Joined:
         return kept.select([f.col(self.shown(name)).alias(name, metadata={}) for name in names])
 
 
-def joined(units: Units, tuples: Tuples, shown: ShownTuples) -> Joined:
+def joined(units: Units, tuples: SparkTuples, shown: ShownTuples) -> Joined:
     """Return every unit with what it shows; what tuples and classes are goes to Spark as tables, never as literals."""
     from pyspark.sql import functions as f
 
     made = tuple(name for name in shown.classes.columns if name != CLASS)
     session = units.table.session
-    numbers = np.empty(len(shown.of_tuple), dtype=np.int64)
-    numbers[tuples.place] = shown.of_tuple
+    back = np.empty(len(shown.of_tuple), dtype=np.int64)
+    back[tuples.place] = np.arange(len(back))
     with told_plainly("take back what the tuples show"):
-        known = session.createDataFrame(with_numbers(tuples.counted, numbers))
+        told = {CLASS: pl.Series(shown.of_tuple[back]), WHY: shown.why.gather(back)}
+        known = session.createDataFrame(_with_columns(tuples.counted, told))
         renamed = {name: f"k{i}" for i, name in enumerate(units.keys)}
-        known = known.select(*(f.col(old).alias(new) for old, new in renamed.items()), CLASS)
+        known = known.select(*(f.col(old).alias(new) for old, new in renamed.items()), CLASS, WHY)
         same = [f.col(old).eqNullSafe(f.col(new)) for old, new in renamed.items()]
         labels = shown.classes.rename({name: f"m{i}" for i, name in enumerate(made)} | {CLASS: "number"})
         texts = session.createDataFrame(labels.to_arrow(compat_level=pl.CompatLevel.oldest()))
@@ -87,8 +100,9 @@ def joined(units: Units, tuples: Tuples, shown: ShownTuples) -> Joined:
     return Joined(units, frame, made)
 
 
-def with_numbers(counted: Counted, numbers: Longs) -> object:
-    """Return the rows as Spark gave them, each with a number."""
-    import pyarrow as pa
-
-    return counted.rows.append_column(CLASS, pa.array(numbers))
+def _with_columns(counted: CountedTuples, columns: Mapping[str, pl.Series]) -> Any:
+    """Return the rows as Spark gave them, with more columns."""
+    rows = counted.rows
+    for name, column in columns.items():
+        rows = rows.append_column(name, column.to_arrow())
+    return rows

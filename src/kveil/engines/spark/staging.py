@@ -81,6 +81,14 @@ class StagedFolder:
             for file in self.rows.glob(".*.crc"):
                 file.unlink(missing_ok=True)
 
+    def describe(self, name: str, content: bytes) -> None:
+        """Put a file beside the rows, whose name Spark passes over since it starts with an underscore."""
+        with told_plainly(f"write {self._target.name}"):
+            stream = self._files.create(self._path(self.rows / name), True)
+            stream.write(bytearray(content))
+            stream.close()
+            self._without_checksums()
+
     def commit(self) -> None:
         """Give the folder its name, in one step; it must not exist by now either."""
         machine = self._machine.org.apache.hadoop.fs

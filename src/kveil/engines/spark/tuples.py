@@ -27,7 +27,7 @@ SUMS = "sum"
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedTuples:
     """Different rows of Spark on the driver, with how many units have each.
 
     ``rows`` is an Arrow table as Spark gave it, so that it can go back unchanged; ``sums`` are over all units.
@@ -59,7 +59,7 @@ def grouped(frame: DataFrame, keys: Sequence[str], sums: Sequence[Column]) -> Da
     return frame.groupBy(*keys).agg(f.count(f.lit(1)).alias(TIMES), records.alias(RECORDS), *added)
 
 
-def in_slices(counted: DataFrame, keys: Sequence[str], number: int, doing: str) -> Iterator[Counted]:
+def in_slices(counted: DataFrame, keys: Sequence[str], number: int, doing: str) -> Iterator[CountedTuples]:
     """Bring about so many counted rows to the driver, in slices where they are many."""
     from pyspark.sql import functions as f
 
@@ -77,10 +77,10 @@ def in_slices(counted: DataFrame, keys: Sequence[str], number: int, doing: str) 
                 kept.unpersist()
 
 
-def _held(rows: Any, keys: Sequence[str]) -> Counted:
+def _held(rows: Any, keys: Sequence[str]) -> CountedTuples:
     sums = tuple(_added_up(rows.column(name)) for name in rows.column_names if name.startswith(SUMS))
     times, records = (rows.column(name).to_numpy().astype(np.int64) for name in (TIMES, RECORDS))
-    return Counted(rows.select(list(keys)), times, records, sums)
+    return CountedTuples(rows.select(list(keys)), times, records, sums)
 
 
 def _added_up(numbers: Any) -> int:
@@ -90,14 +90,14 @@ def _added_up(numbers: Any) -> int:
 
 
 @dataclass(frozen=True)
-class Tuples:
+class SparkTuples:
     """The different tuples of a table as a source that the search reads.
 
-    ``source`` has a row per tuple, or one per record of an individual; ``of_row`` gives the tuple of each. Tuples stand
+    ``source`` has a row per tuple, or one per record of an individual; ``of_row`` gives the tuple of each. They stand
     in an order of their own, whatever Spark's was: ``place`` gives the row of ``counted`` that each is.
     """
 
-    counted: Counted
+    counted: CountedTuples
     place: Longs
     source: Source
     of_row: Ints
@@ -113,7 +113,7 @@ class Tuples:
         return self.counted.records[self.place]
 
 
-def tuples_of(units: Units, policy: Policy, most: int) -> Tuples:
+def tuples_of(units: Units, policy: Policy, most: int) -> SparkTuples:
     """Return the different tuples of a table; raise DataError where they are more than the driver may hold."""
     import pyarrow as pa
 
@@ -133,10 +133,12 @@ def tuples_of(units: Units, policy: Policy, most: int) -> Tuples:
             frame.unpersist()
     times, records = (np.concatenate([getattr(part, name) for part in parts]) for name in ("times", "records"))
     sums = tuple(sum(numbers) for numbers in zip(*(part.sums for part in parts), strict=True))
-    return _laid_out(units, policy, Counted(pa.concat_tables([part.rows for part in parts]), times, records, sums))
+    return _laid_out(
+        units, policy, CountedTuples(pa.concat_tables([part.rows for part in parts]), times, records, sums)
+    )
 
 
-def records_of(units: Units, counted: Counted) -> tuple[pl.DataFrame, Longs]:
+def records_of(units: Units, counted: CountedTuples) -> tuple[pl.DataFrame, Longs]:
     """Return the different records of tuples of individuals, those of one side by side, and how many each has."""
     sets = counted.column(SET)
     structs = sets.explode(empty_as_null=True)
@@ -144,7 +146,7 @@ def records_of(units: Units, counted: Counted) -> tuple[pl.DataFrame, Longs]:
     return pl.DataFrame(cells), sets.list.len().to_numpy().astype(np.int64)
 
 
-def _laid_out(units: Units, policy: Policy, counted: Counted) -> Tuples:
+def _laid_out(units: Units, policy: Policy, counted: CountedTuples) -> SparkTuples:
     """Return counted rows, which have the key columns of units, as a source under the names of the policy."""
     table = units.table
     if units.individuals:
@@ -159,7 +161,7 @@ def _laid_out(units: Units, policy: Policy, counted: Counted) -> Tuples:
         frame, of_row = frame[place], np.arange(frame.height, dtype=np.int32)
     wanted = [name for name in table.columns if name in frame.columns]
     source = numbers_held(Source(table.name, frame.select(wanted), "frame"), policy)
-    return Tuples(counted, place, source, of_row)
+    return SparkTuples(counted, place, source, of_row)
 
 
 def _order_of_sets(records: pl.DataFrame, lengths: Longs) -> Longs:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kveil.engines.spark.reading import SparkTable, collected
+from kveil.engines.spark.reading import SparkTable
 from kveil.engines.spark.session import told_plainly
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
@@ -136,7 +136,7 @@ def _check_constant(units: Units, policy: Policy, person: str) -> None:
         varies.append(~f.min(cell).eqNullSafe(f.max(cell)) | ((known > 0) & (known < f.count(f.lit(1)))))
     people = table.frame.groupBy(table.column(person)).agg(*(v.alias(f"v{i}") for i, v in enumerate(varies)))
     with told_plainly(f"read {table.name}"):
-        told = collected(people.agg(*(f.count(f.when(f.col(f"v{i}"), 1)) for i in range(len(names)))), names).row(0)
+        told = people.agg(*(f.count(f.when(f.col(f"v{i}"), 1)) for i in range(len(names)))).collect()[0]
     for name, number in zip(names, told, strict=True):
         if number:
             raise varying_cells(table.name, name, number)
