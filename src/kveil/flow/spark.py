@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -47,10 +47,7 @@ from kveil.verifier.labels import telling_labels
 from kveil.verifier.release import verify_rows
 from kveil.words import listing
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-
+SparkFrame = Any  # only the engine knows Spark
 PER_TUPLE = 600  # bytes of memory that the driver takes per tuple
 SHARE = 0.6  # of the free memory that tuples may take
 
@@ -157,7 +154,7 @@ def _beside(run: Run, account: Account, targets: Targets) -> Iterator[tuple[Path
         yield targets.account, as_json(account)
 
 
-def anonymize_spark_frame(frame: Any, asked: SparkRequest, stages: Stages) -> tuple[DataFrame, Run]:
+def anonymize_spark_frame(frame: Any, asked: SparkRequest, stages: Stages) -> tuple[SparkFrame, Run]:
     """Return a verified release of a frame of Spark as another one, which does not depend on the first any more."""
     solved = solved_tuples(table_of_frame(frame, "the frame"), asked, stages)
     join = solved.joined()
@@ -219,7 +216,7 @@ def most_tuples() -> int:
     return 100_000_000 if free is None else int(free * SHARE / PER_TUPLE)
 
 
-def cell_warnings(release: DataFrame, policy: Policy, types: Types, rows: int) -> list[str]:
+def cell_warnings(release: SparkFrame, policy: Policy, types: Types, rows: int) -> list[str]:
     """Return warnings about a release's own cells, as for one in memory."""
     plain = [name for name, kind in types.items() if kind != pl.List]
     cells = formula_names(list(types)) + count_formulas(release, types, FORMULA, NUMBER)
@@ -227,7 +224,7 @@ def cell_warnings(release: DataFrame, policy: Policy, types: Types, rows: int) -
     return [*unique_columns(policy, plain, rows, distinct), *formula_cells(cells)]
 
 
-def verified(solved: SolvedTuples, join: Joined, release: DataFrame, asked: SparkRequest, stages: Stages) -> Run:
+def verified(solved: SolvedTuples, join: Joined, release: SparkFrame, asked: SparkRequest, stages: Stages) -> Run:
     """Return the run of a release that is there as Spark wrote it, judged by what Spark counts of it."""
     policy, tuples = asked.policy, solved.tuples
     stages.begin("verifying")
