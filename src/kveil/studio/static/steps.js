@@ -1,9 +1,9 @@
 // 3 Steps and limits: how values become coarser, and how coarse at most.
-import { html, useEffect, useMemo, useState } from "/static/vendor/preact.js";
-import { api, attempt, change, drop, go, put, useStore } from "/static/store.js";
-import { count, limitInWords, number, stepsInWords, withRole } from "/static/words.js";
-import { Tree } from "/static/tree.js";
-import { grown, height, markedNodes, stops } from "/static/plant.js";
+import { html, useEffect, useMemo, useState } from "./vendor/preact.js";
+import { api, attempt, change, drop, go, put, useStore } from "./store.js";
+import { count, limitInWords, number, stepsInWords, withRole } from "./words.js";
+import { Tree } from "./tree.js";
+import { grown, height, markedNodes, stops } from "./plant.js";
 
 const KINDS = [["tree", "a tree"], ["mask", "cut from the end"], ["intervals", "numbers in bands"], ["dates", "dates"], ["ranges", "ranges of numbers"], ["none", "none in between"]];
 const UNITS = ["month", "quarter", "year", "decade", "century"];

@@ -1,5 +1,5 @@
 // Words for stewards: what the policy calls a thing, and what the page calls it.
-import { state } from "/static/store.js";
+import { state } from "./store.js";
 
 export const ROLES = {
   identifier: { name: "Names somebody", does: "never released" },
