@@ -141,18 +141,37 @@ def test_the_policy_runs_as_it_is(table: object, tmp_path: Path) -> None:
     assert done.code == 0, done.err
 
 
-def test_bands_hold_what_the_next_month_brings(tmp_path: Path) -> None:
-    table = survey(Random(7))
-    pl.DataFrame(table).write_csv(tmp_path / "t.csv")
+def test_bands_hold_whatever_numbers_the_next_month_brings(tmp_path: Path) -> None:
+    random = Random(7)
+    this_month = [
+        {
+            "age": random.randint(18, 80),
+            "weight": random.randint(45, 110),
+            "height": round(random.uniform(1.5, 2), 2),
+            "tenure": int(random.lognormvariate(5, 2)),
+        }
+        for _ in range(120)
+    ]
+    pl.DataFrame(this_month).write_csv(tmp_path / "t.csv")
     assert run("init", tmp_path / "t.csv", "-o", tmp_path / "p.yaml").code == 0
-    next_month = [{**dict(zip(table, row, strict=True))} for row in zip(*table.values(), strict=True)]
-    next_month[0] |= {"age": "104", "wt": "930.5", "income": "95000"}
+    next_month = [dict(record) for record in this_month]
+    for at in range(12):  # four of each kind
+        age, weight, height, tenure = [(0, -3, -1.5, -9), (131, 999, 2e9, 10**9), (104, 0, 3, 7)][at % 3]
+        next_month[at] |= {"age": age, "weight": weight - at, "height": height - at, "tenure": tenure - at}
     pl.DataFrame(next_month).write_csv(tmp_path / "next.csv")
     done = run(
         "anonymize", tmp_path / "p.yaml", "--input", tmp_path / "next.csv", "--algorithm", "mondrian",
-        "-o", tmp_path / "r.csv", "--quiet",
+        "-o", tmp_path / "r.csv", "--owner", tmp_path / "o.csv", "--quiet",
     )  # fmt: skip
     assert done.code == 0, done.err
+    done = run(
+        "verify", tmp_path / "p.yaml", "--release", tmp_path / "r.csv", "--original", tmp_path / "next.csv",
+        "--owner", tmp_path / "o.csv",
+    )  # fmt: skip
+    assert done.code == 0, done.out
+    released = pl.read_csv(tmp_path / "r.csv", infer_schema=False)
+    assert any(text.startswith(">=") for text in released["weight"])
+    assert any(text.startswith("<") for text in released["height"])
 
 
 def test_answers_in_codes_get_no_intervals() -> None:
