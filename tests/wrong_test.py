@@ -55,5 +55,6 @@ def test_the_messages_that_new_users_met_first_are_among_them() -> None:
         "k of one",
         "several blanks between columns",
         "another encoding",
+        "a decimal comma where the policy says a point",
         "both decimal signs",
     }

@@ -222,7 +222,9 @@ def _other_ends(spec: Intervals | Ranges, unknown: list[str]) -> str:
     floor = "" if isinstance(spec, Intervals) and spec.open_below else f" from {show_number(low)}"
     ceiling = "" if isinstance(spec, Intervals) and spec.open_above else f" to {show_number(high)}"
     known = [number for number in numbers if number is not None]
-    if len(known) < len(numbers):
+    if all(parse_number(text.replace(",", ".")) is not None for text in unknown) and not known:
+        change = 'correct them, or write `decimal: ","` under data'
+    elif len(known) < len(numbers):
         change = "correct them"
     elif min(known) >= high:  # half-open intervals leave their end out
         change = raised
