@@ -79,7 +79,7 @@ def order_rows(settings: JavaObject, values: Sequence[str] | None) -> list[list[
     runs = [[value] for value in ordered]
     for groups in levels_of(settings):
         taken: dict[str, list[Any]] = {}
-        joined = []
+        joined: list[list[str]] = []
         for group, members in _joined(runs, groups):
             inside = [value for run in members for value in run]
             label = _named_apart(label_of(group.fields["function"], inside), len(joined), taken)
