@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import kveil
-from kveil.algorithms.foreign import foreign_algorithm
-from kveil.measures import foreign_measures
+from kveil.algorithms.plugged import plugged_algorithm
+from kveil.measures import plugged_measures
 from kveil.plugins import BOUNDARIES, GROUP_MODELS, MANY, RANGES, Algorithm, Measure, NoOptions, Search, of_groups
 from kveil.table.solution import Solution
 from kveil.table.table import Table
@@ -44,7 +44,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def in_a_row(installed: Path, monkeypatch: pytest.MonkeyPatch) -> Algorithm:
     monkeypatch.syspath_prepend(str(installed))
-    found = foreign_algorithm("in-a-row")
+    found = plugged_algorithm("in-a-row")
     assert found is not None
     return found
 
@@ -173,6 +173,6 @@ def test_what_is_broken_is_told_with_its_package(tmp_path: Path) -> None:
 def test_a_name_of_kveils_own_is_not_taken_and_a_broken_measure_is_told() -> None:
     assert kveil.anonymize(FRAME, make_policy(algorithm="mondrian")).account["algorithm"] == "mondrian"
     with pytest.raises(kveil.PolicyError, match="brings an algorithm called mondrian, which kveil has itself"):
-        foreign_algorithm("mondrian")
+        plugged_algorithm("mondrian")
     with pytest.raises(kveil.PolicyError, match=r"^the measure bad of the package broken-plug-in failed"):
-        foreign_measures(None, None)  # type: ignore[arg-type]
+        plugged_measures(None, None)  # type: ignore[arg-type]

@@ -94,7 +94,7 @@ class Measure:
     summary: str
 
 
-def foreign_measures(table: Table, solution: Solution) -> dict[str, float]:
+def plugged_measures(table: Table, solution: Solution) -> dict[str, float]:
     """Return what the measures of other packages say of a solution, by name."""
     values = {}
     for name, point in sorted(plugged(MEASURES).items()):

@@ -72,10 +72,16 @@ def test_every_plain_setting_can_be_set_by_form(browser: Browser, studio: Runnin
     form.page.get_by_label("Another text that means not recorded").fill("?")
     form.page.get_by_role("button", name="Add").first.click()
     form.wait(["", "?"], "data", "missing")
+    of_the_run = ("engine", "loss", "seed")
+    form.tab.go("run")
+    form.page.get_by_text("What counts as loss, the seed").click()
+    for path, schema in settings.items():
+        if path[0] in of_the_run:
+            _set(form, path, schema)
     form.tab.go("promises")
     form.page.get_by_text("The rest of what a policy can say").click()
     for path, schema in settings.items():
-        if path[0] not in ("data", "suppression"):
+        if path[0] not in ("data", "suppression", *of_the_run):
             _set(form, path, schema)
     form.fill(form.page.get_by_label("up to"), "7.5")
     form.wait("0.075", "suppression", "limit")

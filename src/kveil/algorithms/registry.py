@@ -23,7 +23,7 @@ from kveil.algorithms.algorithm import (
     Search,
     asks,
 )
-from kveil.algorithms.foreign import foreign_algorithm
+from kveil.algorithms.plugged import plugged_algorithm
 from kveil.errors import Refused
 from kveil.policy.components import Component, components, implied
 from kveil.policy.model import Policy
@@ -291,9 +291,9 @@ def find(name: str) -> Algorithm:
     for algorithm in ALGORITHMS:
         if algorithm.name == name:
             return algorithm
-    foreign = foreign_algorithm(name)
-    if foreign is not None:
-        return foreign
+    plugged = plugged_algorithm(name)
+    if plugged is not None:
+        return plugged
     names = [algorithm.name for algorithm in ALGORITHMS]
     raise Refused(f"{name} is not in this version of kveil; there are auto, {listing(names)}.")
 

@@ -17,15 +17,17 @@ import polars as pl
 from kveil.errors import FileError
 from kveil.files.arrow_parts import arrow_parts, schema_metadata
 from kveil.files.compressed import tells_beside, unpacked
+from kveil.files.csv_reading import count_byte
 from kveil.files.decimals import with_commas
 from kveil.files.excel_parts import in_excel
 from kveil.files.parquet_parts import SCHEMA_KEY, Unreadable, parquet_parts
 from kveil.files.reading import read_bytes
-from kveil.files.source import LABELLED, PACKED, Source
+from kveil.files.source import Source
 from kveil.files.spilled import sink_parquet
 from kveil.files.stored import StoredSource
 from kveil.files.texts import fresh
 from kveil.files.writing import write_table
+from kveil.suffixes import LABELLED, PACKED
 from kveil.words import count, listing
 
 AGAIN = "write it again with nothing but its cells"
@@ -47,6 +49,8 @@ def look_beside(path: Path, source: Source, missing: str) -> Beside:
     """
     if isinstance(source, StoredSource):
         return _look_beside_stored(path, source)
+    if source.kind == "csv" and path.suffix.lower() not in PACKED and _is_plain_file(path, source, missing):
+        return Beside()
     raw = read_bytes(path)
     packing = ("its name, a time or a comment in front of its packed content",) if tells_beside(raw) else ()
     if source.kind == "csv":
@@ -120,7 +124,16 @@ def _in_labelled(raw: bytes, source: Source) -> list[str]:
     return told
 
 
-def _is_plain(raw: bytes, source: Source, missing: str) -> bool:
+def _is_plain_file(path: Path, source: Source, missing: str) -> bool:
+    """Tell the same of a file that is not packed, without a second copy of its bytes; False where that is not sure."""
+    try:
+        with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as raw:
+            return _is_plain(raw, source, missing)
+    except (OSError, ValueError):  # no regular file, or nothing in it any more
+        return False
+
+
+def _is_plain(raw: bytes | mmap, source: Source, missing: str) -> bool:
     """Tell, without writing it again, that a CSV is what kveil writes for its cells; False where that is not sure.
 
     Without quotes and carriage returns a cell is what stands between two separators, so that the file is the names and
@@ -128,7 +141,7 @@ def _is_plain(raw: bytes, source: Source, missing: str) -> bool:
     way only.
     """
     frame = source.frame
-    if frame.width < 2 or frame.dtypes != [pl.String] * frame.width or b'"' in raw or b"\r" in raw:
+    if frame.width < 2 or frame.dtypes != [pl.String] * frame.width or raw.find(b'"') >= 0 or raw.find(b"\r") >= 0:
         return False
     if any(sign in missing for sign in (source.separator, "\n")):
         return False
@@ -136,7 +149,9 @@ def _is_plain(raw: bytes, source: Source, missing: str) -> bool:
     names = sum(len(name.encode()) for name in frame.columns)
     cells = sum(frame.select(pl.all().fill_null(missing).str.len_bytes().sum()).row(0))
     between = lines * ((frame.width - 1) * len(source.separator.encode()) + len("\n"))
-    return len(raw) == names + cells + between and raw.count(b"\n") == lines and raw.endswith(b"\n")
+    if len(raw) != names + cells + between or raw[-1:] != b"\n":
+        return False
+    return count_byte(raw, b"\n") == lines
 
 
 def _in_parquet(raw: bytes | mmap, ours: bytes | mmap, source: Source) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from kveil.files import Source
 from kveil.flow.inputs import align, check_released, table_of
-from kveil.measures import Losses, foreign_measures
+from kveil.measures import Losses, plugged_measures
 from kveil.measures import measure as losses_of
 from kveil.policy.model import Policy
 from kveil.report.account import Counts, count_suppressed
@@ -66,5 +66,5 @@ def measure_sources(release: Source, policy: Policy, original: Source, owner: Ow
         losses_of(table, solution),
         count_suppressed(solution.suppressed_anywhere),
         [f"{count(unknown, 'label')} unknown to their hierarchies, counted as fully general."] if unknown else [],
-        foreign_measures(table, solution),
+        plugged_measures(table, solution),
     )

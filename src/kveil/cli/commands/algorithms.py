@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 def algorithms(as_json: JsonOption = False) -> None:
     """List the algorithms and what each honours."""
-    from kveil.algorithms.foreign import foreign_algorithms
     from kveil.algorithms.least_loss.options import RefineOptions
+    from kveil.algorithms.plugged import plugged_algorithms
     from kveil.algorithms.registry import ALGORITHMS
 
     content = [
@@ -25,7 +25,7 @@ def algorithms(as_json: JsonOption = False) -> None:
             "paper": algorithm.paper,
             "package": algorithm.package,
         }
-        for algorithm in (*ALGORITHMS, *foreign_algorithms())
+        for algorithm in (*ALGORITHMS, *plugged_algorithms())
     ]
 
     def show(out: Console) -> None:

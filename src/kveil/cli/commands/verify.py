@@ -50,7 +50,7 @@ def verify(
         progress("reading")
         place, before = place_of(release), place_of(original)
         store = store_for(loaded, place, before, progress=progress, local="--previous" if previous else "")
-        shown = store.read_release(loaded, place, hashed=True)
+        shown = store.read_release(loaded, place, hashed=as_json)  # only JSON tells the hash
         was = None if before is None else store.read(loaded, before)
         way = None if owner is None else Owner.load(owner)
         progress("verifying")

@@ -130,6 +130,6 @@ export function PromisesScreen() {
     <div class="two"><${LeftOut} content=${content} /><${Individuals} content=${content} /></div>
     <${Rules} content=${content} />
     <section class="card"><details><summary>The rest of what a policy can say</summary>
-      <${Settings} under=${["release"]} without=${people ? ["shape"] : []} words="release" /><${Settings} under=${[]} without=${["kveil", "data", "attributes", "privacy", "dependencies", "suppression", "individual", "release", "algorithm"]} /></details></section>
+      <${Settings} under=${["release"]} without=${people ? ["shape"] : []} words="release" /><${Settings} under=${[]} without=${["kveil", "data", "attributes", "privacy", "dependencies", "suppression", "individual", "release", "algorithm", "engine", "loss", "seed"]} /></details></section>
     <p><button class="main" onClick=${() => go("check")}>Go on to the check</button></p>`;
 }

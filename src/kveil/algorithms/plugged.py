@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
-def foreign_algorithm(name: str) -> Algorithm | None:
+def plugged_algorithm(name: str) -> Algorithm | None:
     """Return the algorithm of another package, None where no package brings one of this name."""
     point = plugged(ALGORITHMS).get(name)
     return None if point is None else load_algorithm(point)
 
 
-def foreign_algorithms() -> list[Algorithm]:
+def plugged_algorithms() -> list[Algorithm]:
     """Return the algorithms of all other packages, by name."""
     return [load_algorithm(point) for _, point in sorted(plugged(ALGORITHMS).items())]
 
