@@ -53,7 +53,7 @@ export function stepsInWords(attribute) {
   if (typeof spec === "string") return spec;
   const [form, inside] = Object.entries(spec)[0] ?? [];
   return {
-    intervals: () => `bands of ${(inside.widths ?? []).join(", ")}`,
+    intervals: () => `bands of ${(inside.widths ?? []).join(", ")}${inside.open ? ", open" : ""}`,
     mask: () => `first ${(inside.keep ?? []).join(", ")} signs`,
     dates: () => inside.join(", "),
     ranges: () => `ranges${inside.round ? `, rounded to ${inside.round}` : ""}`,
