@@ -5,6 +5,9 @@ Terrovitis, Mamoulis, Kalnis 2008, inside of clusters as Poulis, Loukides, Gkoul
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -20,9 +23,24 @@ from kveil.table.table import Table
 MOST_AT_ONCE = 8_000_000  # combinations that are counted together
 
 
-def generalize_combinations(table: Table, label: Ints, k: int, m: int) -> tuple[dict[str, Ints], int]:
-    """Return the shown node of every pair, so that k of a cluster share every combination of at most m items."""
-    names = tuple(table.policy.generalized)
+@dataclass(frozen=True)
+class SharedCombinations:
+    """What people must share: combinations of at most ``m`` items of some attributes, with ``k`` of their class."""
+
+    names: tuple[str, ...]
+    k: int
+    m: int
+
+
+def generalize_combinations(
+    table: Table, shared: SharedCombinations, label: Ints, given: Mapping[str, Ints] = MappingProxyType({})
+) -> tuple[dict[str, Ints], int]:
+    """Return the shown node of every pair, so that k of a cluster share every combination of at most m items.
+
+    ``label`` is the cluster of every person, -1 for those who are in none: their items show the root. No item is shown
+    finer than ``given``. Inside a cluster an item shows one node, and no shown node lies below another.
+    """
+    names = shared.names
     if not names:
         return {}, 0
     trees = [tree for name in names if (tree := table.sensitive[name].tree) is not None]
@@ -33,22 +51,31 @@ def generalize_combinations(table: Table, label: Ints, k: int, m: int) -> tuple[
     different, place = np.unique(label[row[inside]].astype(np.int64) * width + leaf[inside], return_inverse=True)
     cluster, own = np.divmod(different, width)
     place = place.reshape(-1)
+    level = (np.diff(forest.way_start)[own] - 1).astype(np.int32)
+    if given:
+        depth = np.concatenate([tree.depth[given[name]] for name, tree in zip(names, trees, strict=True)])
+        np.minimum.at(level, place, depth[inside].astype(np.int32))
+        level = _one_cut(forest, cluster, own, level)
     items = ClusterItems(
         run_starts(cluster.astype(np.int32), int(label.max(initial=-1)) + 1),
         own.astype(np.int32),
         np.bincount(place, minlength=len(own)).astype(np.int64),
-        (np.diff(forest.way_start)[own] - 1).astype(np.int32),
+        level,
     )
     rounds = 0
-    for size in range(1, m + 1):
+    for size in range(1, shared.m + 1):
         active = np.ones(len(items.start) - 1, dtype=bool)
         while active.any():
             taking = active[cluster[place]]
             shown_sets = _shown_sets(forest, items, row[inside][taking], place[taking], cluster)
-            where, nodes = _rare(shown_sets, len(forest.cost), size, k)
+            where, nodes = _rare(shown_sets, len(forest.cost), size, shared.k)
             active[:] = False
             active[where] = True
-            rounds += climb(forest, items, where, nodes) > 0
+            if climb(forest, items, where, nodes):
+                rounds += 1
+            else:  # roots, which not all of a cluster show, since some have nothing there
+                items.level[active[cluster]] = 0
+                break
     node = np.zeros(len(row), dtype=np.int32)
     node[inside] = forest.way[forest.way_start[own] + items.level][place]
     shown: dict[str, Ints] = {}
@@ -58,6 +85,18 @@ def generalize_combinations(table: Table, label: Ints, k: int, m: int) -> tuple[
         shown[name] = np.maximum(node[begin:end] - base, 0)
         begin, base = end, base + len(tree.labels)
     return shown, rounds
+
+
+def _one_cut(forest: Forest, cluster: Longs, leaf: Longs, level: Ints) -> Ints:
+    """Return levels at which no shown node of a cluster lies below another: each leaf shows the topmost above it."""
+    width = len(forest.cost)
+    used = np.unique(cluster * width + forest.way[forest.way_start[leaf] + level])
+    found = level.copy()
+    for depth in range(int(level.max(initial=0)) - 1, -1, -1):  # the last that is found is the topmost
+        deeper = np.flatnonzero(level > depth)
+        above = cluster[deeper] * width + forest.way[forest.way_start[leaf[deeper]] + depth]
+        found[deeper[np.isin(above, used)]] = depth
+    return found
 
 
 class _Sets(NamedTuple):

@@ -17,7 +17,7 @@ from pydantic import Field
 from kveil.algorithms.clustering.k_member import dissolve_stars
 from kveil.algorithms.clustering.space import RowClusters, Space, clusters_of
 from kveil.algorithms.neighbourhoods import hidden_with_neighbours
-from kveil.algorithms.people.combinations import generalize_combinations
+from kveil.algorithms.people.combinations import SharedCombinations, generalize_combinations
 from kveil.algorithms.stars import NOTHING_LEFT
 from kveil.algorithms.suppression import LeftOut
 from kveil.arrays import Bools
@@ -48,6 +48,7 @@ def rmerger(table: Table, options: RmergerOptions, rng: np.random.Generator) -> 
     """
     k = largest_k(table.policy)
     m = max([options.m or 1, *(model.m for model in table.policy.privacy if isinstance(model, KKmAnonymity))])
+    shared = SharedCombinations(tuple(table.policy.generalized), k, m)
     # Clustering looks at quasi-identifiers alone: rows, by NCP, whoever they are.
     rows = table.changed(policy=table.policy.model_copy(update={"loss": "ncp"}), persons=None)
     space = Space(rows, list(range(len(table.names)))) if table.names else None
@@ -58,7 +59,7 @@ def rmerger(table: Table, options: RmergerOptions, rng: np.random.Generator) -> 
         if small.any():
             left_out.leave_out(small, "too rare within its boundaries")
             continue
-        items, rounds = generalize_combinations(table, clusters.label, k, m)
+        items, rounds = generalize_combinations(table, shared, clusters.label)
         shown = () if space is None else tuple(space.shown(clusters))
         hidden = hidden_with_neighbours(table, shown, items, kept)
         if not hidden.any():
