@@ -12,7 +12,7 @@ DOCS := $(VENV)/.installed-docs
 # Small tests once more without the compiler: what it does not check shows up. Hashes want numbers that wrap.
 UNCOMPILED := NUMBA_DISABLE_JIT=1 $(BIN)/pytest -m uncompiled -W 'ignore:overflow encountered:RuntimeWarning'
 
-.PHONY: demo studio test explore studio-slow browser pictures lint data coverage bench growth figures-classfly figures-boundaries figures-people figures-least-loss previous docs image clean
+.PHONY: demo studio test explore studio-slow browser pictures lint data coverage bench growth figures-classfly figures-boundaries figures-people figures-least-loss previous joint docs image clean
 
 # The demo compiles the loops it needs; everything else compiles all of them first.
 demo: $(INSTALLED)
@@ -28,6 +28,10 @@ test: lint
 # Tests on random input with all the examples they ask for, new ones in every run.
 explore: $(DEV)
 	KVEIL_EXPLORE=1 $(BIN)/pytest -n 2 --dist worksteal
+
+# 10,000 random policies that join everything a policy can say: half an hour.
+joint: $(DEV)
+	$(BIN)/python scripts/joint.py
 
 # What takes minutes and wants a quiet machine: 10,000 random edits, a million rows, trees of 10,000 leaves.
 studio-slow: $(DEV) $(BROWSER)

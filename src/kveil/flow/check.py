@@ -150,6 +150,20 @@ def count_never_kept(table: Table) -> int:
     return table.count(_never_kept(table))
 
 
+def proved_or_not_found(error: Unmeetable, table: Table) -> Unmeetable:
+    """Return the error of a search that found no release, with whether it is proved that there is none.
+
+    It is where more records than allowed fail k, distinct l or p with every value at its limit. Cells of a largest
+    width are chosen, so that others might keep more.
+    """
+    widths = any(is_bounded(table, p) for p, tree in enumerate(table.trees) if isinstance(tree, Scale))
+    never = 0 if widths else count_never_kept(table)
+    if never > most_suppressed(table.policy, table.records):
+        told = f"No release can: {count(never, table.noun)} can never be kept, whatever is shown."
+        return Unmeetable(f"{error} {told}", error.lost, proved=True)
+    return Unmeetable(f"{error} That none was found does not prove that there is none.", error.lost)
+
+
 def check_boundaries(table: Table) -> BoundaryCheck:
     """Return what boundaries and models already cost, whatever an algorithm does.
 

@@ -71,11 +71,9 @@ def generalize_combinations(
             where, nodes = _rare(shown_sets, len(forest.cost), size, shared.k)
             active[:] = False
             active[where] = True
-            if climb(forest, items, where, nodes):
-                rounds += 1
-            else:  # roots, which not all of a cluster show, since some have nothing there
-                items.level[active[cluster]] = 0
-                break
+            if not climb(forest, items, where, nodes):
+                break  # nothing is rare any more, or a cluster has fewer than k and shows the roots
+            rounds += 1
     node = np.zeros(len(row), dtype=np.int32)
     node[inside] = forest.way[forest.way_start[own] + items.level][place]
     shown: dict[str, Ints] = {}

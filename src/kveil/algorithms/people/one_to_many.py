@@ -113,7 +113,7 @@ def _solve(table: Table, options: PeopleOptions, name: str) -> Solution:
     return Solution(solution.shown, solution.suppressed, left_out.reasons, details, items=shown)
 
 
-class _Split(NamedTuple):
+class _SplitPeople(NamedTuple):
     """People split into classes, with what they show of their items; ``view`` is the table with these items."""
 
     view: Table
@@ -121,23 +121,23 @@ class _Split(NamedTuple):
     items: dict[str, Ints]
 
 
-def _split(table: Table, items: dict[str, Ints], kept: Bools, *, by_gain: bool) -> _Split:
+def _split(table: Table, items: dict[str, Ints], kept: Bools, *, by_gain: bool) -> _SplitPeople:
     """Split the kept people while every model holds.
 
     Where k of a class must share combinations of items, these are generalized in every class, and the larger classes
     are, the less: so smallest classes of several sizes are tried, and what loses least is taken.
     """
     view = as_shown(table, items)
-    first = _Split(view, split_kept(view, kept, by_gain=by_gain)[0], items)
+    first = _SplitPeople(view, split_kept(view, kept, by_gain=by_gain)[0], items)
     combinations = [model for model in table.policy.privacy if isinstance(model, KKmAnonymity)]
     if not combinations or (first.solution.suppressed_anywhere & kept).any():
         return first
     names = [name for model in combinations for name in sensitive_of(model)]
     items = {**{name: finest(table, name) for name in names}, **items}
-    best: _Split | None = None
+    best: _SplitPeople | None = None
     least, people = largest_k(table.policy), table.count(kept)
     while True:
-        found = _sharing(_Asked(table, kept, combinations, by_gain), items, least)
+        found = _sharing(_PeopleToSplit(table, kept, combinations, by_gain), items, least)
         if found is not None and (best is None or _loss(table, found) < _loss(table, best)):
             best = found
         if not table.names or 2 * least > people:
@@ -148,11 +148,11 @@ def _split(table: Table, items: dict[str, Ints], kept: Bools, *, by_gain: bool) 
     return best
 
 
-def _loss(table: Table, split: _Split) -> float:
+def _loss(table: Table, split: _SplitPeople) -> float:
     return measure(table, replace(split.solution, items=split.items)).of(table.policy.loss)
 
 
-class _Asked(NamedTuple):
+class _PeopleToSplit(NamedTuple):
     """The people to split, the models about combinations of their items, and how Mondrian chooses."""
 
     table: Table
@@ -161,7 +161,7 @@ class _Asked(NamedTuple):
     by_gain: bool
 
 
-def _sharing(asked: _Asked, items: dict[str, Ints], least: int) -> _Split | None:
+def _sharing(asked: _PeopleToSplit, items: dict[str, Ints], least: int) -> _SplitPeople | None:
     """Split people into classes of at least so many, and generalize items until each class shares what it must.
 
     Coarser items may be too few different ones for another model: then people are split again as they show them. Items
@@ -176,7 +176,7 @@ def _sharing(asked: _Asked, items: dict[str, Ints], least: int) -> _Split | None
         coarser = _share_combinations(asked, solution, items)
         view = as_shown(table, coarser)
         if bool(_all_hold(view, table, solution, coarser, kept)[kept].all()):
-            return _Split(view, solution, coarser)
+            return _SplitPeople(view, solution, coarser)
         if all(np.array_equal(coarser[name], items[name]) for name in coarser):
             return None
         items = coarser
@@ -189,7 +189,7 @@ def _with_classes_of(view: Table, least: int) -> Table:
     return replace(view, policy=policy.model_copy(update={"privacy": (*policy.privacy, *larger)}))
 
 
-def _share_combinations(asked: _Asked, solution: Solution, items: dict[str, Ints]) -> dict[str, Ints]:
+def _share_combinations(asked: _PeopleToSplit, solution: Solution, items: dict[str, Ints]) -> dict[str, Ints]:
     """Return items so coarse that k people of every class share each combination, under every model about these."""
     table, kept, models, _ = asked
     found = dict(items)
