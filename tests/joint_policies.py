@@ -124,9 +124,9 @@ def _privacy(draw: Random, names: list[str], sensitive: list[str], *, items: boo
     generalizing = [name for name in sensitive if name != "income"]
     if items and generalizing:
         own = draw.sample(generalizing, draw.randint(1, len(generalizing)))
-        model = draw.choice(["kl-diversity", "kl-diversity", "k-km-anonymity"])
-        size = {"l": draw.choice([1, 2, 2, 3])} if model == "kl-diversity" else {"m": draw.choice([1, 2])}
-        models.append({"model": model, "sensitive": own, "k": draw.choice([2, 3, 5]), **size})
+        kind = draw.choice(["kl-diversity", "kl-diversity", "k-km-anonymity"])
+        size = {"l": draw.choice([1, 2, 2, 3])} if kind == "kl-diversity" else {"m": draw.choice([1, 2])}
+        models.append({"model": kind, "sensitive": own, "k": draw.choice([2, 3, 5]), **size})
     models += [_model(draw, sensitive) for _ in range(draw.choice([0, 1, 1, 2, 3]))]
     if not models:
         models.append({"model": "k-anonymity", "k": draw.choice([2, 3, 5, 10])})
