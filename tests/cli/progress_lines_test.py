@@ -10,6 +10,8 @@ from pathlib import Path
 
 from kveil.cli.progress import progress_lines
 from kveil.datasets import hospital
+from kveil.flow.compare import compare_file
+from kveil.policy.model import Policy
 
 
 def test_stages_shares_and_losses_are_told() -> None:
@@ -23,6 +25,18 @@ def test_stages_shares_and_losses_are_told() -> None:
     assert "loss" not in lines[1]
     done = [line["done"] for line in lines]
     assert done == sorted(done)
+
+
+def test_a_comparison_tells_of_each_algorithm_as_it_is_done() -> None:
+    out = io.StringIO()
+    policy = Policy.load(hospital() / "policy.yaml")
+    comparison = compare_file(policy, algorithms=["datafly", "mondrian"], progress=progress_lines(out, "compare"))
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    told = [line["compared"] for line in lines if "compared" in line]
+    assert [entry["algorithm"] for entry in told] == ["datafly", "mondrian"]  # one after the other
+    stages = [line["stage"] for line in lines]
+    assert stages.index("compared datafly") < stages.index("solving with mondrian (2 of 2)")
+    assert sorted(told, key=lambda entry: entry["loss"]["ncp"]) == json.loads(json.dumps(comparison.algorithms))
 
 
 def test_a_run_tells_nothing_but_json_on_standard_error(tmp_path: Path) -> None:

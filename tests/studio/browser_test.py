@@ -137,13 +137,12 @@ def test_the_first_five_minutes_with_the_keyboard_alone(
 def test_text_becomes_form_and_form_becomes_text(browser: Browser, studio: Running) -> None:
     tab = Tab(browser, studio)
     page = tab.page
-    tab.go("promises")
-    page.wait_for_selector(".promise")
+    tab.go("run")
     page.locator(".cm-content").click()
     page.keyboard.press("Control+End")
     page.keyboard.type("seed: 7\n")
     tab.saved("seed: 7")
-    page.get_by_text("The rest of what a policy can say").click()
+    page.get_by_text("What counts as loss, the seed").click()
     expect(page.locator("#field-seed")).to_have_value("7")
     page.locator("#field-seed").fill("8")
     page.locator("#field-seed").press("Enter")
@@ -273,7 +272,7 @@ def test_what_shows_and_where_values_stop_is_what_python_reckons(browser: Browse
         opened = {node for node in range(size) if rng.random() < 0.7}
         got = tab.page.evaluate(
             """async ([parents, records, marked, opened]) => {
-                const { grown, stops, visible } = await import("/static/plant.js");
+                const { grown, stops, visible } = await import("./static/plant.js");
                 const tree = grown({ labels: parents.map((_, i) => `n${i}`), parents, records_below: records });
                 return [[...stops(tree, new Set(marked)).stopping], visible(tree, new Set(opened))];
             }""",

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from kveil.datasets import hospital
+from kveil.policy.keys import Data
 from kveil.studio.checking import PolicyDesk
+from kveil.studio.tables import TableAt
 
 HOSPITAL = hospital()
 TEXT = (HOSPITAL / "policy.yaml").read_text()
@@ -15,7 +17,7 @@ TIMES = {"seconds", "seconds_of_limits"}
 
 
 def _answers(desk: PolicyDesk, text: str) -> dict[str, Any]:
-    given = {"text": text, "name": "policy.yaml", "folder": str(HOSPITAL), "path": str(HOSPITAL / "patients.csv")}
+    given = {"text": text, "name": "policy.yaml", "folder": str(HOSPITAL), "opened": 0}
     both = desk.on_never_kept(**given) | desk.on_limits(**given)
     return {key: value for key, value in both.items() if key not in TIMES}
 
@@ -51,12 +53,13 @@ def test_a_table_that_is_not_encoded_again_gives_the_same_answer(change: tuple[s
 
 
 def test_the_numbers_of_columns_are_those_of_their_values() -> None:
-    desk, path = PolicyDesk(), str(HOSPITAL / "patients.csv")
-    for missing in ([""], ["", "F"]):
-        table = desk.on_table(path, None, missing, [])
+    desk = PolicyDesk()
+    for missing in (("",), ("", "F")):
+        at = TableAt(Data(path="patients.csv", missing=missing), HOSPITAL)
+        table = desk.on_table(at)
         assert table["rows"] == 2000
         for column in table["columns"]:
-            values = desk.on_values(path, None, missing, column["name"], 0, "")
+            values = desk.on_values(at, column["name"], 0, "")
             assert values["of"] == column["values"]
             shown = sum(number for _, number in values["values"])
             assert shown + column["missing"] == 2000 or values["of"] > len(values["values"])

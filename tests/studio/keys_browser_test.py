@@ -72,10 +72,16 @@ def test_every_plain_setting_can_be_set_by_form(browser: Browser, studio: Runnin
     form.page.get_by_label("Another text that means not recorded").fill("?")
     form.page.get_by_role("button", name="Add").first.click()
     form.wait(["", "?"], "data", "missing")
+    of_the_run = ("engine", "loss", "seed")
+    form.tab.go("run")
+    form.page.get_by_text("What counts as loss, the seed").click()
+    for path, schema in settings.items():
+        if path[0] in of_the_run:
+            _set(form, path, schema)
     form.tab.go("promises")
     form.page.get_by_text("The rest of what a policy can say").click()
     for path, schema in settings.items():
-        if path[0] not in ("data", "suppression"):
+        if path[0] not in ("data", "suppression", *of_the_run):
             _set(form, path, schema)
     form.fill(form.page.get_by_label("up to"), "7.5")
     form.wait("0.075", "suppression", "limit")
@@ -169,7 +175,11 @@ def _numbers(form: Form) -> None:
     page.get_by_label("in bands of: another one").fill("80")
     page.get_by_label("in bands of: another one").press("Enter")
     form.wait(["5", "10", "20", "40", "80"], *bands, "widths")
+    for ends in ("below", "both"):
+        page.get_by_label("numbers beyond").select_option(ends)
+        form.wait(ends, *bands, "open")
     _kind(form, "weight", "ranges of numbers", lambda spec: "ranges" in spec)
+    page.get_by_label("rounded to", exact=True).wait_for()  # until then the fields are those of the bands
     for label, value, path in (
         ("from", "0", ("hierarchy", "ranges", "within", 0)),
         ("to", "250", ("hierarchy", "ranges", "within", 1)),

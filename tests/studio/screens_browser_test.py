@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browsers import Tab, axe_source, picture
+from browsers import Tab, axe_source, expect, picture
 from running_studio import Running
 
 if TYPE_CHECKING:
@@ -45,6 +45,33 @@ def test_every_screen_is_accessible_and_fits(browser: Browser, finished: Running
         assert wide <= 0, f"{screen} can be pushed sideways"
         complaints = tab.page.evaluate("axe.run(document, {iframes: false})")["violations"]
         assert [(rule["id"], [node["html"][:160] for node in rule["nodes"][:3]]) for rule in complaints] == [], screen
+    tab.close()
+
+
+JOB = """async (change) => {
+  const { set, state } = await import("./static/store.js");
+  const row = (algorithm, ncp, losses) => ({ algorithm, solved: true, loss: { ncp }, suppressed_share: 0, groups: 9,
+    seconds: 1, losses });
+  const job = { number: 999, kind: "compare", state: "running", stage: "solving with datafly", done: 0.5, told: "",
+    seconds: 2, losses: [], result: null,
+    compared: [row("mondrian", 0.3, []), row("least-loss", 0.1, [[0, 0.3], [1, 0.1]])] };
+  set({ jobs: [...state.jobs.filter((other) => other.number !== 999), { ...job, ...change }] });
+}"""
+
+
+def test_compared_methods_show_as_they_end_with_their_curves(browser: Browser, finished: Running) -> None:
+    tab = Tab(browser, finished)
+    tab.go("run")
+    tab.page.evaluate(JOB, {})
+    shown = tab.page.get_by_label("Comparison")
+    expect(shown.locator("caption")).to_have_text("2 methods so far, the smallest loss first")
+    expect(shown.locator("tbody th")).to_have_text(["least-loss", "mondrian"])
+    expect(shown.locator("svg")).to_have_attribute("aria-label", "fell from 30.0 % to 10.0 % in 1.0 s")
+    expect(tab.page.get_by_role("button", name="Cancel")).to_be_visible()
+    tab.page.evaluate(JOB, {"state": "cancelled"})
+    expect(tab.page.get_by_text("Cancelled; these were done.")).to_be_visible()
+    expect(shown.locator("caption")).to_have_text("The smallest loss first")
+    expect(shown.get_by_role("button", name="Use this method: least-loss")).to_be_visible()
     tab.close()
 
 

@@ -192,6 +192,18 @@ def test_a_release_is_listed_with_what_holds_and_its_records_before_and_after(st
     assert len(before["rows"]) == 8
 
 
+def test_compared_methods_are_told_one_by_one(studio: Running) -> None:
+    (studio.folder / "policy.yaml").write_text(SMALL)
+    studio.ask("GET", "state")
+    job = studio.job(studio.ask("POST", "jobs", {"do": "compare", "algorithms": ["datafly", "least-loss"]})["number"])
+    assert [row["algorithm"] for row in job["compared"]] == ["datafly", "least-loss"]
+    assert {row["algorithm"] for row in job["result"]["algorithms"]} == {"datafly", "least-loss"}
+    curves = {row["algorithm"]: row["losses"] for row in job["compared"]}
+    assert curves["datafly"] == []
+    assert len(curves["least-loss"]) > 1
+    assert job["losses"] == []
+
+
 def test_a_report_may_run_nothing_and_only_known_files_are_sent(studio: Running) -> None:
     (studio.folder / "policy.yaml").write_text(SMALL)
     studio.ask("GET", "state")

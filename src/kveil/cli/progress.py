@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import TextIO
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
 from rich.text import Text
+
+from kveil.progress import Compared
 
 # For every command: how much of a run is usually done when a stage begins, and how much of it the stage is.
 PLANS: dict[str, dict[str, tuple[float, float]]] = {
@@ -108,17 +110,20 @@ class _Left(ProgressColumn):
 def progress_lines(out: TextIO, command: str) -> Callable[[str], None]:
     """Return what tells every stage as a line of JSON: the stage, the share that is done, the loss, the seconds.
 
-    ``done`` never falls and is left out where it is not known; ``loss`` is there while a search tells it.
+    ``done`` never falls and is left out where it is not known; ``loss`` is there while a search tells it, ``compared``
+    where one of several algorithms is done.
     """
     started, furthest = monotonic(), 0.0
 
     def tell(stage: str) -> None:
         nonlocal furthest
         furthest = max(furthest, done_at(stage, command) or 0.0)
-        line: dict[str, str | float] = {"stage": stage, "done": round(furthest, 4)}
+        line: dict[str, Any] = {"stage": stage, "done": round(furthest, 4)}
         loss = re.search(r"\bloss ([0-9.]+)%", stage)
         if loss:
             line["loss"] = float(loss[1]) / 100
+        if isinstance(stage, Compared):
+            line["compared"] = stage.figures
         line["seconds"] = round(monotonic() - started, 3)
         out.write(json.dumps(line, ensure_ascii=False) + "\n")
         out.flush()

@@ -10,11 +10,12 @@ from kveil.files.beside import Beside, look_beside
 from kveil.files.dataset import dataset_files, is_dataset
 from kveil.files.decimals import numbers_with_commas, with_commas, with_points
 from kveil.files.reading import parse_table, read_table
-from kveil.files.source import Labels, Source, check_columns, check_written, kind_of, suffix_of
+from kveil.files.source import Labels, Source, check_columns, check_written, kind_of
 from kveil.files.spilled import open_file_path, sink_parquet
 from kveil.files.stored import StoredSource, open_stored
 from kveil.files.texts import TEXT_TYPES, as_texts, exact_values, fresh, item_texts, text_of
 from kveil.files.writing import Outputs, as_json, default_release, joined_items, write_table
+from kveil.suffixes import suffix_of
 
 __all__ = [
     "TEXT_TYPES",

@@ -22,11 +22,12 @@ from kveil.files.decimals import with_commas
 from kveil.files.excel_parts import in_excel
 from kveil.files.parquet_parts import SCHEMA_KEY, Unreadable, parquet_parts
 from kveil.files.reading import read_bytes
-from kveil.files.source import LABELLED, PACKED, Source
+from kveil.files.source import Source
 from kveil.files.spilled import sink_parquet
 from kveil.files.stored import StoredSource
 from kveil.files.texts import fresh
 from kveil.files.writing import write_table
+from kveil.suffixes import LABELLED, PACKED
 from kveil.words import count, listing
 
 AGAIN = "write it again with nothing but its cells"

@@ -19,8 +19,9 @@ import polars as pl
 
 from kveil.errors import FileError
 from kveil.files.extras import needed
-from kveil.files.source import Kind, Labels, kind_of
+from kveil.files.source import Labels, kind_of
 from kveil.files.texts import as_texts
+from kveil.suffixes import Kind
 
 NAMES: dict[Kind, str] = {"spss": "SPSS", "stata": "Stata", "sas": "SAS"}
 MOST_WHOLE = 2**53  # beyond it a number of these files no longer holds every whole number

@@ -14,7 +14,8 @@ from kveil.files.compressed import unpacked
 from kveil.files.csv_reading import read_csv
 from kveil.files.dataset import is_dataset, read_dataset
 from kveil.files.encodings import UTF8, in_utf8
-from kveil.files.source import LABELLED, Source, kind_of
+from kveil.files.source import Source, kind_of
+from kveil.suffixes import LABELLED
 
 
 def read_table(

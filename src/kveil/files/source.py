@@ -11,34 +11,8 @@ import polars as pl
 
 from kveil.errors import DataError, FileError
 from kveil.files.texts import as_texts
+from kveil.suffixes import SUFFIXES, WRITTEN, Kind, plain_suffix, suffix_of
 from kveil.words import count, did_you_mean, listing
-
-Kind = Literal["csv", "parquet", "arrow", "excel", "spss", "stata", "sas"]
-
-SUFFIXES: dict[str, Kind] = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
-    ".data": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".xlsx": "excel",
-    ".xlsm": "excel",
-    ".xlsb": "excel",
-    ".xls": "excel",
-    ".ods": "excel",
-    ".sav": "spss",
-    ".zsav": "spss",
-    ".dta": "stata",
-    ".sas7bdat": "sas",
-    ".xpt": "sas",
-}
-WRITTEN = frozenset(SUFFIXES) - {".xlsm", ".xlsb", ".xls", ".ods", ".zsav", ".sas7bdat", ".xpt"}
-PACKED = (".gz", ".zst")  # behind the suffix of a CSV
-LABELLED: tuple[Kind, ...] = ("spss", "stata", "sas")  # kinds whose codes may have labels
 
 Labels = Mapping[str, Mapping[str, float | str]]  # for columns whose codes are shown as labels: each label's code
 
@@ -105,16 +79,10 @@ class Source:
         return replace(self, frame=changed, **others)
 
 
-def suffix_of(path: Path) -> str:
-    """Return a file's suffix in small letters, `.csv.gz` with both its parts."""
-    last = path.suffix.lower()
-    return Path(path.stem).suffix.lower() + last if last in PACKED else last
-
-
 def kind_of(path: Path) -> Kind:
     """Return the kind of file a suffix names."""
     suffix = suffix_of(path)
-    plain = suffix.removesuffix(".gz").removesuffix(".zst")
+    plain = plain_suffix(suffix)
     kind = SUFFIXES.get(plain)
     if kind is None or (plain != suffix and kind != "csv"):
         raise FileError(
@@ -128,7 +96,7 @@ def check_written(path: Path) -> None:
     """Raise FileError where a file of this suffix is read but not written."""
     kind_of(path)
     suffix = suffix_of(path)
-    if suffix.removesuffix(".gz").removesuffix(".zst") not in WRITTEN:
+    if plain_suffix(suffix) not in WRITTEN:
         raise FileError(
             f"{path.name}: kveil reads files that end in {suffix!r} but does not write them; name the release "
             f"{WRITTEN_INSTEAD[SUFFIXES[suffix]]}."

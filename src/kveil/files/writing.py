@@ -22,8 +22,9 @@ from kveil.errors import FileError
 from kveil.files.compressed import packed
 from kveil.files.dataset import is_dataset
 from kveil.files.reading import parse_table
-from kveil.files.source import PACKED, Labels, check_written, kind_of, suffix_of
+from kveil.files.source import Labels, check_written, kind_of
 from kveil.files.texts import as_texts, fresh, item_texts
+from kveil.suffixes import PACKED, suffix_of
 
 ROWS_PER_GROUP = 131_072  # of a Parquet file, so that its bytes do not depend on how a table lay in memory
 

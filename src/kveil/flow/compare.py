@@ -18,7 +18,7 @@ from kveil.flow.inputs import check_input, check_targets, input_path, read, tabl
 from kveil.kernels.compiling import compile_some
 from kveil.measures import LossFigures
 from kveil.policy.model import Policy
-from kveil.progress import Progress, silent
+from kveil.progress import Compared, Progress, silent
 from kveil.table.decode import decode
 from kveil.table.encode import encode
 from kveil.table.table import Table
@@ -158,6 +158,7 @@ def compare_source(
     for trial in trials(table, able, options, progress, allowance):
         progress(f"verifying {trial.algorithm.name}")
         entries.append(_entry(source, table, trial, tests))
+        progress(Compared(f"compared {trial.algorithm.name}", entries[-1]))
     sign = -1 if policy.loss == "precision" else 1
 
     def order(entry: ComparisonEntry) -> tuple[bool, float]:

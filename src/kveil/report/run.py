@@ -12,7 +12,7 @@ from kveil.report.owner import Owner
 from kveil.table.decode import Release
 from kveil.table.table import Table
 from kveil.verifier import Verdict
-from kveil.verifier.truth import Aligned
+from kveil.verifier.aligned import Aligned
 
 
 @dataclass(frozen=True)

@@ -31,10 +31,16 @@ class Told(Exception):
 
 
 def told_of(error: KveilError) -> dict[str, Any]:
-    """Return an error of kveil's as the page takes it, with the line of the policy where it names one."""
+    """Return an error of kveil's as the page takes it, with the line and the encoding that it names."""
     sentence = str(error)
     line = re.search(r"\bline (\d+)\b", sentence)
-    return {"told": sentence, "kind": type(error).__name__, "line": int(line[1]) if line else None}
+    encoding = re.search(r"\bit looks like ([\w-]+):", sentence)
+    return {
+        "told": sentence,
+        "kind": type(error).__name__,
+        "line": int(line[1]) if line else None,
+        "encoding": encoding[1] if encoding else None,
+    }
 
 
 def defect_of(error: BaseException) -> str:

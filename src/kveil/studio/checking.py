@@ -7,9 +7,10 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from kveil.errors import Refused, Unmeetable
-from kveil.files import Source, read_table
+from kveil.files import Source, with_points
 from kveil.policy.model import Policy
 from kveil.studio.questions import Desk
+from kveil.studio.tables import TableAt
 from kveil.words import count
 
 if TYPE_CHECKING:
@@ -24,25 +25,27 @@ class PolicyDesk(Desk):
     def __init__(self) -> None:
         super().__init__()
         self.encoded: tuple[Source, Any, Table] | None = None
+        self.held: Source | None = None  # the table that was last encoded, its numbers with decimal points
 
-    def _encoded(self, text: str, name: str, folder: str, path: str) -> Table:
+    def _encoded(self, text: str, name: str, folder: str, opened: int) -> Table:
         """Return the table under a policy; where limits of trees alone changed, nothing is encoded again."""
         from kveil.table.encode import encode
 
         policy = Policy.parse(text, name, Path(folder))
         policy.read_hierarchies()
-        source = self._open(path, policy.data.separator, list(policy.attributes))
+        source = self._open(TableAt.of(policy, opened))
         unlimited = _without_limits(policy)
         if self.encoded is not None and self.encoded[0] is source and self.encoded[1] == unlimited:
             table = _bounded(self.encoded[2], policy)
             if table is not None:
                 return table
         self.encoded = None
-        table = encode(source, policy)
+        self.held = with_points(source, policy.numeric, policy.data.missing, policy.data.decimal)
+        table = encode(self.held, policy)
         self.encoded = (source, unlimited, table)
         return table
 
-    def on_never_kept(self, text: str, name: str, folder: str, path: str) -> dict[str, Any]:
+    def on_never_kept(self, text: str, name: str, folder: str, opened: int) -> dict[str, Any]:
         """Return whether the policy can be kept at all: who can never be kept, and which methods can do it."""
         from kveil.algorithms.registry import honouring
         from kveil.flow.check import count_never_kept
@@ -50,13 +53,13 @@ class PolicyDesk(Desk):
         from kveil.policy.components import most_suppressed
 
         started, first = perf_counter() - self.reading, self.encoded is None
-        table = self._encoded(text, name, folder, path)
+        table = self._encoded(text, name, folder, opened)
         if first:  # what comes once for a table says nothing about the next click
             started = perf_counter() - self.reading
-        assert self.source is not None
+        assert self.held is not None
         impossible = []
         try:
-            check_input(self.source, table)
+            check_input(self.held, table)
         except Unmeetable as error:
             impossible.append(str(error))
         out, allowed = count_never_kept(table), most_suppressed(table.policy, table.records)
@@ -81,12 +84,12 @@ class PolicyDesk(Desk):
             "seconds": perf_counter() - self.reading - started,
         }
 
-    def on_limits(self, text: str, name: str, folder: str, path: str) -> dict[str, Any]:
+    def on_limits(self, text: str, name: str, folder: str, opened: int) -> dict[str, Any]:
         """Return what each limit costs: who could be kept without it, and with it one step looser."""
         from kveil.flow.check import check_boundaries
 
         started = perf_counter() - self.reading
-        boundaries = check_boundaries(self._encoded(text, name, folder, path))
+        boundaries = check_boundaries(self._encoded(text, name, folder, opened))
         return {
             "falling": boundaries["falling"],
             "attributes": boundaries["attributes"],
@@ -116,16 +119,17 @@ class PolicyDesk(Desk):
 
     # ------------------------------------------------------------------------------------------ results
 
-    def on_compared(self, text: str, name: str, folder: str, path: str, release: str, owner: str) -> dict[str, Any]:
-        """Return some released rows beside the records they were."""
+    def on_compared(self, text: str, name: str, folder: str, release: str, opened: int) -> dict[str, Any]:
+        """Return some released rows beside the records they were, by the owner's file beside the release."""
+        from kveil.flow.inputs import read_release
         from kveil.report.owner import Owner
 
         policy = Policy.parse(text, name, Path(folder))
         if policy.individual_column is not None:
             return {"columns": [], "rows": []}
-        source = self._open(path, policy.data.separator, list(policy.attributes))
-        shown = read_table(Path(release), policy.data.separator, policy.attributes)
-        rows = Owner.load(owner).rows
+        source = self._open(TableAt.of(policy, opened))
+        shown = read_release(policy, Path(release))
+        rows = Owner.load(Path(release).with_name("owner.json")).rows
         columns = [c for c in policy.quasi_identifiers if c in shown.frame.columns]
         places = [int(i * (len(rows) - 1) / 7) for i in range(8)] if len(rows) > 8 else list(range(len(rows)))
         before = {c: source.texts(c) for c in columns}
@@ -135,11 +139,12 @@ class PolicyDesk(Desk):
 
     def on_public_report(self, text: str, name: str, folder: str, receipt: Any, release: str) -> str:
         """Return the report for everybody: only what the release and the receipt tell anyway."""
+        from kveil.flow.inputs import read_release
         from kveil.report.page import public_page
 
         policy = Policy.parse(text, name, Path(folder))
         policy.read_hierarchies()
-        shown = read_table(Path(release), policy.data.separator, policy.attributes)
+        shown = read_release(policy, Path(release))
         return public_page(policy, receipt, shown)
 
 

@@ -19,15 +19,20 @@ from typing import Any
 from kveil.studio.answers import Told
 
 PATIENCE = 3.0  # seconds between asking a process to end and ending it
+PASSWORD = "PGPASSWORD"  # what PostgreSQL's library reads
 SECRET = re.compile(
     r"TOKEN|SECRET|PASSW|CREDENTIAL|PRIVATE|(?:^|_)(?:API|ACCESS|AUTH|SSH)(?:_|$)|_KEY$|_PWD$", re.IGNORECASE
 )
+MOST_LOSSES = 400  # of one search that are kept
 LINE = 64_000_000  # bytes that one answer of the reader may have
 
 
-def environment(given: Mapping[str, str]) -> dict[str, str]:
-    """Return the surroundings that a child is told: all but what is called a secret, which none of them needs."""
-    return {name: value for name, value in given.items() if not SECRET.search(name)}
+def environment(given: Mapping[str, str], *, server: bool = False) -> dict[str, str]:
+    """Return the surroundings that a child is told: all but what is called a secret.
+
+    Only where the table is on a ``server`` of PostgreSQL is its password among them.
+    """
+    return {name: value for name, value in given.items() if not SECRET.search(name) or (server and name == PASSWORD)}
 
 
 async def _end(process: Process) -> None:
@@ -48,6 +53,8 @@ class Reader:
         self.process: Process | None = None
         self.turn = asyncio.Lock()
         self.number = 0
+        self.server = False  # whether the table is on one, whose password the process then needs
+        self._knows_server = False
 
     async def ask(self, question: str, **given: Any) -> Any:
         """Return the answer to a question; raise Told where it is refused."""
@@ -65,19 +72,21 @@ class Reader:
                     )
         assert answer is not None
         if "refused" in answer:
-            raise Told(
-                answer["refused"]["told"], 422, kind=answer["refused"].get("kind"), line=answer["refused"].get("line")
-            )
+            refused = dict(answer["refused"])
+            raise Told(refused.pop("told"), 422, **refused)
         if "defect" in answer:
             sys.stderr.write(f"kveil: {answer['defect']}\n")
             raise Told(answer["defect"], 500, kind="defect")
         return answer["answer"]
 
     async def _asked(self, question: str, given: dict[str, Any]) -> dict[str, Any] | None:
+        if self._knows_server != self.server:
+            await self.stop()
         if self.process is None or self.process.returncode is not None:
+            self._knows_server = self.server
             self.process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "kveil.studio.reader", stdin=PIPE, stdout=PIPE, start_new_session=True,
-                limit=LINE, env=environment(os.environ),
+                limit=LINE, env=environment(os.environ, server=self.server),
             )  # fmt: skip
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -114,7 +123,8 @@ class Job:
     state: str = "running"  # running | finishing | done | refused | cancelled
     stage: str = "starting"
     done: float = 0.0
-    losses: list[tuple[float, float]] = field(default_factory=list)  # (seconds, share lost)
+    losses: list[tuple[float, float]] = field(default_factory=list)  # (seconds, share lost), of one search
+    compared: list[dict[str, Any]] = field(default_factory=list)  # methods that are done, each with its losses
     told: str = ""
     result: Any = None
     code: int | None = None
@@ -131,6 +141,7 @@ class Job:
             "stage": self.stage,
             "done": self.done,
             "losses": self.losses,
+            "compared": self.compared,
             "told": self.told,
             "result": self.result,
             "code": self.code,
@@ -144,6 +155,7 @@ class Jobs:
 
     def __init__(self, tell: Callable[[Job], None]) -> None:
         self.tell = tell
+        self.server = False  # whether the table is on one, whose password a job then needs
         self.all: dict[int, Job] = {}
         self.tasks: set[asyncio.Task[None]] = set()
 
@@ -161,7 +173,7 @@ class Jobs:
         job.process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "kveil.cli.child", *arguments,
             stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=folder, start_new_session=True, limit=LINE,
-            env=environment(os.environ),
+            env=environment(os.environ, server=self.server),
         )  # fmt: skip
         task = asyncio.create_task(self._follow(job))
         self.tasks.add(task)
@@ -201,13 +213,7 @@ class Jobs:
                     told = json.loads(text)
                 except ValueError:
                     continue
-                job.stage = str(told.get("stage", job.stage))
-                if told.get("done") is not None:
-                    job.done = max(job.done, float(told["done"]))
-                if told.get("loss") is not None:
-                    job.losses.append((monotonic() - job.started, float(told["loss"])))
-                    if len(job.losses) > 400:
-                        del job.losses[1::2]
+                _take_note(job, told)
                 self.tell(job)
             elif text.startswith("kveil: "):
                 job.told = text.removeprefix("kveil: ")
@@ -232,6 +238,20 @@ class Jobs:
             await self.cancel(job)
         for task in list(self.tasks):
             await task
+
+
+def _take_note(job: Job, told: dict[str, Any]) -> None:
+    """Take note of one line that a command tells about its progress."""
+    job.stage = str(told.get("stage", job.stage))
+    if told.get("done") is not None:
+        job.done = max(job.done, float(told["done"]))
+    if told.get("loss") is not None:
+        job.losses.append((monotonic() - job.started, float(told["loss"])))
+        if len(job.losses) > MOST_LOSSES:
+            del job.losses[1::2]
+    if told.get("compared") is not None:
+        job.compared.append({**told["compared"], "losses": job.losses})
+        job.losses = []
 
 
 def _take_away(folder: Path) -> None:

@@ -7,8 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from kveil.studio.answers import Told
+from kveil.suffixes import PACKED, SUFFIXES, WRITTEN, plain_suffix, suffix_of
+from kveil.words import listing
 
-TABLES = (".csv", ".tsv", ".txt", ".data", ".parquet", ".pq", ".arrow", ".feather", ".ipc")
+TABLES = (*SUFFIXES, *(text + packed for text, kind in SUFFIXES.items() if kind == "csv" for packed in PACKED))
+DATABASES = {".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": "sqlite", ".duckdb": "duckdb"}
+PARTS = tuple(suffix for suffix, kind in SUFFIXES.items() if kind == "parquet")
+INSTEAD = {"excel": ".xlsx", "spss": ".sav"}  # of a release whose table's own suffix is never written
 POLICIES = (".yaml", ".yml")
 TREES = (".csv", ".txt", ".tsv")
 
@@ -30,7 +35,7 @@ def listed(root: Path, under: str) -> dict[str, Any]:
     folder = below(root, under)
     if not folder.is_dir():
         raise Told("This is no folder any more; go up and choose another one.", 404)
-    entries = []
+    entries: list[dict[str, Any]] = []
     try:
         children = sorted(folder.iterdir(), key=lambda path: path.name.lower())
     except OSError as error:
@@ -39,14 +44,17 @@ def listed(root: Path, under: str) -> dict[str, Any]:
         try:
             inside = path.resolve().is_relative_to(root) and not path.name.startswith(".")
             kind = _kind(path) if inside else None
-            size = path.stat().st_size if kind in ("policy", "table") else None
+            size = None if kind in (None, "folder") else path.stat().st_size
         except OSError:
             continue
         if kind is not None:
             entries.append({"name": path.name, "path": path.relative_to(root).as_posix(), "kind": kind, "size": size})
     inside_root = folder.relative_to(root).as_posix()
     up = None if folder == root else folder.parent.relative_to(root).as_posix()
-    return {"folder": folder.name, "under": "" if inside_root == "." else inside_root, "up": up, "entries": entries}
+    under = "" if inside_root == "." else inside_root
+    parts = sum(entry["name"].lower().endswith(PARTS) for entry in entries)
+    years = any(entry["kind"] == "folder" and "=" in entry["name"] for entry in entries)  # as Hive and Spark write
+    return {"under": under, "up": up, "entries": entries, "parts": parts, "one_table": parts > 1 or years}
 
 
 def _kind(path: Path) -> str | None:
@@ -55,15 +63,42 @@ def _kind(path: Path) -> str | None:
         return "folder"
     if suffix in POLICIES:
         return "policy"
-    return "table" if suffix in TABLES else None
+    if suffix in DATABASES:
+        return "database"
+    return "table" if is_table(path) else None
+
+
+def is_table(path: Path) -> bool:
+    """Tell whether the name of a file is that of a table."""
+    return suffix_of(path) in TABLES
+
+
+def release_suffix(named: str) -> str:
+    """Return the suffix of a release: that of its table where such files are written, else one near to it."""
+    if "://" in named:
+        return ".csv"
+    suffix = suffix_of(Path(named))
+    plain = plain_suffix(suffix)
+    if plain in WRITTEN and suffix in TABLES:
+        return suffix
+    if plain in SUFFIXES:
+        return INSTEAD.get(SUFFIXES[plain], ".csv")
+    return ".parquet"  # a folder of such files
 
 
 def table_name(given: str) -> str:
     """Return the name a dropped table gets: the last part of what the browser says, without surprises."""
     name = re.sub(r"[^\w. +-]", "_", given.replace("\\", "/").rsplit("/", 1)[-1]).lstrip(".").strip()
-    if Path(name).suffix.lower() not in TABLES or not Path(name).stem:
-        raise Told(f"kveil reads tables that end in {', '.join(TABLES)}; save it as one of these first.")
+    if Path(name).suffix.lower() in DATABASES:
+        raise Told("A database is opened where it lies, not copied; choose it in the list beside.")
+    if not is_table(Path(name)) or not stem_of(name):
+        raise Told(f"kveil reads tables that end in {listing(list(TABLES), 40, 'or')}; save it as one of these first.")
     return name[-120:]
+
+
+def stem_of(name: str) -> str:
+    """Return the name of a table without its suffix."""
+    return name[: len(name) - len(suffix_of(Path(name)))]
 
 
 def fresh_folder(root: Path, stem: str) -> Path:

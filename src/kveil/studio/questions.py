@@ -14,18 +14,19 @@ import polars as pl
 from pydantic import ValidationError
 
 from kveil.errors import DataError, PolicyError
-from kveil.files import Source, read_table
+from kveil.files import Source, numbers_with_commas, with_points
 from kveil.files.without_names import read_headless
-from kveil.policy.attributes import STAR, Attribute, Ranges
+from kveil.policy.attributes import STAR, Attribute, Intervals, Ranges
 from kveil.policy.builders import build_lines
+from kveil.policy.keys import Data
 from kveil.policy.lines import Line
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
 from kveil.policy.wording import policy_error
+from kveil.studio.tables import TableAt, tables_in
 from kveil.suggestion import policy_text, suggest
 from kveil.suggestion.profile import profile
 from kveil.suggestion.roles import hierarchy_for
-from kveil.suggestion.write import relative
 
 MOST_VALUES = 200
 MOST_BINS = 60
@@ -45,43 +46,48 @@ class Desk:
     """Holds one table and answers questions about it; what was asked before is remembered."""
 
     def __init__(self) -> None:
-        self.path: Path | None = None
         self.stamp: tuple[Any, ...] = ()
+        self.separator: str | None = None  # that was asked for
         self.source: Source | None = None
         self.reading = 0.0  # seconds spent on reading tables, which later questions need not do again
-        self.columns: dict[tuple[str, tuple[str, ...]], Column] = {}
+        self.columns: dict[tuple[Any, ...], Column] = {}
 
     # ------------------------------------------------------------------------------------------ the table
 
-    def _open(self, path: str, separator: str | None = None, names: Sequence[str] = ()) -> Source:
-        file = Path(path)
-        try:
-            stat = file.stat()
-        except OSError as error:
-            raise DataError(f"{file.name}: the table cannot be read ({error.strerror}); choose it on File.") from None
-        stamp = (file, stat.st_mtime_ns, stat.st_size, separator)
-        if self.source is None or stamp != self.stamp:
+    def _open(self, table: TableAt) -> Source:
+        """Return a table as it is written; it is read where it is not the one that was asked about before."""
+        stamp, separator = table.stamp(), table.data.separator
+        if self.source is None or stamp != self.stamp or not self._separated_by(separator):
             self.source = None
             self.columns = {}
             started = perf_counter()
-            self.source = read_table(file, separator, names)
+            self.source = table.read()
             self.reading += perf_counter() - started
-            self.stamp, self.path = stamp, file
+            self.stamp, self.separator = stamp, separator
         return self.source
 
-    def _column(self, source: Source, name: str, missing: Sequence[str]) -> Column:
-        known = self.columns.get((name, tuple(missing)))
+    def _separated_by(self, separator: str | None) -> bool:
+        """Tell whether the table was read with a separator: the same one, or the one that was found by itself."""
+        assert self.source is not None
+        found_so = self.separator is None and separator == self.source.separator
+        return separator == self.separator or found_so or self.source.kind != "csv"
+
+    def _column(self, table: TableAt, name: str, *, numbers: bool = False) -> Column:
+        """Return a column's texts; where it is to hold numbers, with decimal points as kveil works with them."""
+        source, data = self._open(table), table.data
+        key = (name, data.missing, data.decimal if numbers else None, numbers)
+        known = self.columns.get(key)
         if known is None:
-            texts = source.texts(name)
-            counts = texts.alias("text").value_counts(name="len")
-            here = counts.filter(pl.col("text").is_not_null() & ~pl.col("text").is_in(list(missing)))
+            held = with_points(source, [name], data.missing, data.decimal) if numbers else source
+            counts = held.texts(name).alias("text").value_counts(name="len")
+            here = counts.filter(pl.col("text").is_not_null() & ~pl.col("text").is_in(list(data.missing)))
             known = Column(here, source.rows - int(here["len"].sum()), source.rows)
-            self.columns[name, tuple(missing)] = known
+            self.columns[key] = known
         return known
 
-    def on_table(self, path: str, separator: str | None, missing: list[str], names: list[str]) -> dict[str, Any]:
+    def on_table(self, table: TableAt) -> dict[str, Any]:
         """Return what a table is, and every column's numbers; no value of it."""
-        source = self._open(path, separator, names)
+        source, missing = self._open(table), list(table.data.missing)
         columns = []
         for name in source.frame.columns:
             try:
@@ -99,20 +105,18 @@ class Desk:
             "columns": columns,
         }
 
-    def on_values(
-        self, path: str, separator: str | None, missing: list[str], column: str, start: int, find: str
-    ) -> dict[str, Any]:
+    def on_values(self, table: TableAt, column: str, start: int, find: str) -> dict[str, Any]:
         """Return values of a column with how often each occurs, most frequent first."""
-        known = self._column(self._open(path, separator), column, missing)
+        known = self._column(table, column)
         counts = known.counts
         if find:
             counts = counts.filter(pl.col("text").str.to_lowercase().str.contains(find.lower(), literal=True))
         shown = counts.sort(["len", "text"], descending=[True, False]).slice(start, MOST_VALUES)
         return {"of": counts.height, "values": [[text[:200], number] for text, number in shown.iter_rows()]}
 
-    def on_bins(self, path: str, separator: str | None, missing: list[str], column: str) -> dict[str, Any]:
+    def on_bins(self, table: TableAt, column: str) -> dict[str, Any]:
         """Return the numbers of a column in equal parts, or none where it has other texts."""
-        known = self._column(self._open(path, separator), column, missing)
+        known = self._column(table, column, numbers=True)
         numbers = known.counts.select(pl.col("text").str.strip_chars().cast(pl.Float64, strict=False), pl.col("len"))
         other = int(numbers.filter(pl.col("text").is_null())["len"].sum())
         numbers = numbers.drop_nulls()
@@ -130,9 +134,9 @@ class Desk:
             bins[at] = number
         return {"numbers": True, "low": low, "high": high, "whole": whole, "width": width, "bins": bins, "other": other}
 
-    def on_sample(self, path: str, separator: str | None, hidden: list[str]) -> dict[str, Any]:
+    def on_sample(self, table: TableAt, hidden: list[str]) -> dict[str, Any]:
         """Return the first records, without the values of hidden columns."""
-        source = self._open(path, separator)
+        source = self._open(table)
         shown = [name for name in source.frame.columns if name not in hidden]
         head = Source(source.name, source.frame.head(5), source.kind, source.separator)
         texts = {name: head.texts(name).to_list() for name in shown}
@@ -144,33 +148,40 @@ class Desk:
 
     # ------------------------------------------------------------------------------------------ suggesting
 
+    def on_tables(self, database: str, system: str) -> list[str]:
+        """Return the tables of a database in a file."""
+        return tables_in(Path(database), system)
+
     def on_suggest(
-        self, path: str, folder: str, stem: str, columns: list[str] | None, skip: int, copy: str | None
+        self, table: TableAt, stem: str, columns: list[str] | None, skip: int, copy: str | None
     ) -> dict[str, Any]:
         """Return a policy for a table, with the files it names; named columns are written into a copy first."""
         if columns is not None and copy is not None:
             from kveil.files import Outputs, write_table
 
-            source = read_headless(Path(path), columns, skip)
+            place = table.place
+            if not isinstance(place, Path):
+                raise DataError("a table of a database has names of columns already; open it as it is.")
+            named = read_headless(place, columns, skip, table.data.encoding)
             with Outputs() as outputs:
-                write_table(source.frame, outputs.open(Path(copy), private=True), Path(copy), source.separator)
+                write_table(named.frame, outputs.open(Path(copy), private=True), Path(copy), named.separator)
                 outputs.commit()
-            path = copy
-        source = self._open(path)
-        suggestion = suggest(source)
-        text, files = policy_text(suggestion, relative(Path(path), Path(folder)), stem, by_role=False)
+            table = TableAt(Data(path=copy), table.folder, tuple(columns), table.opened)
+        source = self._open(table)
+        suggestion = suggest(with_points(source, numbers_with_commas(source.frame), ("",)))
+        text, files = policy_text(suggestion, table.written, stem, by_role=False)
         return {"text": text, "files": files}
 
-    def on_roles(
-        self, path: str, separator: str | None, missing: list[str], names: list[str], role: str
-    ) -> dict[str, Any]:
+    def on_roles(self, table: TableAt, names: list[str], role: str) -> dict[str, Any]:
         """Return suggested steps for columns that get a role which has some."""
         found: dict[str, Any] = {}
         for name in names:
             if role != "quasi-identifier":
                 found[name] = None
                 continue
-            texts = self._open(path, separator).texts(name)
+            source, missing = self._open(table), table.data.missing
+            numbers = numbers_with_commas(source.frame.select(name), missing) if name in source.columns else []
+            texts = with_points(source, numbers, missing, table.data.decimal).texts(name)
             way = hierarchy_for(profile(name, texts, frozenset(missing)))
             if way is None or (way.builder is None and way.lines is None):
                 found[name] = None
@@ -188,13 +199,15 @@ class Desk:
         except ValidationError as error:
             raise policy_error(error, "these steps") from None
 
-    def on_tree(
-        self, path: str, separator: str | None, missing: list[str], column: str, hierarchy: Any, folder: str
-    ) -> dict[str, Any]:
+    def _stepped(self, table: TableAt, column: str, hierarchy: Any) -> Column:
+        """Return a column as its steps read it: as numbers where they are of numbers."""
+        return self._column(table, column, numbers=isinstance(self._spec(hierarchy), (Intervals, Ranges)))
+
+    def on_tree(self, table: TableAt, column: str, hierarchy: Any) -> dict[str, Any]:
         """Return the tree of a column: labels, parents, records below each node, and the values it does not know."""
-        known = self._column(self._open(path, separator), column, missing)
+        known = self._stepped(table, column, hierarchy)
         counts: dict[str, int] = dict(known.counts.iter_rows())
-        lines, unknown, built = self._lines(hierarchy, list(counts), folder, column)
+        lines, unknown, built = self._lines(hierarchy, list(counts), table.folder, column)
         if lines is None:
             return {"ranges": True, "values": len(counts), "records": known.rows, "missing": known.missing}
         labels: dict[str, int] = {}
@@ -226,7 +239,7 @@ class Desk:
         }
 
     def _lines(
-        self, hierarchy: Any, values: list[str], folder: str, column: str
+        self, hierarchy: Any, values: list[str], folder: Path, column: str
     ) -> tuple[Sequence[Line] | None, list[str], bool]:
         spec = self._spec(hierarchy)
         if isinstance(spec, Ranges):
@@ -235,7 +248,7 @@ class Desk:
         policy = Policy.model_validate(
             {"kveil": 1, "attributes": {column: keys}, "privacy": [{"model": "k-anonymity", "k": 1}]}
         )
-        policy._folder = Path(folder)
+        policy._folder = folder
         fixed = policy.fixed_lines(column)
         if fixed is not None:
             leaves = {line[0] for line in fixed.lines}
@@ -243,23 +256,19 @@ class Desk:
         built, unknown = build_lines(spec, values, column)
         return built.lines or ((STAR,),), unknown, True
 
-    def on_lines(
-        self, path: str, separator: str | None, missing: list[str], column: str, hierarchy: Any, folder: str
-    ) -> dict[str, Any]:
+    def on_lines(self, table: TableAt, column: str, hierarchy: Any) -> dict[str, Any]:
         """Return a column's tree as lines, to be written as a file."""
-        known = self._column(self._open(path, separator), column, missing)
-        lines, unknown, _ = self._lines(hierarchy, known.counts["text"].to_list(), folder, column)
+        known = self._stepped(table, column, hierarchy)
+        lines, unknown, _ = self._lines(hierarchy, known.counts["text"].to_list(), table.folder, column)
         if lines is None:
             raise PolicyError("ranges have no tree; choose other steps first.")
         return {"lines": [list(line) for line in lines], "unknown": unknown[:MOST_VALUES]}
 
-    def on_preview(
-        self, path: str, separator: str | None, missing: list[str], column: str, hierarchy: Any, folder: str
-    ) -> dict[str, Any]:
+    def on_preview(self, table: TableAt, column: str, hierarchy: Any) -> dict[str, Any]:
         """Return the ways up of some values and how many records each step's coarsest groups hold; nothing is saved."""
-        known = self._column(self._open(path, separator), column, missing)
+        known = self._stepped(table, column, hierarchy)
         counts: dict[str, int] = dict(known.counts.iter_rows())
-        lines, unknown, _ = self._lines(hierarchy, list(counts), folder, column)
+        lines, unknown, _ = self._lines(hierarchy, list(counts), table.folder, column)
         if lines is None:
             return {"ways": [], "groups": [], "unknown": 0}
         by_leaf = {line[0]: line for line in lines}

@@ -20,12 +20,16 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever a library prints must not stand among the answers
     from kveil.studio.checking import PolicyDesk
+    from kveil.studio.tables import TableAt
 
     desk = PolicyDesk()
     for line in sys.stdin:
         question = json.loads(line)
+        given = question["with"]
         try:
-            answer: dict[str, Any] = {"answer": getattr(desk, f"on_{question['ask']}")(**question["with"])}
+            if "table" in given:
+                given["table"] = TableAt.said(**given["table"])
+            answer: dict[str, Any] = {"answer": getattr(desk, f"on_{question['ask']}")(**given)}
         except KveilError as error:
             answer = {"refused": told_of(error)}
         except MemoryError:

@@ -24,7 +24,12 @@ def releases(project: Project) -> Path:
 
 def release_file(folder: Path) -> Path:
     """Return the released table of a run's folder."""
-    return next(path for path in folder.iterdir() if path.stem == "release")
+    return next(path for path in folder.iterdir() if is_release(path.name))
+
+
+def is_release(name: str) -> bool:
+    """Tell whether a file of a run's folder is the released table, whatever its kind."""
+    return name.split(".")[0] == "release"
 
 
 def command(project: Project, target: str) -> str:
@@ -36,7 +41,7 @@ def files(folder: Path) -> list[dict[str, Any]]:
     """Return the files of a release, each with its size and whether it may be published; links are left out."""
     found = []
     for path in sorted(folder.iterdir()):
-        published = path.stem == "release" or path.name in PUBLISHED
+        published = is_release(path.name) or path.name in PUBLISHED
         if (published or path.name in PRIVATE) and path.is_file() and not path.is_symlink():
             found.append({"name": path.name, "size": path.stat().st_size, "publish": published})
     return found
@@ -49,7 +54,7 @@ def listed(project: Project) -> list[dict[str, Any]]:
     for path in sorted(folder.iterdir(), reverse=True) if folder.is_dir() and not folder.is_symlink() else []:
         names = [file["name"] for file in files(path)] if path.is_dir() and not path.is_symlink() else []
         told = next((name for name in ("account.json", "receipt.json") if name in names), None)
-        release = next((name for name in names if Path(name).stem == "release"), None)
+        release = next((name for name in names if is_release(name)), None)
         if told is None or release is None or len(found) >= MOST_RUNS:
             continue
         with contextlib.suppress(ValueError, OSError):

@@ -17,6 +17,7 @@ from kveil.errors import FileError, KveilError
 from kveil.studio.answers import Told
 from kveil.studio.app import make_app
 from kveil.studio.door import Door
+from kveil.studio.opening import open_path
 from kveil.studio.studio import Studio
 
 
@@ -42,7 +43,7 @@ class _Server(uvicorn.Server):
 
 async def _opened(studio: Studio, given: Path) -> None:
     try:
-        await studio.open(given)
+        await open_path(studio, given)
         studio.tell("hello", studio.state())
     except (Told, KveilError) as error:
         told = error.told if isinstance(error, Told) else str(error)

@@ -16,11 +16,10 @@ from kveil.studio import runs
 from kveil.studio.answers import Told
 from kveil.studio.children import Job, Jobs, Reader
 from kveil.studio.edit import Change, content
-from kveil.studio.files import POLICIES, TABLES, fresh_name
+from kveil.studio.files import release_suffix
 from kveil.studio.project import Project, save
 
 WAIT = 0.15  # seconds after a change before the table is asked
-MOST_POLICY = 5_000_000  # bytes of a policy that is looked at
 SLOW = 3.0  # seconds; a check that takes longer waits for a click
 
 
@@ -38,6 +37,7 @@ class Studio:
         self.check: dict[str, Any] = {"state": "none"}
         self.checking: asyncio.Task[None] | None = None
         self.took = {"never_kept": 0.0, "limits": 0.0}  # seconds that the last check took, without reading the table
+        self.openings = 0  # how often something was opened; a server's table is read again each time
         self.used = monotonic()
         self.catalogue: dict[str, Any] = {}
 
@@ -91,97 +91,41 @@ class Studio:
             raise Told("No table is open yet; choose one on File.", 409)
         return self.project
 
-    async def open_policy(self, path: Path) -> None:
-        """Open a policy."""
-        self.project = Project.opened(path)
+    async def begin(self, project: Project) -> None:
+        """Take up a project, and look at its table."""
+        self.openings += 1
+        self.project = project
         self.table = None
         self.changed()
         await self.look_at_table()
 
-    async def open_table(self, path: Path, columns: list[str] | None = None, skip: int = 0) -> None:
-        """Open a table: the policy beside it that speaks of it, else a new one as kveil suggests it."""
-        known = None if columns else self._policy_for(path)
-        if known is not None:
-            await self.open_policy(known)
-            return
-        folder = path.parent
-        name = fresh_name(folder, "policy.yaml")
-        stem = Path(name).stem
-        copy = None
-        if columns is not None:
-            copy = str(folder / fresh_name(folder, f"{path.stem}-named.csv"))
-        self.tell("working", {"told": f"Looking at the columns of {path.name}…"})
-        found = await self.reader.ask(
-            "suggest", path=str(path), folder=str(folder), stem=stem, columns=columns, skip=skip, copy=copy
-        )
-        for file, text in found["files"].items():
-            if (folder / file).exists():
-                raise Told(f"{file} exists already beside the table; move it away, then open the table again.")
-            save(folder / file, text.encode())
-        save(folder / name, found["text"].encode())
-        self.project = Project.opened(folder / name)
-        self.project.suggested = self.project.noted()
-        self.table = None
-        self.changed()
-        await self.look_at_table()
-
-    def _is_inside(self, path: Path) -> bool:
-        """Tell whether a file is one the page may open: neither hidden nor a link that leads out of the root."""
-        return not path.name.startswith(".") and path.is_file() and path.resolve().is_relative_to(self.root)
-
-    def _policy_for(self, table: Path) -> Path | None:
-        """Return the policy beside a table that names it as its data."""
-        for path in sorted(table.parent.iterdir()):
-            if path.suffix.lower() in POLICIES and self._is_inside(path) and path.stat().st_size < MOST_POLICY:
-                with contextlib.suppress(Exception):
-                    named = (content(path.read_text(encoding="utf-8-sig")).get("data") or {}).get("path")
-                    if named and (path.parent / named).resolve() == table.resolve():
-                        return path
-        return None
-
-    async def open(self, path: Path) -> None:
-        """Open a policy, a table, or a folder that has one."""
-        if path.is_dir():
-            found = [p for p in sorted(path.iterdir()) if p.suffix.lower() in POLICIES and self._is_inside(p)]
-            first = next((p for p in found if p.stem == "policy"), found[0] if len(found) == 1 else None)
-            if first is not None:
-                await self.open_policy(first)
-        elif path.suffix.lower() in POLICIES:
-            await self.open_policy(path)
-        elif path.suffix.lower() in TABLES:
-            await self.open_table(path)
-        else:
-            raise Told("This is neither a policy nor a table that kveil reads; choose another file.")
-
-    def data_path(self) -> Path:
-        """Return the table that the policy names."""
-        project = self.opened()
-        data = content(project.text).get("data")
-        named = data.get("path") if isinstance(data, dict) else None
-        if not named:
+    def data(self) -> dict[str, Any]:
+        """Return what the policy says about its table; say what to do where it names none."""
+        data = content(self.opened().text).get("data")
+        if not isinstance(data, dict) or not data.get("path"):
             raise Told("The policy names no table; choose one on File, or write data.path.", 409)
-        return project.folder / str(named)
+        return data
+
+    def place_table(self, named: str) -> None:
+        """Take note where the table is: only for one on a server are children told its password."""
+        server = named.startswith("postgres")
+        self.reader.server = self.checker.server = self.jobs.server = server
 
     def reading(self) -> dict[str, Any]:
-        """Return how the table is read: where it is, its separator, and what means missing."""
-        data = content(self.opened().text).get("data")
-        data = data if isinstance(data, dict) else {}
-        missing = data.get("missing")
-        separator = data.get("separator")
-        return {
-            "path": str(self.data_path()),
-            "separator": ("\t" if separator == "\\t" else separator) or None,
-            "missing": [text or "" for text in missing] if isinstance(missing, list) and missing else [""],
-        }
+        """Return where the table is and how its texts are read, as the process that holds it asks for it."""
+        project = self.opened()
+        names = list(content(project.text).get("attributes") or {})
+        return {"data": self.data(), "folder": str(project.folder), "names": names, "opened": self.openings}
 
     async def look_at_table(self) -> None:
         """Ask what the table is; the answer, or why there is none, is told to every page."""
+        given: dict[str, Any] | None = None
         try:
             given = self.reading()
-            names = list(content(self.opened().text).get("attributes") or {})
-            self.table = {**await self.reader.ask("table", names=names, **given), "error": None, "given": given}
+            self.table = {**await self.reader.ask("table", table=given), "error": None, "given": given["data"]}
         except Told as error:
-            self.table = {"error": error.told, "columns": [], "rows": 0, "name": "", "given": None}
+            nothing: dict[str, Any] = {"columns": [], "rows": 0, "name": "", "given": given and given["data"]}
+            self.table = {**nothing, "error": error.told, "encoding": error.more.get("encoding")}
         self.tell("table", self.table)
 
     # ------------------------------------------------------------------------------------------ changes
@@ -191,9 +135,11 @@ class Studio:
         project = self.opened()
         self.used = monotonic()
         self.tell("project", {**project.state(), "command": self.command()})
-        if self.table is not None and self.table.get("given") is not None:
+        with contextlib.suppress(Told):
+            self.place_table(str(self.data()["path"]))
+        if self.table is not None:
             with contextlib.suppress(Told):
-                if self.reading() != self.table["given"]:
+                if self.data() != self.table["given"]:
                     self._later(self.look_at_table())
         self.ask_check()
 
@@ -250,7 +196,7 @@ class Studio:
             text=project.text,
             name=project.path.name,
             folder=str(project.folder),
-            path=str(self.data_path()),
+            opened=self.openings,
         )
         self.took[question] = answer["seconds" if question == "never_kept" else "seconds_of_limits"]
         return answer
@@ -263,9 +209,7 @@ class Studio:
 
     def _suffix(self) -> str:
         with contextlib.suppress(Told):
-            suffix = self.data_path().suffix.lower()
-            if suffix in TABLES:
-                return suffix
+            return release_suffix(str(self.data()["path"]))
         return ".csv"
 
     async def run(self) -> Job:
@@ -273,7 +217,7 @@ class Studio:
         project = self.opened()
         if any(job.kind == "run" for job in self.jobs.running):
             raise Told("A release is being made; finish or cancel it first.", 409)
-        self.data_path()
+        self.data()
         name = datetime.now().strftime("%Y-%m-%d %H.%M.%S")
         folder = runs.releases(project) / name
         try:
@@ -295,7 +239,7 @@ class Studio:
         project = self.opened()
         folder = runs.run_folder(project, run)
         arguments = [
-            "attack", project.path.name, "--original", str(self.data_path()), "--json",
+            "attack", project.path.name, "--original", str(self.data()["path"]), "--json",
             "--release", str(runs.release_file(folder)), "--owner", str(folder / "owner.json"),
         ]  # fmt: skip
         return await self.jobs.start("attack", arguments, project.folder, about=run)

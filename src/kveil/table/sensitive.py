@@ -226,12 +226,7 @@ def unknown_values(column: Coded, unknown: list[str], policy: Policy, name: str,
     spec = policy.attributes[name].hierarchy
     remedy = "add them to the hierarchy"
     if isinstance(spec, (Intervals, Ranges)):
-        low, high = (spec.from_, spec.to) if isinstance(spec, Intervals) else spec.within
-        numbers = [parse_number(text) for text in unknown]
-        above = all(number is not None and number > high for number in numbers)
-        below = all(number is not None and number < low for number in numbers)
-        change = "raise its end" if above else "lower its start" if below else "widen it or correct them"
-        remedy = f"it takes numbers from {show_number(low)} to {show_number(high)}, so {change}"
+        remedy = _other_ends(spec, unknown)
     records = column.count(set(unknown))
     shown = [repr(value if len(value) <= 40 else value[:37] + "...") for value in sorted(unknown)[:3]]
     more = f" and {len(unknown) - 3:,} more" if len(unknown) > 3 else ""
@@ -240,6 +235,30 @@ def unknown_values(column: Coded, unknown: list[str], policy: Policy, name: str,
         f"({listing(shown)}{more}) in {count(records, 'record')}; {remedy}, or list texts that mean missing under "
         "data.missing."
     )
+
+
+def _other_ends(spec: Intervals | Ranges, unknown: list[str]) -> str:
+    """Return which numbers a scale takes, and how it would take those that it does not know."""
+    numbers = [parse_number(text) for text in unknown]
+    if isinstance(spec, Ranges):
+        low, high = spec.within
+        raised, lowered, widened = "raise the end of `within`", "lower the start of `within`", "widen `within`"
+    else:
+        low, high = spec.from_, spec.to
+        raised, lowered = "raise `to` or write `open: above`", "lower `from` or write `open: below`"
+        widened = "widen it or write `open: both`"
+    floor = "" if isinstance(spec, Intervals) and spec.open_below else f" from {show_number(low)}"
+    ceiling = "" if isinstance(spec, Intervals) and spec.open_above else f" to {show_number(high)}"
+    known = [number for number in numbers if number is not None]
+    if all(parse_number(text.replace(",", ".")) is not None for text in unknown) and not known:
+        change = 'correct them, or write `decimal: ","` under data'
+    elif len(known) < len(numbers):
+        change = "correct them"
+    elif min(known) >= high:  # half-open intervals leave their end out
+        change = raised
+    else:
+        change = lowered if max(known) < low else widened
+    return f"it takes numbers{floor}{ceiling}, so {change}"
 
 
 def row_pairs(

@@ -143,7 +143,7 @@ def _heights(spec: Hierarchy | None, line_of: dict[str | None, Line]) -> dict[st
             for level, width in enumerate(spec.widths):
                 low, high = scale.bounds(number or Decimal(0), width)
                 height[scale.label(low, high)] = scale.height(low, level)
-        height[STAR] = max(height.get(STAR, 0), 1 + scale.height(spec.from_, len(spec.widths) - 1))
+        height[STAR] = max(height.get(STAR, 0), scale.tallest)
     return height
 
 

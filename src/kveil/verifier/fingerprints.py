@@ -30,19 +30,17 @@ class Coverage:
     unfounded: int
 
 
-def cover(
-    policy: Policy, name: str, before: pl.DataFrame, after: pl.DataFrame, places: Longs, starred: pl.Series
-) -> Coverage:
+def cover(policy: Policy, name: str, before: Rows, after: Rows, places: Longs) -> Coverage:
     """Compare people's generalized items with those they had; a starred person's are not compared.
 
     ``places`` gives each released row's original row. Works on numbers for labels: O(items · height).
     """
-    labels, shown = _coded(after[ITEM])
-    values, had = _coded(before[ITEM])
-    row_before = before[ROW].to_numpy()
+    labels, shown = _coded(after.items[name][ITEM])
+    values, had = _coded(before.items[name][ITEM])
+    row_before = before.items[name][ROW].to_numpy()
     kept = np.zeros(int(row_before.max(initial=-1)) + 1, dtype=bool)
-    kept[places[~starred.to_numpy()]] = True
-    row_after = places[after[ROW].to_numpy()]
+    kept[places[~after.starred.to_numpy()]] = True
+    row_after = places[after.items[name][ROW].to_numpy()]
     keep_after = kept[row_after]
     width = len(labels)
     key = np.sort(row_after[keep_after] * width + shown[keep_after])
@@ -62,7 +60,8 @@ def cover(
         hit[hit] = key[place[hit]] == wanted[hit]
         covered[asked[hit]] = True
         founded[place[hit]] = True
-    return Coverage(int((~covered).sum()), int((~founded).sum()))
+    times = _times(before)
+    return Coverage(int(times[row_before[~covered]].sum()), int(times[key[~founded] // max(width, 1)].sum()))
 
 
 def _coded(items: pl.Series) -> tuple[list[str | None], Longs]:
@@ -126,6 +125,20 @@ def _same_sets(sets: _ItemSets) -> Longs:
     return place
 
 
+def _times(rows: Rows) -> Longs:
+    """Return how many persons each row stands for."""
+    return np.ones(rows.height, dtype=np.int64) if rows.times is None else rows.times
+
+
+def _tallied(numbers: Longs, times: Longs) -> tuple[Longs, Longs, Longs]:
+    """Return the different numbers, everybody's place among them, and how many persons have each."""
+    different, place = np.unique(numbers, return_inverse=True)
+    place = place.reshape(-1).astype(np.int64)
+    people = np.zeros(len(different), dtype=np.int64)
+    np.add.at(people, place, times)
+    return different, place, people
+
+
 def _classes(rows: Rows, attributes: tuple[str, ...]) -> tuple[Longs, int]:
     """Return every row's class of equal texts, and how many classes there are."""
     if not attributes:
@@ -155,12 +168,10 @@ def check_kl(model: KLDiversity, policy: Policy, rows: Rows, taking_part: Bools)
     The set of somebody who has no item is a fingerprint like any other.
     """
     place = _same_sets(_sets(rows, sensitive_of(model), missing=True))[taking_part]
-    of_class = _classes(rows, policy.attributes_of(model))[0][taking_part]
-    _, bucket, shared = np.unique(place, return_inverse=True, return_counts=True)
-    classes, of_class, size = np.unique(of_class, return_inverse=True, return_counts=True)
-    pairs, together = np.unique(
-        of_class.reshape(-1).astype(np.int64) * max(len(shared), 1) + bucket.reshape(-1), return_counts=True
-    )
+    times = _times(rows)[taking_part]
+    _, bucket, shared = _tallied(place, times)
+    classes, of_class, size = _tallied(_classes(rows, policy.attributes_of(model))[0][taking_part], times)
+    pairs, _, together = _tallied(of_class * max(len(shared), 1) + bucket, times)
     most = np.zeros(len(classes), dtype=np.int64)
     np.maximum.at(most, pairs // max(len(shared), 1), together)
     bad = above(most, 1 / Fraction(str(model.l)), size)
@@ -189,8 +200,9 @@ def check_kl(model: KLDiversity, policy: Policy, rows: Rows, taking_part: Bools)
 def one_set_is_too_frequent(model: KLDiversity, rows: Rows, taking_part: Bools) -> bool:
     """Tell whether one fingerprint has more than 1/l of some people, taken as one class."""
     place = _same_sets(_sets(rows, sensitive_of(model), missing=True))[taking_part]
-    most = np.array([np.bincount(place).max(initial=0)], dtype=np.int64)
-    return bool(above(most, 1 / Fraction(str(model.l)), np.array([len(place)], dtype=np.int64))[0])
+    times = _times(rows)[taking_part]
+    most = np.array([_tallied(place, times)[2].max(initial=0)], dtype=np.int64)
+    return bool(above(most, 1 / Fraction(str(model.l)), np.array([times.sum()], dtype=np.int64))[0])
 
 
 def check_kkm(model: KKmAnonymity, policy: Policy, rows: Rows, taking_part: Bools) -> Figures:
@@ -199,13 +211,14 @@ def check_kkm(model: KKmAnonymity, policy: Policy, rows: Rows, taking_part: Bool
     place = _same_sets(sets)[taking_part]
     of_class = _classes(rows, policy.attributes_of(model))[0][taking_part]
     who = np.flatnonzero(taking_part)
-    _, of_class, size = np.unique(of_class, return_inverse=True, return_counts=True)
+    times = _times(rows)[taking_part]
+    _, of_class, size = _tallied(of_class, times)
     # People of one class with the same set count together.
     width = int(place.max(initial=0)) + 1
-    _, first, times = np.unique(
-        of_class.reshape(-1).astype(np.int64) * width + place, return_index=True, return_counts=True
-    )
-    least, rare, where = _least_shared(sets, who[first], of_class.reshape(-1)[first], times, model.m, model.k)
+    different, alike, people = _tallied(of_class * width + place, times)
+    first = np.zeros(len(different), dtype=np.int64)
+    first[alike[::-1]] = np.arange(len(alike))[::-1]
+    least, rare, where = _least_shared(sets, who[first], of_class[first], people, model.m, model.k)
     small = size < model.k
     findings = []
     asked = f"k-km-anonymity (k {model.k}, m {model.m}) of {', '.join(sensitive_of(model))}"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
+from kveil.arrays import Longs
 from kveil.errors import PolicyError
 from kveil.files import Source, as_texts, exact_values, item_texts
 from kveil.files.texts import has_exact_values
@@ -18,8 +19,8 @@ from kveil.policy.builders import IntervalScale, build_lines
 from kveil.policy.lines import Line, in_preorder
 from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number, parse_span, show_span
-from kveil.verifier.rows import INDIVIDUAL, ROW, Rows
-from kveil.verifier.truth import Aligned
+from kveil.verifier.aligned import VALUE, BesideOriginal
+from kveil.verifier.rows import INDIVIDUAL, ROW, TIMES, CountedSource, Rows
 from kveil.words import count
 
 ITEMS_ONCE = "each item once, in the order of its hierarchy"
@@ -35,37 +36,37 @@ class Form:
     warnings: list[str] = field(default_factory=list)
 
 
-def check_form(release: Source, rows: Rows, policy: Policy, aligned: Aligned | None) -> Form:
+def check_form(release: Source, rows: Rows, policy: Policy, aligned: BesideOriginal | None) -> Form:
     """Check that every cell of a release is in its one form."""
     form = Form()
     for name in policy.quasi_identifiers:
-        form.findings += _missing_texts(release, policy, name)
+        form.findings += _missing_texts(release, rows, policy, name)
         spec = policy.attributes[name].hierarchy
         if not isinstance(spec, (Intervals, Ranges)):
             continue
         labels = set(rows.labels(name)) - {STAR, policy.data.missing[0]}
         if isinstance(spec, Ranges):
-            form.findings += _spans(name, spec, rows.texts[name], labels)
+            form.findings += _spans(name, spec, rows, labels)
         else:
             form.findings += _notations(name, spec, labels)
     if rows.persons and policy.release.shape == "sets":
         for name in policy.with_role("sensitive"):
-            form.findings += _sets(release, policy, name, aligned)
+            form.findings += _sets(release, rows, policy, name, aligned)
     elif rows.persons:
         form.findings += _numbering(release, rows)
         form.findings += _constant(release, rows, policy)
         form.findings += _order_of_rows(release, rows, policy, aligned)
     for name in policy.released:
-        _precision(release, policy, name, None if aligned is None else aligned.original, form)
+        _precision(_cells_of(release, rows, name), policy, name, aligned, form)
     return form
 
 
-def _missing_texts(release: Source, policy: Policy, name: str) -> list[str]:
+def _missing_texts(release: Source, rows: Rows, policy: Policy, name: str) -> list[str]:
     """Return a finding where missing is written in more than one way, or in another than the policy's first."""
     texts = release.texts(name)
     others = [text for text in policy.data.missing[1:] if text != STAR]
-    written = int(texts.is_in(others).sum()) if others else 0
-    absent = texts.null_count()
+    written = rows.count(texts.is_in(others).fill_null(value=False)) if others else 0
+    absent = rows.count(texts.is_null())
     if absent and (written or (texts == policy.data.missing[0]).any()):
         written += absent
     if not written:
@@ -76,13 +77,13 @@ def _missing_texts(release: Source, policy: Policy, name: str) -> list[str]:
     ]
 
 
-def _spans(name: str, spec: Ranges, texts: pl.Series, labels: set[str]) -> list[str]:
+def _spans(name: str, spec: Ranges, rows: Rows, labels: set[str]) -> list[str]:
     """Return findings about spans that are not written as kveil writes them, or not rounded as the policy asks."""
     spans = {label: span for label in labels if (span := parse_span(label)) is not None}
     odd = [label for label, span in spans.items() if show_span(*span) != label]
     findings = []
     if odd:
-        findings.append(f"{name} writes spans in another way than `low-high` in {_cells(texts, odd)}.")
+        findings.append(f"{name} writes spans in another way than `low-high` in {_cells_with(rows, name, odd)}.")
     step = spec.round
     if step is not None:
         rough = [
@@ -91,12 +92,12 @@ def _spans(name: str, spec: Ranges, texts: pl.Series, labels: set[str]) -> list[
             if low != high and (EXACT.remainder(low, step) or EXACT.remainder(high, step))
         ]
         if rough:
-            findings.append(f"{name} shows bounds that are no multiples of {step} in {_cells(texts, rough)}.")
+            findings.append(f"{name} shows bounds that are no multiples of {step} in {_cells_with(rows, name, rough)}.")
     return findings
 
 
-def _cells(texts: pl.Series, labels: list[str]) -> str:
-    return count(int(texts.is_in(labels).sum()), "cell")
+def _cells_with(rows: Rows, name: str, labels: list[str]) -> str:
+    return count(rows.count(rows.texts[name].is_in(labels)), "cell")
 
 
 def _notations(name: str, spec: Intervals, labels: set[str]) -> list[str]:
@@ -111,7 +112,7 @@ def _notations(name: str, spec: Intervals, labels: set[str]) -> list[str]:
 # ---------------------------------------------------------------------------------------------- sets of items
 
 
-def _sets(release: Source, policy: Policy, name: str, aligned: Aligned | None) -> list[str]:
+def _sets(release: Source, rows: Rows, policy: Policy, name: str, aligned: BesideOriginal | None) -> list[str]:
     """Return a finding about sets of items that are not in their one form."""
     column = release.column(name)
     shown = policy.data.missing[0]
@@ -135,8 +136,8 @@ def _sets(release: Source, policy: Policy, name: str, aligned: Aligned | None) -
     again = (at <= at.shift(1)) & (pl.col(ROW) == pl.col(ROW).shift(1))
     barred = pl.col("item").is_null() | pl.col("item").is_in(missing)
     wrong = laid.select(ROW, (barred | again).fill_null(value=False).alias("odd"))
-    rows = wrong.filter(pl.col("odd"))[ROW].unique()
-    number = int((odd | pl.Series(np.isin(np.arange(len(lists)), rows.to_numpy()))).sum())
+    others = wrong.filter(pl.col("odd"))[ROW].unique()
+    number = rows.count((odd | pl.Series(np.isin(np.arange(len(lists)), others.to_numpy()))).fill_null(value=False))
     return [f"{name} shows {count(number, 'set')} in another form than {SETS}."] if number else []
 
 
@@ -148,7 +149,7 @@ def _built(spec: Hierarchy, values: list[str]) -> tuple[Line, ...]:
         return ()
 
 
-def _places(policy: Policy, name: str, items: list[str], aligned: Aligned | None) -> dict[str, int]:
+def _places(policy: Policy, name: str, items: list[str], aligned: BesideOriginal | None) -> dict[str, int]:
     """Return the place of every shown item in the order of its hierarchy, children after their parents.
 
     Without a hierarchy numbers stand by size and texts by code point. A tree that is built over values is one over
@@ -194,7 +195,7 @@ def _numbering(release: Source, rows: Rows) -> list[str]:
     ]
 
 
-def _order_of_rows(release: Source, rows: Rows, policy: Policy, aligned: Aligned | None) -> list[str]:
+def _order_of_rows(release: Source, rows: Rows, policy: Policy, aligned: BesideOriginal | None) -> list[str]:
     """Return a finding where the rows of a person stand in an order that tells something, or an item is repeated.
 
     One sensitive attribute: each item once, in the order of its hierarchy. Several: records by the cells of the first
@@ -240,23 +241,23 @@ def _constant(release: Source, rows: Rows, policy: Policy) -> list[str]:
 # ---------------------------------------------------------------------------------------------- typed columns
 
 
-def _precision(release: Source, policy: Policy, name: str, original: Source | None, form: Form) -> None:
+def _precision(cells: _TypedCells, policy: Policy, name: str, aligned: BesideOriginal | None, form: Form) -> None:
     """Tell of cells of a typed column that hold more than their texts show: nanoseconds, or a minus before 0.
 
     With the original, the cells of records are compared with their own; see `truth`.
     """
-    column = _laid(release.column(name))
-    hidden = int(below_text(column).sum())
+    column = cells.values
+    hidden = cells.count(below_text(column))
     if not hidden:
         return
     told = more_than_text(name, hidden)
     role = policy.attributes[name].role
     if role == "quasi-identifier":
         form.findings.append(f"{told}; write them as texts.")
-    elif original is None:
+    elif aligned is None:
         form.warnings.append(f"{told}; only the original says whether that is its own.")
     elif role == "sensitive" and policy.individual_column is not None:
-        before = original.column(name)
+        before = aligned.original_cells(name)
         shown = pl.DataFrame({"text": as_texts(column), "value": exact_values(column)}).unique()
         own = (
             before.dtype == column.dtype
@@ -266,8 +267,26 @@ def _precision(release: Source, policy: Policy, name: str, original: Source | No
             form.findings.append(f"{told}, which the original does not have.")
 
 
-def _laid(column: pl.Series) -> pl.Series:
-    return column.explode(empty_as_null=True) if column.dtype == pl.List else column
+@dataclass(frozen=True)
+class _TypedCells:
+    """A column's cells, items of sets one by one, with how many there are of each where equal ones count together."""
+
+    values: pl.Series
+    times: Longs | None
+
+    def count(self, chosen: pl.Series) -> int:
+        return int(chosen.sum()) if self.times is None else int(self.times[chosen.to_numpy()].sum())
+
+
+def _cells_of(release: Source, rows: Rows, name: str) -> _TypedCells:
+    if isinstance(release, CountedSource) and name in release.apart:
+        values = release.apart[name].values
+        return _TypedCells(values[VALUE], values[TIMES].to_numpy())
+    column = release.column(name)
+    if column.dtype != pl.List:
+        return _TypedCells(column, rows.times)
+    laid = pl.DataFrame({ROW: np.arange(len(column)), "item": column}).explode("item", empty_as_null=True)
+    return _TypedCells(laid["item"], None if rows.times is None else rows.times[laid[ROW].to_numpy()])
 
 
 def more_than_text(name: str, cells: int) -> str:

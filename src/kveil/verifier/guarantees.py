@@ -77,14 +77,12 @@ def check_model(model: PrivacyModel, policy: Policy, rows: Rows, taking_part: pl
         return as_guarantee(model, attributes, figures.worst, figures.groups, figures.extra, not figures.findings), (
             figures.findings
         )
-    texts = rows.texts.select(attributes)
     if isinstance(model, KAnonymity):
-        everyone = taking_part.all()
-        groups = rows.groups(attributes) if everyone else texts.filter(taking_part).group_by(attributes).len(SIZE)
+        groups = rows.groups(attributes) if taking_part.all() else _groups_of(rows, attributes, taking_part)
         sizes = groups[SIZE].cast(pl.Int64).to_numpy()
         judgement = Judgement(sizes < model.k, int(sizes.min()) if len(sizes) else None)
     else:
-        sizes, histogram = _histogram(texts, attributes, rows.items[model.sensitive], taking_part)
+        sizes, histogram = _histogram(rows, attributes, rows.items[model.sensitive], taking_part)
         judgement = judge(model, policy, sizes, histogram)
     broken = judgement.broken
     guarantee = as_guarantee(model, attributes, judgement.worst, len(sizes), judgement.extra, not broken.any())
@@ -98,7 +96,7 @@ def check_model(model: PrivacyModel, policy: Policy, rows: Rows, taking_part: pl
 
 def holds_as_one_group(model: PrivacyModel, policy: Policy, rows: Rows, group: pl.Series, everyone: pl.Series) -> bool:
     """Tell whether some rows, taken as one group among everyone who takes part, satisfy a model."""
-    sizes = np.array([int(group.sum())], dtype=np.int64)
+    sizes = np.array([rows.count(group)], dtype=np.int64)
     if isinstance(model, (KLDiversity, KKmAnonymity)):
         return not check_model(model, policy, rows, group)[1]
     if isinstance(model, KAnonymity):
@@ -107,7 +105,7 @@ def holds_as_one_group(model: PrivacyModel, policy: Policy, rows: Rows, group: p
 
     def counted(part: pl.Series) -> pl.DataFrame:
         inside = items.filter(part.gather(items[ROW]))
-        return in_one_order(inside.group_by(GROUP, ITEM).len(COUNT))
+        return in_one_order(rows.tally(inside, [GROUP, ITEM], COUNT, inside[ROW].to_numpy()))
 
     return not judge(model, policy, sizes, counted(group), counted(everyone)).broken.any()
 
@@ -134,15 +132,22 @@ def _round(worst: Any) -> str:
     return "unbounded" if worst is None else f"{worst:.6g}"
 
 
+def _groups_of(rows: Rows, attributes: tuple[str, ...], taking_part: pl.Series) -> pl.DataFrame:
+    """Return the groups of some rows, with how many records or persons each has."""
+    texts = rows.texts.select(attributes).filter(taking_part)
+    return rows.tally(texts, attributes, SIZE, np.flatnonzero(taking_part.to_numpy()))
+
+
 def _histogram(
-    texts: pl.DataFrame, attributes: tuple[str, ...], items: pl.DataFrame, taking_part: pl.Series
+    rows: Rows, attributes: tuple[str, ...], items: pl.DataFrame, taking_part: pl.Series
 ) -> tuple[Longs, pl.DataFrame]:
-    """Return the groups' sizes, and how many rows of each group have each item."""
-    rows = texts.with_columns(pl.Series(ROW, np.arange(texts.height, dtype=np.int64))).filter(taking_part)
-    groups = rows.group_by(attributes).len(COUNT).with_row_index(GROUP)
-    numbered = rows.join(groups.select(*attributes, GROUP), on=list(attributes), how="left", nulls_equal=True)
-    counted = numbered.select(ROW, GROUP).join(items, on=ROW, how="inner").group_by(GROUP, ITEM).len(COUNT)
-    return groups[COUNT].cast(pl.Int64).to_numpy(), in_one_order(counted)
+    """Return the groups' sizes, and how many records or persons of each group have each item."""
+    groups = _groups_of(rows, attributes, taking_part).with_row_index(GROUP)
+    texts = rows.texts.select(attributes).with_columns(pl.Series(ROW, np.arange(rows.height, dtype=np.int64)))
+    numbered = texts.filter(taking_part).join(groups.drop(SIZE), on=list(attributes), how="left", nulls_equal=True)
+    laid = numbered.select(ROW, GROUP).join(items, on=ROW, how="inner")
+    counted = rows.tally(laid, [GROUP, ITEM], COUNT, laid[ROW].to_numpy())
+    return groups[SIZE].cast(pl.Int64).to_numpy(), in_one_order(counted)
 
 
 def in_one_order(counted: pl.DataFrame) -> pl.DataFrame:

@@ -11,7 +11,7 @@ import polars as pl
 from kveil.files import Source
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
-from kveil.verifier.rows import Rows
+from kveil.verifier.rows import Rows, stars_apart
 from kveil.verifier.stars import Suppressed, any_of, protected_in, shows_star
 from kveil.words import count
 
@@ -34,24 +34,24 @@ def hidden_values(policy: Policy, release: Source, rows: Rows, suppressed: Suppr
     if rows.persons:
         return Hidden()
     protected = [protected_in(policy, part) for part in suppressed.parts]
-    findings = _astray(protected, suppressed, rows.height)
+    findings = _astray(protected, suppressed, rows)
     hidden: dict[str, pl.Series] = {}
     for name in policy.with_role("sensitive"):
         where = [gone for names, gone in zip(protected, suppressed.rows, strict=True) if name in names]
         hidden[name] = any_of(where) if where else suppressed.anywhere
         star = shows_star(release, rows, name)
-        shown = int((hidden[name] & ~star).sum())
+        shown = rows.count(hidden[name] & ~star)
         if shown:
             findings.append(f"{name} shows the value of {count(shown, 'record')} suppressed and shown as `*`.")
-        elsewhere = int((star & ~hidden[name]).sum())
+        elsewhere = rows.count(star & ~hidden[name]) + stars_apart(release, name)
         if elsewhere and STAR not in policy.data.missing:
             findings.append(f"{name} shows `*` for {count(elsewhere, 'record')} not suppressed.")
     return Hidden(hidden, tuple(findings))
 
 
-def _astray(protected: list[set[str]], suppressed: Suppressed, height: int) -> list[str]:
+def _astray(protected: list[set[str]], suppressed: Suppressed, rows: Rows) -> list[str]:
     """Return a finding where rows are suppressed in one component and not in another that protects the same."""
-    astray = pl.Series(np.zeros(height, dtype=bool))
+    astray = pl.Series(np.zeros(rows.height, dtype=bool))
     for names, gone in zip(protected, suppressed.rows, strict=True):
         for others, also in zip(protected, suppressed.rows, strict=True):
             if names & others:
@@ -59,6 +59,6 @@ def _astray(protected: list[set[str]], suppressed: Suppressed, height: int) -> l
     if not astray.any():
         return []
     return [
-        f"{count(int(astray.sum()), 'record')} suppressed in one component, but not in another one that protects the "
+        f"{count(rows.count(astray), 'record')} suppressed in one component, but not in another one that protects the "
         "same sensitive attribute."
     ]

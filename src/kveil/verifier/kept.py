@@ -8,16 +8,17 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Longs
-from kveil.files import Source, exact_values
+from kveil.files import Source, as_texts, exact_values
 from kveil.policy.model import Policy
+from kveil.verifier.aligned import Aligned, BesideOriginal, KeptCells
 from kveil.verifier.fingerprints import Coverage, cover
 from kveil.verifier.form import below_text, more_than_text
-from kveil.verifier.rows import ITEM, ROW
-from kveil.verifier.truth import Aligned, Differences
+from kveil.verifier.rows import ITEM, ROW, Rows
+from kveil.verifier.truth import Differences
 from kveil.words import count, listing
 
 
-def compare_kept(aligned: Aligned, policy: Policy, must_be_star: Mapping[str, pl.Series]) -> Differences:
+def compare_kept(aligned: BesideOriginal, policy: Policy, must_be_star: Mapping[str, pl.Series]) -> Differences:
     """Compare the cells that must be as they were, and the items that must be covered by what is shown.
 
     ``must_be_star`` are, per sensitive attribute, the rows that show `*` instead of their value.
@@ -26,6 +27,7 @@ def compare_kept(aligned: Aligned, policy: Policy, must_be_star: Mapping[str, pl
     findings: list[str] = []
     untrue = changed = 0
     if policy.shows_records:
+        assert isinstance(aligned, Aligned), "whole records are compared row by row"
         names = policy.with_role("sensitive")
         changed = _differing_records(aligned, names, policy.data.missing[0])
         if changed:
@@ -35,16 +37,16 @@ def compare_kept(aligned: Aligned, policy: Policy, must_be_star: Mapping[str, pl
         if role == "quasi-identifier" or (role == "sensitive" and policy.shows_records):
             continue
         if name in policy.generalized:
-            coverage = cover(policy, name, before.items[name], rows.items[name], places, rows.starred)
+            coverage = cover(policy, name, before, rows, places)
             findings += _coverage(name, coverage)
             untrue += coverage.uncovered + coverage.unfounded
             continue
         if role == "sensitive" and rows.persons:
-            differing = _differing_items(before.items[name], rows.items[name], places, rows.starred)
+            differing = _differing_items(before, rows, name, places)
         else:
-            differs = _differing_cells(aligned, name, policy.data.missing[0])
-            differing = int((differs & ~must_be_star[name]).sum() if name in must_be_star else differs.sum())
-            hidden = _differing_below_text(aligned, name)
+            cells = aligned.kept(policy, name)
+            differing = _differing_cells(cells, policy.data.missing[0], must_be_star.get(name))
+            hidden = _differing_below_text(cells)
             if hidden:
                 findings.append(f"{more_than_text(name, hidden)}, which the original does not have.")
                 changed += hidden
@@ -54,29 +56,32 @@ def compare_kept(aligned: Aligned, policy: Policy, must_be_star: Mapping[str, pl
     return Differences(untrue, 0, changed, (), findings)
 
 
-def _differing_cells(aligned: Aligned, name: str, absent: str) -> pl.Series:
-    """Return the rows whose cell is not the original's; no value and the text ``absent`` are both missing.
+def _differing_cells(cells: KeptCells, absent: str, must_be_star: pl.Series | None) -> int:
+    """Return how many cells are not the original's; no value and the text ``absent`` are both missing.
 
-    A column that has both of these must have each where the original has it.
+    A column that has both of these must have each where the original has it. Rows that show `*` instead are not asked.
     """
-    was = aligned.original.texts(name).gather(aligned.before.source[aligned.places])
-    shown = aligned.release.texts(name).gather(aligned.rows.source)
+    was, shown = as_texts(cells.was), as_texts(cells.shown)
     differs = shown.fill_null(absent) != was.fill_null(absent)
-    if shown.null_count() and (shown == absent).any():
+    two_ways = cells.two_ways
+    if two_ways is None:
+        two_ways = bool(shown.null_count() and (shown == absent).any())
+    if two_ways:
         differs |= shown.is_null() != was.is_null()
-    return differs
+    if must_be_star is not None and must_be_star.any():
+        instead = must_be_star.to_numpy()[cells.rows] & (cells.rows >= 0)
+        differs &= ~pl.Series(instead)
+    return cells.count(differs)
 
 
-def _differing_below_text(aligned: Aligned, name: str) -> int:
+def _differing_below_text(cells: KeptCells) -> int:
     """Return how many cells hold more than their texts show, and not what the original's cell holds."""
-    shown = aligned.release.column(name).gather(aligned.rows.source)
-    hidden = below_text(shown)
+    hidden = below_text(cells.shown)
     if not hidden.any():
         return 0
-    was = aligned.original.column(name).gather(aligned.before.source[aligned.places])
-    if was.dtype == shown.dtype:
-        hidden &= exact_values(shown).ne_missing(exact_values(was))
-    return int(hidden.sum())
+    if cells.was.dtype == cells.shown.dtype:
+        hidden &= exact_values(cells.shown).ne_missing(exact_values(cells.was))
+    return cells.count(hidden)
 
 
 def _coverage(name: str, coverage: Coverage) -> list[str]:
@@ -114,10 +119,14 @@ def _cells_of_records(source: Source, names: list[str], typed: list[str], absent
     return pl.DataFrame({ROW: rows, **texts, **exact}).filter(pl.col(ROW) >= 0)
 
 
-def _differing_items(before: pl.DataFrame, after: pl.DataFrame, places: Longs, starred: pl.Series) -> int:
+def _differing_items(before: Rows, after: Rows, name: str, places: Longs) -> int:
     """Return how many items of released persons were added or left out; a starred person's are not compared."""
-    place = pl.DataFrame({ROW: np.arange(len(places)), "place": places}).filter(~starred)
-    shown = after.join(place, on=ROW).select(pl.col("place").alias(ROW), ITEM)
-    had = before.join(place.select(pl.col("place").alias(ROW)), on=ROW)
-    added = shown.join(had, on=[ROW, ITEM], how="anti", nulls_equal=True).height
-    return added + had.join(shown, on=[ROW, ITEM], how="anti", nulls_equal=True).height
+    place = pl.DataFrame({ROW: np.arange(len(places)), "place": places}).filter(~after.starred)
+    shown = after.items[name].join(place, on=ROW).select(pl.col("place").alias(ROW), ITEM)
+    had = before.items[name].join(place.select(pl.col("place").alias(ROW)), on=ROW)
+    added = shown.join(had, on=[ROW, ITEM], how="anti", nulls_equal=True)
+    gone = had.join(shown, on=[ROW, ITEM], how="anti", nulls_equal=True)
+    return sum(
+        items.height if before.times is None else int(before.times[items[ROW].to_numpy()].sum())
+        for items in (added, gone)
+    )

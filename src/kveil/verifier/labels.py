@@ -15,8 +15,7 @@ from kveil.policy.attributes import Ranges
 from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
-from kveil.verifier.rows import ITEM
-from kveil.verifier.truth import Aligned
+from kveil.verifier.aligned import PEOPLE, VALUE, BesideOriginal
 from kveil.words import count
 
 LONGEST = 300  # characters of a label that are looked at
@@ -24,7 +23,7 @@ RUN = "…"
 _BOUND = re.compile(r"(?<!\w)(?=\w)|(?<=\w)(?!\w)|^|$")
 
 
-def telling_labels(aligned: Aligned, policy: Policy) -> list[str]:
+def telling_labels(aligned: BesideOriginal, policy: Policy) -> list[str]:
     """Return a finding for every attribute with a shown label that names a rare value which is released nowhere.
 
     Rare is what fewer people have than the policy's largest k, two at least: a value that k people have singles out
@@ -34,7 +33,7 @@ def telling_labels(aligned: Aligned, policy: Policy) -> list[str]:
     node `V01,V06` in a tree of all codes there are: such a tree was not made from the table, and its names tell
     nothing about it.
     """
-    rows, was = aligned.rows, aligned.before
+    rows = aligned.rows
     least = max(largest_k(policy), 2)
     findings = []
     for name in (*policy.quasi_identifiers, *policy.generalized):
@@ -45,12 +44,11 @@ def telling_labels(aligned: Aligned, policy: Policy) -> list[str]:
         inner = {label for line in fixed.lines for label in line[1:]} - leaves - {fixed.root}
         labels = rows.labels(name)
         named = {words for label in labels & inner for words in _words(label)}
-        values = was.texts[name] if name in was.texts.columns else was.items[name][ITEM]
-        people = values.filter(values.is_in(named)).value_counts(name="people")
-        rare = set(people.filter(pl.col("people") < least)[values.name].to_list())
+        people = aligned.people_with(policy, name, named)
+        rare = set(people.filter(pl.col(PEOPLE) < least)[VALUE].to_list())
         hidden = rare - labels - set(policy.data.missing)
         telling = [label for label in labels & inner if _names_one_of(label, hidden)]
-        if telling and not _names_nobody(inner, leaves.difference(values.unique().to_list())):
+        if telling and not _names_nobody(inner, leaves.difference(aligned.different(policy, name))):
             what = "a label that names" if len(telling) == 1 else f"{count(len(telling), 'label')} that name"
             findings.append(
                 f"{name} shows {what} a value which fewer than {least} have and which is released nowhere; rename such "
@@ -59,7 +57,7 @@ def telling_labels(aligned: Aligned, policy: Policy) -> list[str]:
     return findings
 
 
-def bounds_of_somebody(aligned: Aligned, policy: Policy) -> list[str]:
+def bounds_of_somebody(aligned: BesideOriginal, policy: Policy) -> list[str]:
     """Return a finding for every attribute whose bounds are to be nobody's value, and some are a released record's.
 
     The ends of the domain are the policy's own, whoever has them.
@@ -69,8 +67,8 @@ def bounds_of_somebody(aligned: Aligned, policy: Policy) -> list[str]:
         spec = policy.attributes[name].hierarchy
         if not isinstance(spec, Ranges) or spec.bounds != "midpoints":
             continue
-        was = aligned.before.texts[name].gather(aligned.places)
-        values = {parse_number(text) for text in was.unique().to_list()} - {None, *spec.within}
+        was = aligned.released_values(policy, name)
+        values = {parse_number(text) for text in was} - {None, *spec.within}
         spans = [span for text in aligned.rows.labels(name) if (span := parse_span(text)) is not None]
         exact = [span for span in spans if span[0] != span[1] and not values.isdisjoint(span)]
         if exact:

@@ -11,22 +11,22 @@ import polars as pl
 
 from kveil.policy.model import Policy
 from kveil.policy.privacy import KAnonymity, KKmAnonymity, KLDiversity, PrivacyModel
+from kveil.verifier.aligned import BesideOriginal
 from kveil.verifier.fingerprints import one_set_is_too_frequent
 from kveil.verifier.guarantees import holds_as_one_group, name_of
 from kveil.verifier.rows import Rows
 from kveil.verifier.stars import Suppressed
-from kveil.verifier.truth import Aligned
 from kveil.words import count, listing
 
 
-def left_out_warnings(policy: Policy, aligned: Aligned, suppressed: Suppressed) -> list[str]:
+def left_out_warnings(policy: Policy, aligned: BesideOriginal, suppressed: Suppressed) -> list[str]:
     """Warn of those left out of a component who, by the values they had, break its models as a group."""
     before = aligned.before
     warnings: dict[str, None] = {}
     for part, starred in zip(suppressed.parts, suppressed.rows, strict=True):
         gone = np.ones(before.height, dtype=bool)
         gone[aligned.places[~starred.to_numpy()]] = False
-        number = int(gone.sum())
+        number = before.count(gone)
         broken = [
             name_of(policy.privacy[i])
             for i in part.models

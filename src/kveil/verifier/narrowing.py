@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import cast
 
+import numpy as np
 import polars as pl
 
 from kveil.files import Source
@@ -15,7 +16,8 @@ from kveil.policy.dependencies import Dependency
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
 from kveil.policy.privacy import KAnonymity
-from kveil.verifier.rows import Rows, released_texts
+from kveil.verifier.aligned import BesideOriginal
+from kveil.verifier.rows import SIZE, released_texts
 from kveil.words import count
 
 MOST_PAIRS = 3_000_000  # of a shown left side and a value below it; beyond, nothing is counted
@@ -34,7 +36,7 @@ class NarrowedGroup:
 
 
 def narrowed_groups(
-    policy: Policy, rows: Rows, release: Source, original: Source, taking_part: dict[int, pl.Series]
+    policy: Policy, release: Source, aligned: BesideOriginal, taking_part: dict[int, pl.Series]
 ) -> list[NarrowedGroup]:
     """Return for every k-anonymity model the smallest group after left sides are told apart by what fits them.
 
@@ -42,6 +44,7 @@ def narrowed_groups(
     one. Rules count that are functional, and models that hold an attribute of a left side. ``taking_part`` gives for
     every model's position the rows it counts.
     """
+    rows = aligned.rows
     rules = [rule for rule in policy.dependencies if not rule.multivalued]
     used = {name for rule in rules for name in rule.left + rule.right}
     shown = rows.texts.with_columns(
@@ -50,12 +53,11 @@ def narrowed_groups(
         if name in used and name not in rows.texts.columns and release.dtype(name) != pl.List
     )
     shown = shown.cast(pl.String)
-    known = pl.DataFrame({name: released_texts(original, policy, name).cast(pl.String) for name in shown.columns})
     sets = [
         (rule, found)
         for rule in rules
         if set(rule.left + rule.right) <= set(shown.columns)
-        and (found := _fitting(rule, policy, shown, known)) is not None
+        and (found := _fitting(rule, policy, shown, aligned)) is not None
     ]
     narrowed = []
     for position, model in enumerate(policy.privacy):
@@ -72,12 +74,18 @@ def narrowed_groups(
                 replaced.update(mine)
         if not extra:
             continue
-        frame = keys.drop(replaced).with_columns(extra).filter(taking_part[position])
-        sizes = frame.group_by(frame.columns).len()["len"]
-        smallest = sizes.min()
+        part = taking_part[position]
+        frame = keys.drop(replaced).with_columns(extra).filter(part)
+        sizes = rows.tally(frame, frame.columns, SIZE, np.flatnonzero(part.to_numpy()))
+        smallest = sizes[SIZE].min()
         if isinstance(smallest, int):
             narrowed.append(NarrowedGroup(attributes, model.k, smallest))
     return narrowed
+
+
+def rule_columns(rule: Dependency) -> list[str]:
+    """Return the columns of a rule, each once."""
+    return list(dict.fromkeys(rule.left + rule.right))
 
 
 def narrowing_warnings(narrowed: list[NarrowedGroup], noun: str) -> list[str]:
@@ -109,12 +117,12 @@ class _Fits:
         return pl.Series(numbers, dtype=pl.Int64).gather(self.number)
 
 
-def _fitting(rule: Dependency, policy: Policy, shown: pl.DataFrame, known: pl.DataFrame) -> _Fits | None:
+def _fitting(rule: Dependency, policy: Policy, shown: pl.DataFrame, aligned: BesideOriginal) -> _Fits | None:
     """Return the original left sides that fit what is shown, None where there would be too many."""
-    names = list(dict.fromkeys(rule.left + rule.right))
+    names = rule_columns(rule)
     cells = shown.select(names)
     pairs = cells.unique().sort(names).with_row_index(SET)
-    images = known.select(names).unique()
+    images = aligned.images(policy, names)
     found = images.rename({name: f"{name}\0was" for name in names})
     for name in names:
         ways = _ways(policy, name, images[name].unique().to_list(), pairs[name].unique().to_list())

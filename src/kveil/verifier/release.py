@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from kveil.arrays import Longs
@@ -9,6 +10,7 @@ from kveil.errors import DataError, Refused
 from kveil.files import Beside, Source
 from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
+from kveil.verifier.aligned import Aligned, BesideOriginal
 from kveil.verifier.dependencies import check_dependency
 from kveil.verifier.form import check_form
 from kveil.verifier.guarantees import can_check, check_model, name_of
@@ -20,7 +22,6 @@ from kveil.verifier.narrowing import narrowed_groups, narrowing_warnings
 from kveil.verifier.rows import INDIVIDUAL, Rows, original_rows, release_rows, rule_texts
 from kveil.verifier.stars import Stars, Suppressed, read_stars
 from kveil.verifier.truth import (
-    Aligned,
     compare_generalized,
     impossible_stars,
     unknown_items,
@@ -39,13 +40,17 @@ def can_verify(policy: Policy) -> None:
         raise Refused(f"this version of kveil cannot verify {listing(cannot)}; use a later version.")
 
 
-def checkable_rows(release: Source, policy: Policy) -> Rows:
-    """Return the rows of a release; raise where it, or the policy, cannot be checked."""
+def checkable_rows(release: Source, policy: Policy, times: Longs | None = None) -> Rows:
+    """Return the rows of a release; raise where it, or the policy, cannot be checked.
+
+    ``times`` says how many records or persons each row stands for, where equal ones were counted together.
+    """
     can_verify(policy)
     absent = [name for name in policy.released if name not in release.columns]
     if absent:
         raise DataError(f"{release.name} lacks {listing(absent)}, which a release of this policy has.")
-    return release_rows(release, policy)
+    rows = release_rows(release, policy)
+    return rows if times is None else replace(rows, times=times)
 
 
 def _columns(release: Source, policy: Policy) -> list[str]:
@@ -79,7 +84,7 @@ def verify_release(
 
 
 def verify_rows(
-    release: Source, rows: Rows, policy: Policy, aligned: Aligned | None = None, beside: Beside = NOTHING_BESIDE
+    release: Source, rows: Rows, policy: Policy, aligned: BesideOriginal | None = None, beside: Beside = NOTHING_BESIDE
 ) -> Verdict:
     """Check the rows of a release by their texts, against the original where they are ``aligned`` with it.
 
@@ -106,7 +111,7 @@ def verify_rows(
     warnings = _star_warnings(policy, rows, suppression["starred"])
     private_warnings = [] if aligned is None else left_out_warnings(policy, aligned, suppressed)
     if aligned is not None and policy.dependencies:
-        narrowed = narrowed_groups(policy, rows, release, aligned.original, suppressed.taking_part())
+        narrowed = narrowed_groups(policy, release, aligned, suppressed.taking_part())
         private_warnings += narrowing_warnings(narrowed, rows.noun)
     if not rows.height:
         warnings.append("the release has no records.")
@@ -126,7 +131,7 @@ def verify_rows(
 def _guarantees(policy: Policy, rows: Rows, stars: Stars, suppressed: Suppressed) -> tuple[list[Guarantee], list[str]]:
     """Return every model as it was counted, and what breaks it; one that nobody takes part in protects nobody."""
     taking_part = suppressed.taking_part()
-    released = int((~stars.everywhere).sum())
+    released = rows.count(~stars.everywhere)
     guarantees, findings = [], []
     for i, model in enumerate(policy.privacy):
         guarantee, broken = check_model(model, policy, rows, taking_part[i])
@@ -163,12 +168,12 @@ def _dependencies(release: Source, policy: Policy, rows: Rows, stars: Stars) -> 
 
 
 def _suppression(
-    rows: Rows, policy: Policy, suppressed: Suppressed, aligned: Aligned | None
+    rows: Rows, policy: Policy, suppressed: Suppressed, aligned: BesideOriginal | None
 ) -> tuple[SuppressionCheck, list[str]]:
     """Count what counts against the limit, as far as texts tell: a row once, wherever it is suppressed."""
-    total = rows.height if aligned is None else aligned.before.height
-    starred = int(suppressed.anywhere.sum()) if rows.height else 0
-    lost = max(total - rows.height, 0) + starred
+    total = rows.number if aligned is None else aligned.before.number
+    starred = rows.count(suppressed.anywhere) if rows.height else 0
+    lost = max(total - rows.number, 0) + starred
     over = Fraction(lost) > Fraction(policy.suppression.limit) * total
     report: SuppressionCheck = {
         "records": lost,

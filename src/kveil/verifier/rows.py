@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 
-from kveil.arrays import Longs
+from kveil.arrays import Bools, Longs
 from kveil.errors import DataError
 from kveil.files import Source, item_texts
 from kveil.policy.attributes import STAR
@@ -18,6 +18,7 @@ from kveil.words import count, listing
 ROW = "\0row"
 ITEM = "\0item"
 SIZE = "\0size"
+TIMES = "\0times"
 EVERYONE = "\0everyone"
 INDIVIDUAL = "individual"
 
@@ -30,7 +31,8 @@ class Rows:
     it. ``items`` has a frame per sensitive attribute: the row, and a value it has (null for missing, which a person
     has only if there is nothing else). ``source`` gives each row's first line in the file, ``row_of`` the row of each
     line of the file. ``starred`` are persons who show nothing but `*`, items included. ``counted_over`` are the sets of
-    attributes whose groups the models count.
+    attributes whose groups the models count. ``times`` says how many records or persons each row stands for, where
+    equal ones were taken together; None where that is one each.
     """
 
     texts: pl.DataFrame
@@ -41,6 +43,7 @@ class Rows:
     persons: bool
     findings: tuple[str, ...] = ()
     counted_over: tuple[tuple[str, ...], ...] = ()
+    times: Longs | None = None
     _counts: dict[str, dict[str, int]] = field(default_factory=dict, repr=False, compare=False)
     _groups: dict[frozenset[str], pl.DataFrame] = field(default_factory=dict, repr=False, compare=False)
     _stars: dict[frozenset[str], pl.Series] = field(default_factory=dict, repr=False, compare=False)
@@ -49,8 +52,24 @@ class Rows:
         """Return the groups of rows that show the same in some quasi-identifiers: its texts, and the number of rows."""
         key = frozenset(attributes)
         if key not in self._groups:
-            self._groups[key] = self.texts.group_by(attributes).len(SIZE)
+            self._groups[key] = self.tally(self.texts, attributes, SIZE)
         return self._groups[key]
+
+    def tally(self, frame: pl.DataFrame, by: Sequence[str], name: str, rows: Longs | None = None) -> pl.DataFrame:
+        """Return how many records or persons have each combination of some columns of a frame.
+
+        The frame has one line per row, or lines of the ``rows`` that are given by position.
+        """
+        if self.times is None:
+            return frame.group_by(by).len(name)
+        times = pl.Series(TIMES, self.times if rows is None else self.times[rows])
+        return frame.with_columns(times).group_by(by).agg(pl.col(TIMES).sum().alias(name))
+
+    def count(self, chosen: pl.Series | Bools) -> int:
+        """Return how many records or persons some rows stand for."""
+        if self.times is None:
+            return int(chosen.sum())
+        return int(self.times[np.asarray(chosen, dtype=bool)].sum())
 
     def stars(self, attributes: Sequence[str]) -> pl.Series:
         """Return the rows that show `*` in all of some quasi-identifiers."""
@@ -70,7 +89,7 @@ class Rows:
                 over = next((attributes for attributes in self.counted_over if name in attributes), (name,))
                 laid = self.groups(over).select(pl.col(name).alias(ITEM), SIZE)
             else:
-                laid = self.items[name].select(ITEM, pl.lit(1, dtype=pl.UInt32).alias(SIZE))
+                laid = self.tally(self.items[name], [ITEM], SIZE, self.items[name][ROW].to_numpy())
             counts = laid.drop_nulls(ITEM).group_by(ITEM).agg(pl.col(SIZE).sum())
             self._counts[name] = dict(zip(counts[ITEM].to_list(), counts[SIZE].to_list(), strict=True))
         return self._counts[name]
@@ -88,6 +107,48 @@ class Rows:
     def height(self) -> int:
         """The number of rows."""
         return len(self.source)
+
+    @property
+    def number(self) -> int:
+        """The number of records or persons that the rows stand for."""
+        return self.height if self.times is None else int(self.times.sum())
+
+
+@dataclass(frozen=True)
+class ApartColumn:
+    """What was counted of a column that is no part of the distinct rows of a release.
+
+    ``changed`` has the pairs ``was`` and ``shown`` of cells that are not exactly the original's, typed, with how many
+    there are. Sensitive cells of rows that show stars in all of some component are no part of it, nor of ``stars``,
+    which are the cells that show `*`: such rows are counted whole. ``two_ways`` says whether the column writes missing
+    both as no value and as the first text of data.missing. ``values`` are the different cells, each a ``value``, with
+    how many there are, where their type may hold more than texts show; else it is empty.
+    """
+
+    changed: pl.DataFrame
+    stars: int
+    two_ways: bool
+    values: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class CountedSource(Source):
+    """A table of which ``frame`` has the distinct rows, and every other column, by its ``types``, stands apart."""
+
+    types: Mapping[str, pl.DataType] = field(default_factory=dict)
+    apart: Mapping[str, ApartColumn] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self.types)
+
+    def dtype(self, name: str) -> pl.DataType:
+        return self.types[name]
+
+
+def stars_apart(release: Source, name: str) -> int:
+    """Return how many cells of a column that stands apart show `*` in rows that show stars in no component."""
+    return release.apart[name].stars if isinstance(release, CountedSource) and name in release.apart else 0
 
 
 def is_text(texts: pl.Series, text: str) -> pl.Series:
@@ -195,20 +256,23 @@ def release_rows(source: Source, policy: Policy) -> Rows:
         return plain_rows(source, policy, stars=True)
     if policy.release.shape == "long":
         return _long_rows(source, policy)
-    items = {}
-    number = pl.Series(np.arange(source.rows, dtype=np.int64))
-    for name in policy.with_role("sensitive"):
-        column = source.column(name)
-        sets = (
-            item_texts(column)
-            if column.dtype == pl.List
-            else _known(source.texts(name), policy, stars=True).str.split("|")
-        )
-        pairs = pl.DataFrame({ROW: number, ITEM: sets}).explode(ITEM, empty_as_null=True)
-        items[name] = _items(pairs[ROW], _known(pairs[ITEM].cast(pl.String), policy, stars=True), source.rows)
+    items = {name: set_items(source, policy, name, stars=True) for name in policy.with_role("sensitive")}
     texts = _texts(source, policy, stars=True)
-    each = number.to_numpy()
+    each = np.arange(source.rows, dtype=np.int64)
     return Rows(texts, items, each, each, _starred(items, texts), persons=True)
+
+
+def set_items(source: Source, policy: Policy, name: str, *, stars: bool) -> pl.DataFrame:
+    """Return every row with the items of its set; see `Rows.items`."""
+    column = source.column(name)
+    number = pl.Series(np.arange(len(column), dtype=np.int64))
+    sets = (
+        item_texts(column)
+        if column.dtype == pl.List
+        else _known(source.texts(name), policy, stars=stars).str.split("|")
+    )
+    pairs = pl.DataFrame({ROW: number, ITEM: sets}).explode(ITEM, empty_as_null=True)
+    return _items(pairs[ROW], _known(pairs[ITEM].cast(pl.String), policy, stars=stars), len(column))
 
 
 def _long_rows(source: Source, policy: Policy) -> Rows:

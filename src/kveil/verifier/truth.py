@@ -9,15 +9,14 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from kveil.arrays import Longs
-from kveil.files import Source
 from kveil.policy.attributes import STAR, Attribute, Intervals, MaxWidth, Ranges
 from kveil.policy.builders import label_test, label_writer
 from kveil.policy.hierarchy import WaysUp, marked_nodes
 from kveil.policy.lines import Line
 from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number, parse_span
-from kveil.verifier.rows import ITEM, ROW, Rows, is_text, released_texts
+from kveil.verifier.aligned import SHOWN, WAS, BesideOriginal
+from kveil.verifier.rows import ITEM, ROW, SIZE, Rows, is_text
 from kveil.verifier.stars import Stars
 from kveil.words import count, listing
 
@@ -51,7 +50,7 @@ def unknown_labels(rows: Rows, policy: Policy, stars: Stars) -> list[str]:
     findings = []
     for name, star in stars.by_attribute():
         counts = dict(rows.counts(name))
-        counts[STAR] = counts.get(STAR, 0) - int(star.sum())  # stars of suppression are no labels
+        counts[STAR] = counts.get(STAR, 0) - rows.count(star)  # stars of suppression are no labels
         if not counts[STAR]:
             del counts[STAR]
         spec = policy.attributes[name].hierarchy
@@ -82,7 +81,7 @@ def unknown_items(rows: Rows, policy: Policy) -> list[str]:
         if name in policy.generalized:
             known = label_test(policy.attributes[name].hierarchy, lines)
             shown = items if not rows.starred.any() else items.filter(~rows.starred.gather(items[ROW]))
-            counts = shown[ITEM].drop_nulls().value_counts(name="cells")
+            counts = rows.tally(shown, [ITEM], SIZE, shown[ROW].to_numpy()).drop_nulls(ITEM)
             findings += _strangers(name, {item: cells for item, cells in counts.iter_rows() if not known(item)})
         elif lines is not None:
             leaves = {line[0] for line in lines.lines} | {STAR}
@@ -128,87 +127,7 @@ def _never_star(policy: Policy, name: str, *, missing_too: bool = True) -> bool:
     return lines.root != STAR or not any(judge.within(leaf, STAR) for leaf in (*ways.leaves, *missing[:missing_too]))
 
 
-def _star_is_free(policy: Policy, name: str) -> bool:
-    """Tell whether `*` is true of every value of an attribute, and within its boundary since it has none."""
-    lines = policy.fixed_lines(name)
-    return policy.attributes[name].boundary is None and (lines is None or lines.root == STAR)
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """Which cells are asked about: `*` unless it is ``free``, values that show ``themselves`` or not."""
-
-    free: bool
-    themselves: bool
-
-
-def _asked(policy: Policy, name: str) -> _Asked:
-    """Return which cells of an attribute need a judgement, or say how others are written."""
-    return _Asked(_star_is_free(policy, name), isinstance(policy.attributes[name].hierarchy, Intervals))
-
-
-def _pairs(was: pl.Series, shown: pl.Series, star: pl.Series, aligned: Aligned, asked: _Asked) -> pl.LazyFrame:
-    """Return the distinct pairs (original, shown) of an attribute with how many records have each."""
-    if asked.free and not star.any() and is_text(shown, STAR).all():
-        return pl.LazyFrame(schema={"was": pl.String, "shown": pl.String, "star": pl.Boolean, "len": pl.UInt32})
-    frame = pl.LazyFrame({"was": was}).select(pl.col("was").gather(pl.Series(aligned.records)))
-    if aligned.row_of is not None:
-        shown, star = shown.gather(aligned.row_of), star.gather(aligned.row_of)
-    frame = frame.with_columns(shown.alias("shown"))
-    if was.dtype != shown.dtype:  # categories of their own: compared by what they mean, once equal pairs are counted
-        frame = frame.with_columns(star.alias("star")).group_by("was", "shown", "star").len()
-        frame = frame.with_columns(pl.col("was", "shown").cast(pl.String))
-        return frame.filter(_cells(asked) | pl.col("star")).select("was", "shown", "star", "len")
-    cells = _cells(asked)
-    if star.any():
-        return (
-            frame.with_columns(star.alias("star")).filter(cells | pl.col("star")).group_by("was", "shown", "star").len()
-        )
-    return frame.filter(cells).group_by("was", "shown").len().select("was", "shown", pl.lit(False).alias("star"), "len")
-
-
-def _cells(asked: _Asked) -> pl.Expr:
-    """Return which pairs of an original and a shown text are asked about, rows of stars aside."""
-    cells = pl.lit(asked.themselves) | (pl.col("shown") != pl.col("was"))
-    return cells & (pl.col("shown") != STAR) if asked.free else cells
-
-
-@dataclass(frozen=True)
-class Aligned:
-    """A release beside its original: ``places`` gives each released row's row among the rows ``before``.
-
-    ``records`` are the original's records of released rows, ``row_of`` the released row of each, None where these are
-    the rows in order.
-    """
-
-    release: Source
-    rows: Rows
-    original: Source
-    before: Rows
-    places: Longs
-    records: Longs
-    row_of: Longs | None
-
-    @classmethod
-    def of(cls, release: Source, rows: Rows, original: Source, before: Rows, places: Longs) -> Aligned:
-        """Lay a release beside its original."""
-        return cls(release, rows, original, before, places, *_record_alignment(before, places))
-
-    def items_released(self, name: str) -> list[str]:
-        """Return the different values of a sensitive attribute that released persons have, those starred left out."""
-        here = self.places[~self.rows.starred.to_numpy()]
-        pairs = self.before.items[name].filter(pl.col(ROW).is_in(here))
-        return pairs[ITEM].drop_nulls().unique().sort().to_list()
-
-
-def _record_texts(aligned: Aligned, policy: Policy) -> dict[str, pl.Series]:
-    """Return the quasi-identifiers of the original's records; of persons, the rows have those of one record alone."""
-    if not aligned.before.persons:
-        return {name: aligned.before.texts[name] for name in policy.quasi_identifiers}
-    return {name: released_texts(aligned.original, policy, name) for name in policy.quasi_identifiers}
-
-
-def compare_generalized(aligned: Aligned, policy: Policy, stars: Stars) -> Differences:
+def compare_generalized(aligned: BesideOriginal, policy: Policy, stars: Stars) -> Differences:
     """Compare the quasi-identifiers: truth, boundaries, and stars that only suppression can give.
 
     Works on the distinct pairs (original, shown) of each attribute: O(records) to find them, then O(pairs). A
@@ -219,25 +138,15 @@ def compare_generalized(aligned: Aligned, policy: Policy, stars: Stars) -> Diffe
     untrue = beyond = 0
     impossible = {part: np.zeros(rows.height, dtype=bool) for part in stars.parts}
     part_of = {name: part for part in stars.parts for name in part.attributes}
-    originals = _record_texts(aligned, policy)
-    owned = list(stars.by_attribute())
-    intervals = [name for name, _ in owned if isinstance(policy.attributes[name].hierarchy, Intervals)]
-    counted = pl.collect_all(
-        [_pairs(originals[name], rows.texts[name], star, aligned, _asked(policy, name)) for name, star in owned]
-        + [pl.LazyFrame({"value": originals[name]}).unique() for name in intervals]
-    )
-    pairs_of = zip(owned, counted[: len(owned)], strict=True)
-    distinct = {name: frame["value"] for name, frame in zip(intervals, counted[len(owned) :], strict=True)}
-    for (name, star), pairs in pairs_of:
+    for column in aligned.generalized(policy, stars):
+        name, pairs = column.name, column.pairs
         if not pairs.height:
             continue
         # Intervals are of whole numbers if all values are that a row shows something of.
-        values = distinct.get(name, originals[name])
-        judge = _judge(policy, name, values, pairs.filter(pl.col("shown") != STAR)["was"])
+        judge = _judge(policy, name, column.values, pairs.filter(pl.col(SHOWN) != STAR)[WAS])
         cells = _judge_pairs(judge, pairs)
         if cells.cannot_be_star and not before.persons:
-            value = originals[name].gather(aligned.places)
-            impossible[part_of[name]] |= (star & value.is_in(list(cells.cannot_be_star))).to_numpy()
+            impossible[part_of[name]] |= aligned.starred_with(name, column.star, cells.cannot_be_star)
         findings += _strangers(name, cells.strange)
         if cells.wrong:
             findings.append(f"{name} shows what is not true of the original in {count(cells.wrong, 'cell')}.")
@@ -278,16 +187,6 @@ def _judge_pairs(judge: Allowed, pairs: pl.DataFrame) -> _Cells:
         elif not judge.within(was, shown):
             beyond += cells
     return _Cells(strange, wrong, beyond, cannot)
-
-
-def _record_alignment(before: Rows, places: Longs) -> tuple[Longs, Longs | None]:
-    """Return the records to compare and the released row of each, None where they are the rows in order."""
-    if not before.persons:
-        return places, None
-    row_of = np.full(before.height, -1, dtype=np.int64)
-    row_of[places] = np.arange(len(places))
-    records = np.flatnonzero(row_of[before.row_of] >= 0)
-    return records, row_of[before.row_of[records]]
 
 
 def _judge(policy: Policy, name: str, values: pl.Series, decisive: pl.Series) -> Allowed:

@@ -100,6 +100,10 @@ class Verdict:
         """Return the verdict with what was counted and found over earlier releases and this one together."""
         return replace(self, previous=check, findings=[*self.findings, *findings])
 
+    def with_findings(self, findings: list[str]) -> Verdict:
+        """Return the verdict with more that breaks the policy."""
+        return replace(self, findings=[*self.findings, *findings]) if findings else self
+
     @property
     def holds(self) -> bool:
         """Whether nothing was found that breaks the policy."""

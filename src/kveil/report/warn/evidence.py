@@ -14,8 +14,8 @@ from kveil.files import Source
 from kveil.kernels.grouping.groups import group_rows
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
+from kveil.verifier.aligned import Aligned
 from kveil.verifier.rows import ITEM, ROW, Rows, released_texts
-from kveil.verifier.truth import Aligned
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,17 @@ import asyncio
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
-from kveil.policy.keys import ALGORITHM_NAMES
+from kveil.policy.keys import algorithm_names
 from kveil.policy.model import json_schema
+from kveil.studio import opening
 from kveil.studio.answers import Told
 from kveil.studio.asking import body_of, field, studio_of, texts
-from kveil.studio.files import TABLES, below, fresh_folder, listed, table_name
+from kveil.studio.files import DATABASES, TABLES, below, fresh_folder, listed, stem_of, table_name
 from kveil.studio.studio import copy_demo
 from kveil.words import PROMISES, WORST
 
@@ -48,21 +50,46 @@ async def files(request: Request) -> Response:
 async def open_file(request: Request) -> Response:
     """Open a policy, a table or a folder."""
     studio, body = studio_of(request), await body_of(request)
+    if body.get("address"):
+        await opening.open_address(studio, field(body, "address", str).strip())
+        return JSONResponse(studio.state())
     path = below(studio.root, field(body, "path", str))
     if not path.exists():
         raise Told("This file is not there any more; choose another one.", 404)
-    if body.get("columns"):
-        await studio.open_table(path, texts(body, "columns"), int(body.get("skip") or 0))
+    if body.get("table"):
+        await opening.open_in_database(studio, path, field(body, "table", str))
+    elif body.get("parts"):
+        await opening.open_parts(studio, path)
     else:
-        await studio.open(path)
+        await opening.open_path(studio, path, _said(body))
     return JSONResponse(studio.state())
+
+
+def _said(body: dict[str, Any]) -> opening.FileSaid:
+    """Return what the page says of a table that it does not say itself."""
+    skip = body.get("skip") or 0
+    return opening.FileSaid(
+        texts(body, "columns") if body.get("columns") else None,
+        skip if isinstance(skip, int) and skip > 0 else 0,
+        field(body, "encoding", str) if body.get("encoding") else None,
+    )
+
+
+async def tables(request: Request) -> Response:
+    """List the tables of a database in a file."""
+    studio = studio_of(request)
+    path = below(studio.root, request.query_params.get("path", ""))
+    system = DATABASES.get(path.suffix.lower())
+    if system is None or not path.is_file():
+        raise Told("This is no database that kveil reads; choose another file.", 404)
+    return JSONResponse({"tables": await studio.reader.ask("tables", database=str(path), system=system)})
 
 
 async def upload(request: Request) -> Response:
     """Take a dropped table into a folder of its own, and open it."""
     studio = studio_of(request)
     name = table_name(request.query_params.get("name", ""))
-    folder = fresh_folder(studio.root, Path(name).stem)
+    folder = fresh_folder(studio.root, stem_of(name))
     target = folder / name
     descriptor, part = tempfile.mkstemp(prefix=".kveil-", dir=folder)
     try:
@@ -75,7 +102,7 @@ async def upload(request: Request) -> Response:
         folder.rmdir()
         raise
     try:
-        await studio.open_table(target)
+        await opening.open_path(studio, target)
     except Told as error:
         error.more["path"] = target.relative_to(studio.root).as_posix()
         raise
@@ -85,7 +112,7 @@ async def upload(request: Request) -> Response:
 async def demo(request: Request) -> Response:
     """Open a copy of the made-up hospital."""
     studio = studio_of(request)
-    await studio.open_policy(copy_demo(fresh_folder(studio.root, "hospital")))
+    await opening.open_policy(studio, copy_demo(fresh_folder(studio.root, "hospital")))
     return JSONResponse(studio.state())
 
 
@@ -95,7 +122,7 @@ async def catalogue(request: Request) -> Response:
     if not studio.catalogue:
         studio.catalogue = {
             "schema": json_schema(),
-            "algorithms": list(ALGORITHM_NAMES),
+            "algorithms": algorithm_names(),
             "tables": list(TABLES),
             "promises": PROMISES,
             "worst": WORST,

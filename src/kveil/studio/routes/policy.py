@@ -69,7 +69,7 @@ async def roles(request: Request) -> Response:
     changes: list[Change] = []
     files: dict[str, str] = {}
     wanting = [name for name in names if role == "quasi-identifier" and not (said.get(name) or {}).get("hierarchy")]
-    steps = await studio.reader.ask("roles", **studio.reading(), names=wanting, role=role) if wanting else {}
+    steps = await studio.reader.ask("roles", table=studio.reading(), names=wanting, role=role) if wanting else {}
     for name in names:
         has: dict[str, Any] = said[name] if isinstance(said.get(name), dict) else {}
         changes.append(Change(("attributes", name, "role"), role))

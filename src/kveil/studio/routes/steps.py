@@ -38,7 +38,7 @@ async def values(request: Request) -> Response:
     return JSONResponse(
         await studio.reader.ask(
             "values",
-            **studio.reading(),
+            table=studio.reading(),
             column=column,
             start=int(start) if start.isdecimal() else 0,
             find=request.query_params.get("find", ""),
@@ -50,10 +50,7 @@ async def sample(request: Request) -> Response:
     """Send the first records, without what names people unless that was asked for."""
     studio = studio_of(request)
     hidden = [] if request.query_params.get("show") == "1" else _hidden(studio)
-    given = studio.reading()
-    return JSONResponse(
-        await studio.reader.ask("sample", path=given["path"], separator=given["separator"], hidden=hidden)
-    )
+    return JSONResponse(await studio.reader.ask("sample", table=studio.reading(), hidden=hidden))
 
 
 async def bins(request: Request) -> Response:
@@ -61,7 +58,7 @@ async def bins(request: Request) -> Response:
     studio = studio_of(request)
     return JSONResponse(
         await studio.reader.ask(
-            "bins", **studio.reading(), column=_shown(studio, request.query_params.get("column", ""))
+            "bins", table=studio.reading(), column=_shown(studio, request.query_params.get("column", ""))
         )
     )
 
@@ -75,10 +72,9 @@ async def tree(request: Request) -> Response:
         raise Told("Only columns that others may know, or that are protected, have steps; give it such a role.")
     answer = await studio.reader.ask(
         "tree",
-        **studio.reading(),
+        table=studio.reading(),
         column=column,
         hierarchy=attribute.get("hierarchy"),
-        folder=str(studio.opened().folder),
     )
     return JSONResponse(answer)
 
@@ -88,10 +84,9 @@ async def preview(request: Request) -> Response:
     studio, body = studio_of(request), await body_of(request)
     answer = await studio.reader.ask(
         "preview",
-        **studio.reading(),
+        table=studio.reading(),
         column=_shown(studio, field(body, "column", str)),
         hierarchy=body.get("hierarchy"),
-        folder=str(studio.opened().folder),
     )
     return JSONResponse(answer)
 
@@ -120,8 +115,7 @@ async def replanted(request: Request) -> Response:
 
 
 async def _lines_of(studio: Studio, column: str, spec: Any) -> tuple[tuple[str, ...], ...]:
-    folder = str(studio.opened().folder)
-    asked = await studio.reader.ask("lines", **studio.reading(), column=column, hierarchy=spec, folder=folder)
+    asked = await studio.reader.ask("lines", table=studio.reading(), column=column, hierarchy=spec)
     return tuple(tuple(line) for line in asked["lines"])
 
 

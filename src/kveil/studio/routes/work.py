@@ -69,9 +69,8 @@ async def run_sample(request: Request) -> Response:
         text=(folder / "policy.yaml").read_text(encoding="utf-8"),
         name="policy.yaml",
         folder=str(studio.opened().folder),
-        path=str(studio.data_path()),
         release=str(runs.release_file(folder)),
-        owner=str(folder / "owner.json"),
+        opened=studio.openings,
     )
     return JSONResponse(answer)
 

@@ -1,75 +1,104 @@
 // 1 File: which table shall be published?
-import { html, useEffect, useState } from "/static/vendor/preact.js";
-import { api, attempt, go, put, set, take, useStore, say, Refused } from "/static/store.js";
-import { count, size, withRole } from "/static/words.js";
-import { Settings } from "/static/settings.js";
+import { html, useEffect, useState } from "./vendor/preact.js";
+import { api, attempt, go, put, set, take, useStore, say, Refused } from "./store.js";
+import { count, size, withRole } from "./words.js";
+import { Settings } from "./settings.js";
 
 const ICONS = {
   folder: "M1.5 3.5h5l1.5 2h6.5v8h-13z", policy: "M3.5 1.5h6l3 3v10h-9zM6 7h4M6 9.5h4M6 12h2.5", table: "M1.5 2.5h13v11h-13zM1.5 6h13M1.5 9.8h13M6 6v7.5",
+  database: "M2 4c0-2.7 12-2.7 12 0v8c0 2.7-12 2.7-12 0zM2 4c0 2.7 12 2.7 12 0M2 8c0 2.7 12 2.7 12 0",
 };
 const Icon = ({ kind }) => html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=${ICONS[kind]} /></svg>`;
 
-async function opened(work) {
+/** Open what a request asks for; where the table lacks something that a person can say, `ask` is told about it. */
+async function opened(work, ask) {
   set({ working: "Looking at the columns…" });
-  const answer = await attempt(work);
+  let answer = null;
+  try { answer = await work(); } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    const path = error.answer.path ?? error.path;
+    if (ask && path && error.answer.encoding) ask({ path, encoding: error.answer.encoding });
+    else if (ask && path && /--columns|first line/.test(error.message)) ask({ path, names: true });
+    else say(error.message, { bad: true });
+  }
   set({ working: null });
   if (answer) { take(answer); set({ runs: null }); go("columns"); }
   return answer;
 }
 
-function Chooser({ onNameless }) {
+const open = (wish, ask) => opened(async () => {
+  try { return await api("POST", "open", wish); } catch (error) { error.path = wish.path; throw error; }
+}, ask);
+
+function Entries({ list, look, ask }) {
+  const [database, show] = useState(null);
+  const choose = async (entry) => {
+    if (entry.kind === "folder") look(entry.path);
+    else if (entry.kind === "database") { const answer = await attempt(() => api("GET", `tables?path=${encodeURIComponent(entry.path)}`)); show(answer && { path: entry.path, tables: answer.tables }); }
+    else open({ path: entry.path }, ask);
+  };
+  return html`<ul class="files" tabindex="0" aria-label="Files">${list.entries.length === 0 && html`<li class="soft small none">No tables, policies or folders here.</li>`}
+    ${list.one_table && html`<li><button onClick=${() => open({ path: list.under || ".", parts: true }, ask)}><${Icon} kind="table" /><span>All Parquet files of this folder as one table</span><span class="n">${list.parts ? count(list.parts, "file") : ""}</span></button></li>`}
+    ${list.entries.map((entry) => html`<li key=${entry.path}><button aria-expanded=${entry.kind === "database" ? database?.path === entry.path : null} onClick=${() => choose(entry)}>
+      <${Icon} kind=${entry.kind} /><span>${entry.name}${["policy", "database"].includes(entry.kind) ? html` <span class="badge">${entry.kind}</span>` : ""}</span>
+      <span class="n">${entry.size === null ? "" : size(entry.size)}</span></button>
+      ${database?.path === entry.path && html`<ul class="inside" aria-label=${`Tables of ${entry.name}`}>${database.tables.length === 0 && html`<li class="soft small none">It has no tables.</li>`}${database.tables.map((table) => html`<li><button onClick=${() => open({ path: entry.path, table }, ask)}><${Icon} kind="table" />${table}</button></li>`)}</ul>`}</li>`)}</ul>`;
+}
+
+function Address({ ask }) {
+  const [address, type] = useState("");
+  return html`<details><summary class="small">A server's table, or a pattern of files</summary>
+    <form class="row" onSubmit=${(e) => { e.preventDefault(); open({ address }, ask); }}><input class="grow" required aria-label="Address or pattern" placeholder="postgresql://user@host/database?table=visits" value=${address} onInput=${(e) => type(e.target.value)} /><button>Open it</button></form>
+    <p class="small soft">Also <code>visits/*.parquet</code>. A password does not belong here: set PGPASSWORD before you start the studio, or use ~/.pgpass. The policy is written into the folder the studio was started in.</p></details>`;
+}
+
+function Chooser({ ask }) {
   const [list, show] = useState(null);
   const [over, setOver] = useState(false);
   const look = async (under) => { const answer = await attempt(() => api("GET", `files?under=${encodeURIComponent(under)}`)); if (answer) show(answer); };
   useEffect(() => { look(""); }, []);
-  const open = async (path) => {
-    set({ working: "Looking at the columns…" });
-    try { take(await api("POST", "open", { path })); set({ runs: null }); go("columns"); }
-    catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      say(error.message, { bad: true });
-      if (/--columns|first line/.test(error.message)) onNameless(path);
-    }
-    set({ working: null });
-  };
-  const upload = async (file) => {
-    if (!file) return;
-    await opened(async () => {
-      const response = await fetch(`/api/upload?name=${encodeURIComponent(file.name)}`, { method: "PUT", headers: { "content-type": "application/octet-stream" }, body: file });
-      const answer = await response.json();
-      if (!response.ok) { if (answer.path && /--columns|first line/.test(answer.told)) onNameless(answer.path); throw new Refused(answer, response.status); }
-      return answer;
-    });
-  };
+  const upload = (file) => file && opened(async () => {
+    const response = await fetch(`api/upload?name=${encodeURIComponent(file.name)}`, { method: "PUT", headers: { "content-type": "application/octet-stream" }, body: file });
+    const answer = await response.json();
+    if (!response.ok) throw new Refused(answer, response.status);
+    return answer;
+  }, ask);
   return html`<div class="two">
     <section class="card"><h3>Bring a file</h3>
       <div class=${`drop ${over ? "over" : ""}`} onDragOver=${(e) => { e.preventDefault(); setOver(true); }} onDragLeave=${() => setOver(false)}
         onDrop=${(e) => { e.preventDefault(); setOver(false); upload(e.dataTransfer.files[0]); }}>
         <p>Drop a table here, or</p>
         <label class="button">choose a file…<input class="sr" type="file" onChange=${(e) => upload(e.target.files[0])} /></label>
-        <p class="small soft">CSV, TSV, Parquet, Arrow. It is copied into a folder of its own that only you can read. Nothing leaves this machine.</p>
+        <p class="small soft">CSV, also packed; Excel, SPSS, Stata, SAS, Parquet, Arrow. It is copied into a folder of its own that only you can read. Nothing leaves this machine.</p>
       </div>
       <p class="small">Nothing at hand? <button class="link" onClick=${() => opened(() => api("POST", "demo"))}>Try it with the made-up hospital</button></p>
     </section>
-    <section class="card"><h3>Or open one on this computer</h3>
+    <section class="card stack"><h3>Or open one on this computer</h3>
       ${list && html`<div class="row end"><span class="soft">${list.under ? list.under : "the folder the studio was started in"}</span>
         <button class="tight" disabled=${list.up === null} onClick=${() => look(list.up)}>Up</button></div>
-      <ul class="files" tabindex="0" aria-label="Files">${list.entries.length === 0 && html`<li class="soft small" style=${{ padding: ".6rem" }}>No tables, policies or folders here.</li>`}
-        ${list.entries.map((entry) => html`<li><button onClick=${() => (entry.kind === "folder" ? look(entry.path) : open(entry.path))}>
-          <${Icon} kind=${entry.kind} /><span>${entry.name}${entry.kind === "policy" ? html` <span class="badge">policy</span>` : ""}</span>
-          <span class="n">${entry.size === null ? "" : size(entry.size)}</span></button></li>`)}</ul>`}
+      <${Entries} key=${list.under} list=${list} look=${look} ask=${ask} />`}
+      <${Address} ask=${ask} />
     </section></div>`;
 }
 
-function Nameless({ path, close }) {
+function Nameless({ path, encoding, close }) {
   const [names, type] = useState("");
   const [skip, setSkip] = useState(0);
-  return html`<form class="card" onSubmit=${(e) => { e.preventDefault(); opened(() => api("POST", "open", { path, columns: names.split(",").map((n) => n.trim()), skip })).then((ok) => ok && close()); }}>
+  return html`<form class="card" onSubmit=${(e) => { e.preventDefault(); open({ path, encoding, columns: names.split(",").map((n) => n.trim()), skip }).then((ok) => ok && close()); }}>
     <h3>The first line of ${path} has no names</h3>
     <p>Name every column, separated by commas. A copy with these names is written beside the table; the table itself stays as it is.</p>
     <label>Names<br /><textarea rows="2" value=${names} onInput=${(e) => type(e.target.value)} placeholder="age, sex, zip, diagnosis" required></textarea></label>
     <p><label>Lines to leave out at the top <input type="number" min="0" value=${skip} onInput=${(e) => setSkip(Number(e.target.value))} /></label></p>
     <div class="row"><button class="main">Open it with these names</button><button type="button" onClick=${close}>Never mind</button></div></form>`;
+}
+
+function Encoded({ path, encoding, ask, close }) {
+  const [name, type] = useState(encoding);
+  return html`<form class="card stack" onSubmit=${(e) => { e.preventDefault(); open({ path, encoding: name }, (wish) => ask({ ...wish, encoding: wish.encoding ?? name })).then((ok) => ok && close()); }}>
+    <h3>${path} is not in UTF-8</h3>
+    <p>It looks like ${encoding}, in which many programs of Windows write letters such as ä and é. The release will be in UTF-8.</p>
+    <div class="row"><label>Read it as <input required aria-label="Encoding" value=${name} onInput=${(e) => type(e.target.value)} /></label>
+    <button class="main">Open it</button><button type="button" onClick=${close}>Never mind</button></div></form>`;
 }
 
 function Missing() {
@@ -99,15 +128,17 @@ function Sample() {
 
 export function FileScreen() {
   const { project, table } = useStore();
-  const [nameless, setNameless] = useState(null);
+  const [asked, ask] = useState(null); // what a table that was to be opened does not say of itself
+  const close = () => ask(null);
+  const likely = table?.error && table.encoding;
   return html`<h2>Which table shall be published?</h2>
     <p class="lead">The table stays on this machine. kveil makes a second one from it that is safe to publish, and you see every step.</p>
-    ${nameless && html`<${Nameless} path=${nameless} close=${() => setNameless(null)} />`}
+    ${asked && (asked.names ? html`<${Nameless} ...${asked} close=${close} />` : html`<${Encoded} key=${asked.encoding} ...${asked} ask=${ask} close=${close} />`)}
     ${project && html`<section class="card"><h3>${table?.name || "The table"}</h3>
-      ${table?.error ? html`<div class="notice bad"><p>${table.error}</p></div>` : table ? html`<p class="big">${count(table.rows, "record")}, ${count(table.columns.length, "column")}</p>` : html`<p class="soft">Reading the table…</p>`}
-      <div class="stack"><${Missing} /><${Sample} />
+      ${table?.error ? html`<div class="notice bad"><p>${table.error}</p>${likely && html`<div class="row"><button onClick=${() => put(["data", "encoding"], likely, `read as ${likely}`)}>Read it as ${likely}</button></div>`}</div>` : table ? html`<p class="big">${count(table.rows, "record")}, ${count(table.columns.length, "column")}</p>` : html`<p class="soft">Reading the table…</p>`}
+      <div class="stack"><${Missing} />${!table?.error && html`<${Sample} />`}
       <details><summary>How the file is read</summary><${Settings} under=${["data"]} without=${["missing"]} words="data" /></details></div>
       <p><button class="main" onClick=${() => go("columns")}>Go on to the columns</button></p>
     </section>`}
-    <${Chooser} onNameless=${setNameless} />`;
+    <${Chooser} ask=${ask} />`;
 }

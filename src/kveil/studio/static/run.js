@@ -1,13 +1,20 @@
 // 6 Run and compare: progress, loss falling as a curve, finish now, cancel.
-import { html, useEffect, useState } from "/static/vendor/preact.js";
-import { api, attempt, change, go, put, set, useStore } from "/static/store.js";
-import { number, seconds, share, stageInWords } from "/static/words.js";
-import { Field } from "/static/settings.js";
+import { html, useEffect, useState } from "./vendor/preact.js";
+import { api, attempt, change, go, put, set, useStore } from "./store.js";
+import { count, number, seconds, share, stageInWords } from "./words.js";
+import { Field, Settings } from "./settings.js";
 
 const isOver = (job) => !["running", "finishing"].includes(job.state);
 
-function Curve({ losses }) {
-  if (losses.length < 2) return null;
+/** What the best release found so far has lost, as time goes by. */
+function bestSoFar(losses) {
+  let best = Infinity;
+  return losses.map(([when, loss]) => [when, (best = Math.min(best, loss))]);
+}
+
+function Curve({ losses: told }) {
+  if (told.length < 2) return null;
+  const losses = bestSoFar(told);
   const [w, h, left] = [640, 150, 52];
   const [last, top] = [losses.at(-1)[0], Math.max(...losses.map(([, l]) => l))];
   const low = Math.min(...losses.map(([, l]) => l));
@@ -60,18 +67,37 @@ function Method({ content, check }) {
     ${method && Object.keys(method.options.properties ?? {}).length > 0 && html`<details><summary>Options of ${chosen}</summary><div class="form">${Object.entries(method.options.properties).map(([name, schema]) => html`<label for=${`option-${name}`}>${name.replaceAll("_", " ")}</label><${Field} key=${`${chosen}-${name}`} id=${`option-${name}`} schema=${schema} whole=${method.options} value=${options[name]} save=${(value) => option(name, value)} />${schema.description && html`<span class="hint">${schema.description}</span>`}`)}</div></details>`}</div>`;
 }
 
-function Compare({ check }) {
+/** A curve without words, beside the numbers that say the same. */
+function SmallCurve({ losses }) {
+  if (!losses || losses.length < 2) return null;
+  const [w, h] = [72, 20];
+  const [first, last] = [losses[0][0], losses.at(-1)[0]];
+  const [low, top] = [Math.min(...losses.map(([, l]) => l)), Math.max(...losses.map(([, l]) => l))];
+  const told = `fell from ${share(losses[0][1])} to ${share(losses.at(-1)[1])} in ${seconds(last - first)}`;
+  return html`<svg class="small-curve" viewBox=${`0 0 ${w} ${h}`} role="img" aria-label=${told}><title>${told}</title>
+    <polyline points=${losses.map(([t, l]) => `${2 + ((t - first) / (last - first || 1)) * (w - 4)},${2 + (1 - (l - low) / (top - low || 1)) * (h - 4)}`).join(" ")} /></svg>`;
+}
+
+/** What each method lost by the policy's own measure: as a number to sort by, and in words. */
+const lost = (row, measure) => (measure === "il" ? row.loss.il : measure === "precision" ? 1 - row.loss.precision : row.loss.ncp);
+const lostInWords = (row, measure) => (measure === "il" ? number(Math.round(row.loss.il)) : share(lost(row, measure)));
+
+function Compare({ content }) {
   const { jobs } = useStore();
   const job = jobs.filter((each) => each.kind === "compare").at(-1);
-  const rows = job?.result?.algorithms ?? [];
-  const measure = job?.result?.loss ?? "ncp";
-  return html`<section class="card stack"><div class="row end"><h3>Compare methods</h3><button disabled=${job && !isOver(job)} onClick=${() => attempt(() => api("POST", "jobs", { do: "compare" }))}>${rows.length ? "Compare again" : "Compare all that can do it"}</button></div>
+  const running = job && !isOver(job);
+  const measure = job?.result?.loss ?? content.loss ?? "ncp";
+  const curves = new Map((job?.compared ?? []).map((row) => [row.algorithm, row.losses]));
+  const rows = job?.result?.algorithms ?? [...(job?.compared ?? [])].sort((a, b) => Number(b.solved) - Number(a.solved) || (a.solved ? lost(a, measure) - lost(b, measure) : 0));
+  const chosen = typeof content.algorithm === "string" ? content.algorithm : content.algorithm?.name;
+  return html`<section class="card stack"><div class="row end"><h3>Compare methods</h3><button disabled=${running} onClick=${() => attempt(() => api("POST", "jobs", { do: "compare" }))}>${job ? "Compare again" : "Compare all that can do it"}</button></div>
     <p class="small soft">Every method makes a release with these promises, each is verified, nothing is written. At most two minutes.</p>
-    ${job && !isOver(job) && html`<${Progress} key=${job.number} job=${job} />`}
+    ${running && html`<${Progress} key=${job.number} job=${job} />`}
     ${job?.state === "refused" && html`<div class="notice bad"><p>${job.told}</p></div>`}
-    ${rows.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Comparison"><table><thead><tr><th scope="col">method</th><th scope="col" class="n">detail lost</th><th scope="col" class="n">left out</th><th scope="col" class="n">groups</th><th scope="col" class="n">time</th><th scope="col"><span class="sr">choose</span></th></tr></thead>
-      <tbody>${rows.map((row) => html`<tr><th scope="row">${row.algorithm}</th>${row.solved ? html`<td class="n">${measure === "il" ? number(Math.round(row.loss.il)) : share(measure === "precision" ? 1 - row.loss.precision : row.loss.ncp)}</td><td class="n">${share(row.suppressed_share, 2)}</td><td class="n">${number(row.groups)}</td><td class="n">${seconds(row.seconds)}</td><td><button class="tight" onClick=${() => put(["algorithm"], row.algorithm, `method ${row.algorithm}`)}>Use this</button></td>`
-        : html`<td colspan="5" class="soft">${row.reason}</td>`}</tr>`)}</tbody></table></div>`}</section>`;
+    ${job?.state === "cancelled" && html`<p class="soft">Cancelled${rows.length ? "; these were done" : ""}.</p>`}
+    ${rows.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Comparison"><table><caption aria-live="polite">${running ? `${count(rows.length, "method")} so far, the smallest loss first` : "The smallest loss first"}</caption><thead><tr><th scope="col">method</th><th scope="col" class="n">detail lost</th><th scope="col"><span class="sr">how it fell</span></th><th scope="col" class="n">left out</th><th scope="col" class="n">groups</th><th scope="col" class="n">time</th><th scope="col"><span class="sr">choose</span></th></tr></thead>
+      <tbody>${rows.map((row) => html`<tr key=${row.algorithm}><th scope="row">${row.algorithm}</th>${row.solved ? html`<td class="n">${lostInWords(row, measure)}</td><td><${SmallCurve} losses=${curves.get(row.algorithm)} /></td><td class="n">${share(row.suppressed_share, 2)}</td><td class="n">${number(row.groups)}</td><td class="n">${seconds(row.seconds)}</td><td>${row.algorithm === chosen ? html`<span class="badge good">chosen</span>` : html`<button class="tight" onClick=${() => put(["algorithm"], row.algorithm, `method ${row.algorithm}`)}>Use this<span class="sr"> method: ${row.algorithm}</span></button>`}</td>`
+        : html`<td colspan="6" class="soft">${row.reason}</td>`}</tr>`)}</tbody></table></div>`}</section>`;
 }
 
 export function RunScreen() {
@@ -81,9 +107,10 @@ export function RunScreen() {
   const blocked = project.error ? project.error.told : table?.error ?? null;
   return html`<h2>Make the release</h2><p class="lead">kveil looks for the release that loses the least detail, verifies it from outside, and only then writes it.</p>
     <section class="card stack"><${Method} content=${project.content} check=${check} />
+      <details><summary>What counts as loss, the seed, and where the table is held</summary><${Settings} under=${[]} only=${["loss", "seed", "engine"]} /></details>
       ${blocked && html`<div class="notice bad"><p>${blocked}</p></div>`}
       ${check.state === "done" && !check.possible && html`<div class="notice warn"><p>The check says that the promises cannot be kept as they are. <button class="link" onClick=${() => go("check")}>See why</button></p></div>`}
       <div class="row"><button class="main" disabled=${busy || Boolean(blocked)} onClick=${() => attempt(() => api("POST", "jobs", { do: "run" }))}>Make the release</button><span class="small soft">the same on the command line: <code>${command}</code></span></div>
       <div aria-live="polite">${job && (busy ? html`<${Progress} key=${job.number} job=${job} />` : html`<${Ended} job=${job} />`)}</div></section>
-    <${Compare} check=${check} />`;
+    <${Compare} content=${project.content} />`;
 }

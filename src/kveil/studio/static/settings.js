@@ -1,11 +1,11 @@
 // Keys of the policy as fields, straight from its schema: whatever a policy may say can be set here too.
-import { html, useState } from "/static/vendor/preact.js";
-import { change, useStore } from "/static/store.js";
+import { html, useState } from "./vendor/preact.js";
+import { change, useStore } from "./store.js";
 
 const WORDS = {
   path: ["The table", "from the policy's folder, or absolute"], separator: ["Sign between the fields", "found by itself where it is empty"],
   encoding: ["How the file writes letters", "UTF-8 unless it says otherwise"], decimal: ["Sign before the decimals", "found by itself where it is empty"],
-  engine: ["Where the table is held", "chosen by itself where it is empty; on the disk for tables larger than memory"], local: "in memory", stream: "on the disk (Parquet)",
+  engine: ["Where the table is held", "chosen by itself where it is empty; on the disk, or on a cluster, for tables larger than memory"], local: "in memory", stream: "on the disk (Parquet)", spark: "on a cluster (Apache Spark)",
   key: ["Who somebody is in another table", "an identifier; archives keep a keyed hash of it"],
   previous: ["Earlier releases", "archives, from the policy's folder; the release holds together with them"],
   order: ["Order of the rows", "the table's own order can tell who somebody is"], shape: ["People with several records", "one row each, or one row for each item"],
