@@ -17,7 +17,7 @@ from kveil.databases import Place
 from kveil.engines.choosing import check_on_spark, refuse_on_spark, store_of
 from kveil.engines.memory import MemoryStore
 from kveil.engines.store import ReleaseFile, Store
-from kveil.errors import NotVerified, PolicyError, Refused
+from kveil.errors import NotVerified, PolicyError, Refused, Unmeetable
 from kveil.files import Outputs, Source, as_json
 from kveil.flow.cancelling import cancellable
 from kveil.flow.inputs import check_input, check_targets, check_values, table_of, with_algorithm
@@ -235,7 +235,12 @@ def _release(source: Source, asked: _Request, stages: Stages, store: Store, out:
     together = people = None
     told = stages.told_when_compiling(loops_of(policy, asked.able))
     if earlier is None:
-        chosen = _solved(table, asked.able, told, by_tuples=store.by_tuples)
+        try:
+            chosen = _solved(table, asked.able, told, by_tuples=store.by_tuples)
+        except Unmeetable as error:
+            from kveil.flow.check import proved_or_not_found
+
+            raise proved_or_not_found(error, table) from None
     else:
         people = earlier.people_of(source, policy)
         together = earlier.attempt(table, people, asked.able, told)

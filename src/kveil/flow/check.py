@@ -84,7 +84,7 @@ def check_file(policy: Policy, given: Place | None = None, *, progress: Progress
     progress("reading")
     path = input_path(policy, given)
     if policy.engine == "spark":
-        from kveil.flow.spark import read_tuples
+        from kveil.flow.spark_tuples import read_tuples
 
         check_on_spark([path])
         told = read_tuples(path, policy)
@@ -159,6 +159,20 @@ def _warnings(table: Table) -> list[str]:
 def count_never_kept(table: Table) -> int:
     """Return how many records fail k, distinct l or p even with every value at its limit; no release can hold them."""
     return table.count(_never_kept(table))
+
+
+def proved_or_not_found(error: Unmeetable, table: Table) -> Unmeetable:
+    """Return the error of a search that found no release, with whether it is proved that there is none.
+
+    It is where more records than allowed fail k, distinct l or p with every value at its limit. Cells of a largest
+    width are chosen, so that others might keep more.
+    """
+    widths = any(is_bounded(table, p) for p, tree in enumerate(table.trees) if isinstance(tree, Scale))
+    never = 0 if widths else count_never_kept(table)
+    if never > most_suppressed(table.policy, table.records):
+        told = f"No release can: {count(never, table.noun)} can never be kept, whatever is shown."
+        return Unmeetable(f"{error} {told}", error.lost, proved=True)
+    return Unmeetable(f"{error} That none was found does not prove that there is none.", error.lost)
 
 
 def check_boundaries(table: Table) -> BoundaryCheck:

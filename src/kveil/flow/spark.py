@@ -15,22 +15,23 @@ from kveil.algorithms.algorithm import Algorithm
 from kveil.algorithms.registry import loops_of
 from kveil.choose import Attempt, attempt
 from kveil.databases import Place
-from kveil.engines.choosing import free_memory
 from kveil.engines.spark.cells import count_formulas, distinct_rows
 from kveil.engines.spark.counting import Types, Written, count_release, count_written, types_of
 from kveil.engines.spark.ordering import in_order
 from kveil.engines.spark.owner import ABOUT, about, check_key, owner_frame
-from kveil.engines.spark.reading import SparkTable, check_table, open_table, table_of_frame
+from kveil.engines.spark.reading import SparkTable, open_table, table_of_frame
 from kveil.engines.spark.session import spark_session, told_plainly
 from kveil.engines.spark.showing import Joined, joined, shown_tuples
 from kveil.engines.spark.staging import StagedFolder
 from kveil.engines.spark.tuples import SparkTuples, tuples_of
-from kveil.engines.spark.units import Units, check_cells, units_of
-from kveil.errors import NotVerified, PolicyError, Refused
-from kveil.files import Outputs, Source, as_json, check_columns, with_commas
+from kveil.engines.spark.units import Units
+from kveil.errors import NotVerified, PolicyError, Refused, Unmeetable
+from kveil.files import Outputs, as_json, check_columns, with_commas
+from kveil.flow.check import proved_or_not_found
 from kveil.flow.inputs import check_input, check_values
 from kveil.flow.outputs import Targets
 from kveil.flow.publish import policy_sha256
+from kveil.flow.spark_tuples import checked_units, most_tuples
 from kveil.flow.stages import Stages
 from kveil.policy.model import Policy
 from kveil.report.account import Account, make_account
@@ -48,8 +49,6 @@ from kveil.verifier.release import verify_rows
 from kveil.words import listing
 
 SparkFrame = Any  # only the engine knows Spark
-PER_TUPLE = 600  # bytes of memory that the driver takes per tuple
-SHARE = 0.6  # of the free memory that tuples may take
 
 
 @dataclass(frozen=True)
@@ -165,34 +164,10 @@ def anonymize_spark_frame(frame: Any, asked: SparkRequest, stages: Stages) -> tu
     return release, verified(solved, join, release, asked, stages)
 
 
-@dataclass(frozen=True)
-class ReadTuples:
-    """The tuples of a table, encoded, and how many records there are."""
-
-    source: Source
-    table: Table
-    records: int
-
-
-def read_tuples(place: Place, policy: Policy) -> ReadTuples:
-    """Return the tuples of a table that is only looked at."""
-    units = _units(open_table(spark_session(), place), policy)
-    tuples = tuples_of(units, policy, most_tuples())
-    encoded = encode_tuples(tuples.source, policy, tuples.times, tuples.of_row)
-    return ReadTuples(tuples.source, encoded, int(tuples.records.sum()))
-
-
-def _units(table: SparkTable, policy: Policy) -> Units:
-    check_table(table, policy)
-    units = units_of(table, policy)
-    check_cells(units, policy)
-    return units
-
-
 def solved_tuples(table: SparkTable, asked: SparkRequest, stages: Stages) -> SolvedTuples:
     """Return what the algorithms find for the tuples of a table."""
     policy = asked.policy
-    units = _units(table, policy)
+    units = checked_units(table, policy)
     tuples = tuples_of(units, policy, most_tuples())
     stages.begin("encoding")
     encoded = encode_tuples(tuples.source, policy, tuples.times, tuples.of_row)
@@ -201,19 +176,16 @@ def solved_tuples(table: SparkTable, asked: SparkRequest, stages: Stages) -> Sol
     stages.end("read")
     told = stages.told_when_compiling(loops_of(policy, asked.able))
     together = in_tuples(encoded)
-    found = attempt(together.table, asked.able, told)
+    try:
+        found = attempt(together.table, asked.able, told)
+    except Unmeetable as error:
+        raise proved_or_not_found(error, together.table) from None
     if together.table is not encoded:
         found = replace(found, solution=found.solution.spread(together.of_row))
     stages.end("solve")
     as_they_come = policy.release.model_copy(update={"order": "keep"})
     laid = encoded.changed(policy=policy.model_copy(update={"release": as_they_come}))
     return SolvedTuples(units, tuples, encoded, found, decode(tuples.source, laid, found.solution))
-
-
-def most_tuples() -> int:
-    """Return how many tuples the driver may hold."""
-    free = free_memory()
-    return 100_000_000 if free is None else int(free * SHARE / PER_TUPLE)
 
 
 def cell_warnings(release: SparkFrame, policy: Policy, types: Types, rows: int) -> list[str]:
