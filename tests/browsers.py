@@ -79,14 +79,13 @@ class Tab:
         context.set_default_timeout(PATIENCE)
         name, _, value = running.cookie.partition("=")
         if value:
-            context.add_cookies(
-                [{"name": name, "value": value, "url": running.origin, "httpOnly": True, "sameSite": "Strict"}]
-            )
+            here: Any = {"domain": "127.0.0.1", "path": f"{running.room}/", "httpOnly": True, "sameSite": "Strict"}
+            context.add_cookies([{"name": name, "value": value, **here}])
         self.page: Page = context.new_page()
         self.page.on("request", self._asked)
         self.page.on("console", lambda told: self.complaints.append(told.text) if told.type == "error" else None)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.goto(f"{running.origin}/" if value else running.link)
+        self.page.goto(f"{running.home}/" if value else running.link)
         self.page.wait_for_selector("main h2")
 
     def _asked(self, request: Request) -> None:

@@ -24,6 +24,7 @@ class Running:
     link: str
     folder: Path
     cookie: str = ""
+    room: str = ""  # the path that the page has for itself, known to whoever was let in
     headers: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -34,10 +35,19 @@ class Running:
     def origin(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
+    @property
+    def home(self) -> str:
+        return f"{self.origin}{self.room}"
+
     def raw(
         self, method: str, path: str, headers: dict[str, str] | None = None, body: bytes | None = None
     ) -> tuple[int, dict[str, str], bytes]:
-        """Send exactly these headers, with the Host that belongs to the address unless another one is given."""
+        """Send exactly these headers, with the Host that belongs to the address unless another one is given.
+
+        What the page asks for is asked for below its own path, as it does itself.
+        """
+        if path.startswith(("/api/", "/static/")):
+            path = self.room + path
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         given = {"Host": f"127.0.0.1:{self.port}", **(headers or {})}
@@ -59,7 +69,7 @@ class Running:
         path = self.link.removeprefix(self.origin)
         status, headers, _ = self.raw("GET", path, {"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"})
         assert status == 303
-        self.cookie = headers["set-cookie"].split(";")[0]
+        self.cookie, self.room = headers["set-cookie"].split(";")[0], headers["location"].rstrip("/")
 
     def ask(self, method: str, path: str, body: Any = None, expect: int = 200) -> Any:
         headers = self.own()

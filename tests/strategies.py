@@ -215,6 +215,13 @@ def masks(draw: st.DrawFn) -> Drawn:
     return Drawn({"mask": {"keep": keep}}, tuple(sorted(values)))
 
 
+def opened(draw: st.DrawFn, low: int, high: int, widest: int) -> tuple[dict[str, str], int, int]:
+    """Which ends of a scale are open, if any, and between which numbers its values may then lie."""
+    ends = draw(st.sampled_from([None, None, "below", "above", *(["both"] if high - low >= widest else [])]))
+    below, above = (9 if ends in (end, "both") else 0 for end in ("below", "above"))
+    return {} if ends is None else {"open": ends}, low - below, high + above
+
+
 @st.composite
 def whole_intervals(draw: st.DrawFn) -> Drawn:
     low = draw(st.integers(-12, 12))
@@ -222,8 +229,9 @@ def whole_intervals(draw: st.DrawFn) -> Drawn:
     widths = [draw(st.integers(1, 6))]
     for factor in draw(st.lists(st.integers(2, 3), max_size=2)):
         widths.append(widths[-1] * factor)
-    values = draw(st.sets(st.integers(low, high), min_size=1, max_size=6))
-    return Drawn({"intervals": {"from": low, "to": high, "widths": widths}}, tuple(map(str, sorted(values))))
+    ends, least, most = opened(draw, low, high, widths[-1])
+    values = draw(st.sets(st.integers(least, most), min_size=1, max_size=6))
+    return Drawn({"intervals": {"from": low, "to": high, "widths": widths, **ends}}, tuple(map(str, sorted(values))))
 
 
 def halves(number: int) -> str:
@@ -237,11 +245,12 @@ def real_intervals(draw: st.DrawFn) -> Drawn:
     widths = [draw(st.integers(1, 5))]
     for factor in draw(st.lists(st.integers(2, 3), max_size=2)):
         widths.append(widths[-1] * factor)
-    numbers = draw(st.sets(st.integers(2 * low, 2 * high - 1), min_size=1, max_size=6))
+    ends, least, most = opened(draw, low, high, widths[-1])
+    numbers = draw(st.sets(st.integers(2 * least, 2 * most - 1), min_size=1, max_size=6))
     values = [naive.written(naive.Fraction(number, 4)) for number in sorted(numbers)]
     if all("." not in text for text in (*values, *map(halves, (low, high, *widths)))):
         values.append(naive.written(naive.Fraction(low, 2) + naive.Fraction(1, 8)))
-    spec = {"from": halves(low), "to": halves(high), "widths": [halves(width) for width in widths]}
+    spec = {"from": halves(low), "to": halves(high), "widths": [halves(width) for width in widths], **ends}
     return Drawn({"intervals": spec}, tuple(values))
 
 

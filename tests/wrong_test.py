@@ -41,3 +41,20 @@ def test_there_are_many_and_each_ends_with_what_to_do() -> None:
         assert case["says"][-1] in ".?"
         assert case["says"].count("\n") == 0
         assert "defect" not in case["says"]
+
+
+def test_the_messages_that_new_users_met_first_are_among_them() -> None:
+    named = {case["what"] for case in COLLECTION["cases"]}
+    assert named >= {
+        "a column of the policy that the table calls otherwise",
+        "another separator than the table has",
+        "l above the number of values",
+        "intervals that end too early",
+        "a line of names in a hierarchy file",
+        "a table that is not there",
+        "k of one",
+        "several blanks between columns",
+        "another encoding",
+        "a decimal comma where the policy says a point",
+        "both decimal signs",
+    }

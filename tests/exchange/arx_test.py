@@ -6,18 +6,15 @@ The projects here are made by the layout that the source of ARX writes: a zip wi
 
 from __future__ import annotations
 
-import struct
 import zipfile
-from contextlib import suppress
 from pathlib import Path
-from typing import Any
 from xml.sax.saxutils import escape
 
 import polars as pl
 import pytest
 
 import kveil
-from kveil.errors import FileError, KveilError, PolicyError
+from kveil.errors import FileError, PolicyError
 from kveil.exchange.zipped import parse_xml
 from kveil.flow.exchange import export_arx, import_arx, import_hierarchy
 
@@ -204,7 +201,7 @@ def test_hierarchies_go_to_arx_and_back(tmp_path: Path) -> None:
     assert exported.roles["name"] == "identifying"
     written = (tmp_path / "arx" / "arx.zip.hierarchy.csv").read_text()
     assert {len(line.split(";")) for line in written.splitlines()} == {4}
-    assert import_hierarchy(tmp_path / "arx" / "arx.zip.hierarchy.csv") == written == ZIP
+    assert import_hierarchy(tmp_path / "arx" / "arx.zip.hierarchy.csv").text == written == ZIP
 
 
 def test_short_ways_up_are_filled_for_arx(tmp_path: Path) -> None:
@@ -216,119 +213,3 @@ def test_short_ways_up_are_filled_for_arx(tmp_path: Path) -> None:
     )
     export_arx(tmp_path / "policy.yaml", tmp_path / "arx")
     assert "none;none;*" in (tmp_path / "arx" / "arx.job.hierarchy.csv").read_text()
-
-
-# ---------------------------------------------------------------------------------------------- settings (.ahs)
-
-
-class JavaWriter:
-    """Writes the few forms of Java's serialization that settings of ARX use; every class is described anew."""
-
-    def __init__(self) -> None:
-        self.raw = b"\xac\xed\x00\x05"
-
-    def text(self, text: str) -> bytes:
-        return struct.pack(">H", len(text)) + text.encode()
-
-    def described(self, name: str, fields: dict[str, Any], *, writes: bool = False, above: bytes = b"\x70") -> bytes:
-        flags = 0x03 if writes else 0x02
-        raw = b"\x72" + self.text(name) + bytes(8) + bytes([flags]) + struct.pack(">H", len(fields))
-        for field, value in fields.items():
-            if isinstance(value, bytes):
-                raw += b"L" + self.text(field) + b"\x74" + self.text("Ljava/lang/Object;")
-            else:
-                raw += {int: b"I", float: b"D", str: b"C"}[type(value)] + self.text(field)
-        return raw + b"\x78" + above
-
-    def object(self, name: str, fields: dict[str, Any], written: bytes | None = None) -> bytes:
-        raw = b"\x73" + self.described(name, fields, writes=written is not None)
-        for value in fields.values():
-            if isinstance(value, bytes):
-                raw += value
-            elif isinstance(value, str):
-                raw += struct.pack(">H", ord(value))
-            else:
-                raw += struct.pack(">i" if isinstance(value, int) else ">d", value)
-        return raw if written is None else raw + written + b"\x78"
-
-    def number(self, value: int) -> bytes:
-        return self.object("java.lang.Integer", {"value": value})
-
-    def listed(self, items: list[bytes]) -> bytes:
-        return self.object("java.util.ArrayList", {"size": len(items)}, b"\x77\x04" + bytes(4) + b"".join(items))
-
-    def enum(self, value: str) -> bytes:
-        return b"\x7e" + self.described("Order", {}) + b"\x74" + self.text(value)
-
-
-def intervals(bounds: list[tuple[int, int]], groups: list[list[int]], ends: tuple[int, int] = (0, 100)) -> bytes:
-    java = JavaWriter()
-    inside = [java.object("Interval", {"min": java.number(low), "max": java.number(high)}) for low, high in bounds]
-    levels = b"".join(
-        java.number(at)
-        + java.object(
-            "Level", {"level": at, "list": java.listed([java.object("Group", {"size": size}) for size in sizes])}
-        )
-        for at, sizes in enumerate(groups)
-    )
-    spans = [
-        java.object("Range", {name: java.number(end) for name in ("repeatBound", "snapBound", "labelBound")})
-        for end in ends
-    ]
-    fields = {
-        "datatype": java.object("org.deidentifier.arx.DataType$ARXInteger", {}),
-        "groups": java.object("java.util.HashMap", {"size": len(groups)}, b"\x77\x08" + bytes(8) + levels),
-        "intervals": java.listed(inside),
-        "lowerRange": spans[0],
-        "upperRange": spans[1],
-    }
-    return java.raw + java.object("org.deidentifier.arx.aggregates.HierarchyBuilderIntervalBased", fields)
-
-
-def settings(folder: Path, raw: bytes) -> Path:
-    path = folder / "age.ahs"
-    path.write_bytes(raw)
-    return path
-
-
-def test_settings_of_regular_intervals_become_a_builder(tmp_path: Path) -> None:
-    path = settings(tmp_path, intervals([(0, 5), (5, 10)], [[2], [2, 2]]))
-    assert import_hierarchy(path) == "hierarchy: {intervals: {from: 0, to: 99, widths: [5, 10, 20]}}\n"
-
-
-def test_settings_of_redaction_become_a_mask(tmp_path: Path) -> None:
-    java = JavaWriter()
-    fields = {
-        "aligmentOrder": java.enum("LEFT_TO_RIGHT"),
-        "paddingCharacter": "*",
-        "redactionCharacter": "*",
-        "redactionOrder": java.enum("RIGHT_TO_LEFT"),
-        "maxValueLength": java.object("java.lang.Double", {"value": 5.0}),
-    }
-    raw = java.raw + java.object("org.deidentifier.arx.aggregates.HierarchyBuilderRedactionBased", fields)
-    assert import_hierarchy(settings(tmp_path, raw)) == "hierarchy: {mask: {keep: [4, 3, 2, 1]}}\n"
-
-
-@pytest.mark.parametrize(
-    "raw",
-    [
-        intervals([(0, 5), (5, 20)], []),
-        intervals([(0, 5), (10, 15)], []),
-        intervals([(0, 5)], [[2, 3]]),
-        intervals([(0, 5)], [], (3, 100)),
-        JavaWriter().raw + JavaWriter().object("org.deidentifier.arx.aggregates.HierarchyBuilderOrderBased", {}),
-        JavaWriter().raw + JavaWriter().object("org.deidentifier.arx.aggregates.HierarchyBuilderIntervalBased", {}),
-    ],
-    ids=["widths", "gap", "sizes", "start", "order", "bare"],
-)
-def test_settings_that_no_builder_has_are_refused(tmp_path: Path, raw: bytes) -> None:
-    with pytest.raises(FileError, match=r"save the hierarchy in ARX as CSV and bring that\."):
-        import_hierarchy(settings(tmp_path, raw))
-
-
-def test_bytes_that_are_cut_off_or_changed_never_fail_otherwise(tmp_path: Path) -> None:
-    whole = intervals([(0, 5)], [[2]])
-    for at in range(0, len(whole), 7):
-        for raw in (whole[:at], whole[:at] + b"\x71" + whole[at + 1 :], whole[:at] + b"\xff" + whole[at + 1 :]):
-            with suppress(KveilError):  # and nothing else
-                import_hierarchy(settings(tmp_path, raw))

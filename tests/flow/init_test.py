@@ -11,9 +11,10 @@ from kveil.datasets import hospital
 from kveil.frames import from_frame
 from kveil.suggestion import suggest
 from kveil.suggestion.profile import profile
-from kveil.suggestion.roles import guess_column, hierarchy_for, words_of
+from kveil.suggestion.roles import guess_column, hierarchy_for
 from kveil.suggestion.spans import spans
 from kveil.suggestion.trees import _nice, countries, dates, icd, numbers
+from kveil.suggestion.vocabulary import words_of
 from support import names_in, refused, run
 
 
@@ -73,7 +74,9 @@ def test_round_widths(number: str, expected: str) -> None:
 def test_numbers_get_round_intervals() -> None:
     found = numbers(column("weight", [str(n) for n in range(3, 157)]))  # type: ignore[arg-type]
     assert found is not None
-    assert found.builder == {"intervals": {"from": "0", "to": "239", "widths": ["10", "20", "40", "80"]}}
+    assert found.builder == {
+        "intervals": {"from": "0", "to": "159", "widths": ["10", "20", "40", "80"], "open": "both"}
+    }
     found = numbers(column("depth", ["13.1", "14.25", "21.5"]))  # type: ignore[arg-type]
     assert found is not None
     assert found.builder is not None
@@ -81,7 +84,7 @@ def test_numbers_get_round_intervals() -> None:
     lopsided = ["0"] * 50 + [str(n) for n in range(60)] + ["99999"]
     found = numbers(column("gain", lopsided))  # type: ignore[arg-type]
     assert found is not None
-    assert found.builder == {"ranges": {"within": ["0", "110000"], "round": "100"}}
+    assert found.builder == {"intervals": {"from": "0", "to": "79", "widths": ["5", "10", "20", "40"], "open": "both"}}
 
 
 def test_known_trees() -> None:

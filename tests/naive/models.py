@@ -66,9 +66,14 @@ def tree_ways(below: Any, above: Way) -> list[Way]:
 def interval_way(spec: Spec, whole: bool, value: str) -> Way:
     at, low, high = Fraction(value), Fraction(spec["from"]), Fraction(spec["to"])
     labels = [value]
+    below, above = (spec.get("open") in (end, "both") for end in ("below", "above"))
     for width in map(Fraction, spec["widths"]):
-        start = low + (at - low) // width * width
-        if whole:
+        start = low + (min(max(at, low), high) - low) // width * width
+        if below and start == low:
+            labels.append(f"<{written(start + width)}")
+        elif above and start + width > high:
+            labels.append(f">={written(start)}")
+        elif whole:
             labels.append(span(start, min(start + width - 1, high)))
         else:
             labels.append(f"[{written(start)},{written(min(start + width, high))})")
@@ -132,6 +137,8 @@ class Tree:
         step = Fraction(1) if whole else Fraction(spec["widths"][0])
         places = [low + i * step for i in range(math.ceil((high - low) / step) + 1)]
         inside = [place for place in places if place < high or (whole and place == high)]
+        inside += [low - 1] if spec.get("open") in ("below", "both") else []
+        inside += [high, high + 1] if spec.get("open") in ("above", "both") else []
         return [*self.ways, *(interval_way(spec, whole, written(place)) for place in inside)]
 
     @cached_property

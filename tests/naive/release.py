@@ -159,24 +159,38 @@ class Hierarchy:
 
 
 class Intervals:
-    """Nested intervals of growing widths that start at `from`; the last one is cut at `to`."""
+    """Nested intervals of growing widths that start at `from`; the last one is cut at `to`, or has no end.
+
+    What lies beyond an open end is in the outermost interval of every width; all count as wide as their width.
+    """
 
     def __init__(self, spec: dict[str, Any], values: Iterable[str]) -> None:
         self.low, self.high = Fraction(spec["from"]), Fraction(spec["to"])
         self.widths = [Fraction(width) for width in spec["widths"]]
+        self.below, self.above = (spec.get("open") in (end, "both") for end in ("below", "above"))
         numbers = [self.low, self.high, *self.widths, *(number(value) for value in values)]
         self.whole = all(n is not None and n.denominator == 1 for n in numbers)
 
     def interval(self, value: Fraction, width: Fraction) -> tuple[Fraction, Fraction]:
-        low = self.low + (value - self.low) // width * width
-        return low, min(low + width - 1 if self.whole else low + width, self.high)
+        steps = [n for n in range(int((self.high - self.low) // width) + 1) if self.low + n * width <= value]
+        low = self.low + max(steps, default=0) * width
+        high = low + width - 1 if self.whole else low + width
+        return low, high if self.above else min(high, self.high)
 
     def label(self, bounds: tuple[Fraction, Fraction]) -> str:
-        return span(*bounds) if self.whole else f"[{written(bounds[0])},{written(bounds[1])})"
+        low, high = bounds
+        end = high + 1 if self.whole else high
+        if self.below and low == self.low:
+            return f"<{written(end)}"
+        if self.above and end > self.high:
+            return f">={written(low)}"
+        return span(low, high) if self.whole else f"[{written(low)},{written(high)})"
 
     def way(self, value: str) -> Way | None:
         n = number(value)
-        if n is None or not (self.low <= n <= self.high if self.whole else self.low <= n < self.high):
+        if n is None or (n < self.low and not self.below) or (self.whole and n.denominator != 1):
+            return None
+        if (n > self.high or (n == self.high and not self.whole)) and not self.above:
             return None
         return collapsed([value, *(self.label(self.interval(n, width)) for width in self.widths), STAR])
 
@@ -184,23 +198,28 @@ class Intervals:
     def every_way(self) -> list[Way]:
         """The way up of a number in every place of the scale that differs from others."""
         step = Fraction(1) if self.whole else self.widths[0]
-        found, at = [], self.low
-        while at < self.high or (self.whole and at == self.high):
-            way = self.way(written(at))
-            assert way is not None
-            found.append(way)
+        places = [self.low - 1] if self.below else []
+        at = self.low
+        while at < self.high or (at == self.high and (self.whole or self.above)):
+            places.append(at)
             at += step
-        return found
+        if self.above:
+            places += [self.high + 1]
+        ways = [self.way(written(place)) for place in places]
+        assert None not in ways
+        return [way for way in ways if way is not None]
 
     def extent(self, shown: str) -> Fraction:
         extra = 1 if self.whole else 0
-        for way in self.every_way:
-            n = number(way[0])
-            assert n is not None
-            for width in self.widths:
+        widest = self.widths[-1]
+        total = ((self.high - self.low) // widest + 1) * widest if self.above else self.high - self.low + extra
+        for width in self.widths:
+            for way in self.every_way:
+                n = number(way[0])
+                assert n is not None
                 low, high = self.interval(n, width)
-                if self.label((low, high)) == shown and low < high:
-                    return (high - low + extra) / (self.high - self.low + extra)
+                if self.label((low, high)) == shown and (low < high or shown[0] in "<>"):
+                    return (high - low + extra) / total
         return Fraction(1) if shown == STAR else Fraction(0)
 
 
@@ -443,7 +462,11 @@ class Policy:
                     rough = step and bounds[0] != bounds[1] and any(bound % step for bound in bounds)
                     odd += span(*bounds) != cell or bool(rough)
         if isinstance(spec, dict) and "intervals" in spec:
-            half_open = [cell.startswith("[") and cell.endswith(")") for cell in shown if number(cell) is None]
+            half_open = [
+                cell.startswith("[") and cell.endswith(")")
+                for cell in shown
+                if number(cell) is None and cell[0] not in "<>"
+            ]
             known = [cell for cell in shown if self.can_be_label(name, cell)]
             odd += len(known) == len(shown) and any(half_open) and not all(half_open)
         return odd

@@ -272,7 +272,7 @@ def test_what_shows_and_where_values_stop_is_what_python_reckons(browser: Browse
         opened = {node for node in range(size) if rng.random() < 0.7}
         got = tab.page.evaluate(
             """async ([parents, records, marked, opened]) => {
-                const { grown, stops, visible } = await import("/static/plant.js");
+                const { grown, stops, visible } = await import("./static/plant.js");
                 const tree = grown({ labels: parents.map((_, i) => `n${i}`), parents, records_below: records });
                 return [[...stops(tree, new Set(marked)).stopping], visible(tree, new Set(opened))];
             }""",

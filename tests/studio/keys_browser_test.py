@@ -175,7 +175,11 @@ def _numbers(form: Form) -> None:
     page.get_by_label("in bands of: another one").fill("80")
     page.get_by_label("in bands of: another one").press("Enter")
     form.wait(["5", "10", "20", "40", "80"], *bands, "widths")
+    for ends in ("below", "both"):
+        page.get_by_label("numbers beyond").select_option(ends)
+        form.wait(ends, *bands, "open")
     _kind(form, "weight", "ranges of numbers", lambda spec: "ranges" in spec)
+    page.get_by_label("rounded to", exact=True).wait_for()  # until then the fields are those of the bands
     for label, value, path in (
         ("from", "0", ("hierarchy", "ranges", "within", 0)),
         ("to", "250", ("hierarchy", "ranges", "within", 1)),

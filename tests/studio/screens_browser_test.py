@@ -49,7 +49,7 @@ def test_every_screen_is_accessible_and_fits(browser: Browser, finished: Running
 
 
 JOB = """async (change) => {
-  const { set, state } = await import("/static/store.js");
+  const { set, state } = await import("./static/store.js");
   const row = (algorithm, ncp, losses) => ({ algorithm, solved: true, loss: { ncp }, suppressed_share: 0, groups: 9,
     seconds: 1, losses });
   const job = { number: 999, kind: "compare", state: "running", stage: "solving with datafly", done: 0.5, told: "",

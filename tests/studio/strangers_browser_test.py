@@ -25,11 +25,13 @@ class Stranger(http.server.ThreadingHTTPServer):
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.cookies: list[str] = []
         stranger = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 stranger.asked.append(self.path)
+                stranger.cookies.append(self.headers.get("Cookie") or "")
                 self.send_response(200)
                 self.send_header("Content-Type", "text/html")
                 self.end_headers()
@@ -91,7 +93,7 @@ FETCHES = """async (target) => {
 def test_fetches_of_a_stranger_read_and_change_nothing(strange: Page, finished: Running) -> None:
     statuses: set[int] = set()
     strange.on("response", lambda r: statuses.add(r.status) if r.url.startswith(finished.origin) else None)
-    assert set(strange.evaluate(FETCHES, finished.origin)) <= {"refused", "opaque"}
+    assert set(strange.evaluate(FETCHES, finished.home)) <= {"refused", "opaque"}
     assert statuses <= {403, 405}, statuses
 
 
@@ -103,7 +105,7 @@ FORM = """([target, kind]) => { const form = document.createElement("form");
 def test_forms_of_a_stranger_change_nothing(strange: Page, finished: Running) -> None:
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
         with strange.expect_popup() as opened:
-            strange.evaluate(FORM, [finished.origin, kind])
+            strange.evaluate(FORM, [finished.home, kind])
         opened.value.get_by_text("Only the studio's own page may ask this.").wait_for()
         opened.value.close()
 
@@ -117,10 +119,10 @@ EMBEDDED = """([target, tag]) => new Promise((done) => { const e = document.crea
 
 def test_nothing_of_the_studio_is_shown_inside_a_strangers_page(strange: Page, finished: Running) -> None:
     for tag in ("img", "script", "link"):
-        assert strange.evaluate(EMBEDDED, [finished.origin, tag]) == "refused", tag
+        assert strange.evaluate(EMBEDDED, [finished.home, tag]) == "refused", tag
     strange.evaluate(
         "(target) => { const e = document.createElement('iframe'); e.src = target + '/'; document.body.append(e); }",
-        finished.origin,
+        finished.home,
     )
     framed = strange.frame_locator("iframe").locator("body")
     framed.wait_for(state="attached")
@@ -129,7 +131,7 @@ def test_nothing_of_the_studio_is_shown_inside_a_strangers_page(strange: Page, f
 
 def test_a_strangers_link_leads_to_a_closed_door(strange: Page, finished: Running) -> None:
     with strange.expect_navigation() as arrived:
-        strange.evaluate("(target) => { location.href = target; }", finished.origin + "/")
+        strange.evaluate("(target) => { location.href = target; }", finished.home + "/")
     assert arrived.value is not None
     assert arrived.value.status == 403
     assert "token" not in strange.content()
@@ -142,7 +144,7 @@ def test_events_and_sockets_tell_a_stranger_nothing(strange: Page, finished: Run
             e.onerror = () => { e.close(); done("closed"); }; e.onmessage = () => done("told"); }),
           new Promise((done) => { const s = new WebSocket(`${target.replace("http", "ws")}/api/events`);
             s.onerror = () => done("closed"); s.onopen = () => done("told"); })])""",
-        finished.origin,
+        finished.home,
     )
     assert told == ["closed", "closed"]
 
@@ -150,7 +152,7 @@ def test_events_and_sockets_tell_a_stranger_nothing(strange: Page, finished: Run
 def test_a_name_that_was_rebound_to_this_machine_is_refused(browser: Browser, finished: Running) -> None:
     page = browser.new_page()
     page.set_default_timeout(PATIENCE)
-    for path in ("/", "/api/state", "/?token=" + "x" * 43):
+    for path in ("/", f"{finished.room}/", f"{finished.room}/api/state", "/?token=" + "x" * 43):
         answer = page.goto(f"http://{REBOUND}:{finished.port}{path}")
         assert answer is not None
         assert answer.status == 421
@@ -170,7 +172,7 @@ def test_a_browser_without_the_link_is_refused_and_the_link_opens_for_one(
     entered = first.goto(running.link)
     assert entered is not None
     assert entered.status == 200
-    assert first.url == f"{running.origin}/"  # no token in the address bar, nor in the history
+    assert "token" not in first.url  # nor is it in the history
     again = second.goto(running.link)
     assert again is not None
     assert again.status == 403
@@ -202,7 +204,7 @@ def test_scripts_in_a_report_run_nothing_and_reach_nobody(
         frame.locator("#last").wait_for(state="attached")
         frame.locator("#go").dispatch_event("click")
         alone = tab.page.context.new_page()  # as a page of its own: the header alone keeps it quiet
-        alone.goto(f"{finished.origin}/api/runs/{made.name}/report.html?show=1")
+        alone.goto(f"{finished.home}/api/runs/{made.name}/report.html?show=1")
         alone.wait_for_selector("#last", state="attached")
         assert alone.title() != "ran"
         assert tab.page.url.startswith(finished.origin)
@@ -259,8 +261,8 @@ def test_the_page_itself_reaches_no_file_outside_its_folder(browser: Browser, fi
         got = tab.page.evaluate(
             """async (path) => {
               const body = JSON.stringify({ path: decodeURIComponent(path) });
-              const asked = [fetch(`/api/files?under=${path}`),
-                fetch("/api/open", { method: "POST", headers: { "content-type": "application/json" }, body })];
+              const asked = [fetch(`api/files?under=${path}`),
+                fetch("api/open", { method: "POST", headers: { "content-type": "application/json" }, body })];
               return Promise.all(asked.map(async (one) => { const a = await one; return [a.status, await a.text()]; }));
             }""",
             path,
@@ -268,6 +270,46 @@ def test_the_page_itself_reaches_no_file_outside_its_folder(browser: Browser, fi
         assert all(status in (403, 404) for status, _ in got), (path, got)
         assert not any("root:" in text for _, text in got)
     tab.page.context.close()
+
+
+def test_a_stranger_that_the_browser_is_led_to_by_hand_is_not_sent_the_key(
+    browser: Browser, finished: Running, stranger: Stranger
+) -> None:
+    tab = Tab(browser, finished)
+    stranger.cookies.clear()
+    for path in ("/", "/api/state", "/static/app.js", "/?token=x"):
+        tab.page.goto(f"http://127.0.0.1:{stranger.port}{path}")
+    assert set(stranger.cookies) == {""}
+    tab.page.goto(f"http://127.0.0.1:{stranger.port}{finished.room}/")  # only who knows the page's own path gets it
+    assert finished.cookie in stranger.cookies
+    tab.page.context.close()
+
+
+def test_two_studios_in_one_browser_leave_each_other_alone(
+    tmp_path: Path, browser: Browser, studio_in: Callable[..., Running]
+) -> None:
+    studios = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.csv").write_text("age,sex\n" + "31,F\n45,M\n" * 20)
+        studios.append(studio_in(tmp_path / name))
+    context = browser.new_context()
+    context.set_default_timeout(PATIENCE)
+    pages = [context.new_page() for _ in studios]
+    for page, studio in zip(pages, studios, strict=True):
+        page.goto(studio.link)
+    for page, name in zip(pages, ("one", "two"), strict=True):
+        page.get_by_role("button", name=f"{name}.csv").click()
+        page.wait_for_selector("table.columns")
+        page.reload()  # its key is still good, though the other studio has given one since
+        page.wait_for_selector("table.columns")
+    other = pages[1].url.split("#")[0].replace(str(studios[1].port), str(studios[0].port))
+    answer = pages[1].goto(other)  # the second one's path and key at the first
+    assert answer is not None
+    assert answer.status == 403
+    own = "async (target) => { try { return (await fetch(target)).status; } catch { return 0; } }"
+    assert pages[0].evaluate(own, f"{studios[1].origin}/api/state") == 0
+    context.close()
 
 
 def test_the_browser_keeps_nothing(browser: Browser, finished: Running) -> None:

@@ -22,6 +22,7 @@ import numpy as np
 from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.clustering.layout import Costs
 from kveil.policy.attributes import Intervals
+from kveil.policy.builders import IntervalScale
 from kveil.table.scale import Scale, round_outward
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -202,6 +203,8 @@ def _denominator(table: Table, position: int) -> int:
     if isinstance(spec, Intervals):
         numbers = [spec.from_, spec.to, *spec.widths]
         unit = 10 ** max(_places(number) for number in numbers)
+        if spec.open_above:
+            return int(Fraction(IntervalScale(spec, real=True).extent) * unit)
         extent = int(Fraction(spec.to - spec.from_) * unit)
         return lcm(extent, extent + unit)  # half-open and inclusive intervals
     return tree.leaves

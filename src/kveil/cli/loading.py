@@ -50,5 +50,10 @@ def _load(policy: Policy) -> None:
         algorithms = candidates(policy)
     except KveilError:  # the run itself says so
         return
-    if len(algorithms) == 1:
+    if len(algorithms) != 1:
+        return
+    try:
         algorithms[0].load()
+    except RuntimeError:  # a process that ends early, as with bad data, starts no thread any more, and needs none
+        if threading.main_thread().is_alive():
+            raise

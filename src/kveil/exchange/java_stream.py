@@ -198,7 +198,7 @@ def unwrapped(value: Any) -> Any:
             return value.fields["value"]
         if value.name in {"java.util.ArrayList", "java.util.LinkedList"}:
             return [item for item in value.written if item != b""]
-        if value.name == "java.util.HashMap":
+        if value.name in {"java.util.HashMap", "java.util.LinkedHashMap"}:
             pairs = [item for item in value.written if item != b""]
             return dict(zip(map(unwrapped, pairs[::2]), pairs[1::2], strict=False))
     return value

@@ -24,6 +24,7 @@ from kveil.policy.numbers import parse_number
 from kveil.policy.written import flow_text, hierarchy_csv, hierarchy_file_name
 from kveil.suggestion.write import relative
 from kveil.table.encode import encode
+from kveil.words import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -113,10 +114,29 @@ def _written(foreign: ForeignPolicy, source: Source, table: Path, output: Path, 
     return Imported(str(output), tuple(sorted(files)), table.name if reads.take_table else None, foreign.left_out)
 
 
-def import_hierarchy(file: Path) -> str:
-    """Return a hierarchy of ARX's: settings (`.ahs`) as a builder, a CSV as a hierarchy file under one `*`."""
+@dataclass(frozen=True)
+class ImportedHierarchy:
+    """A hierarchy of another tool's: a builder as a policy writes it or the lines of a file, and what it leaves out."""
+
+    text: str
+    left_out: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {"hierarchy": self.text, "left_out": list(self.left_out)}
+
+
+def import_hierarchy(file: Path, *, data: Path | None = None, column: str | None = None) -> ImportedHierarchy:
+    """Return a hierarchy of ARX's: settings (`.ahs`) as a builder or a file, a CSV as a hierarchy file under one `*`.
+
+    Settings may need a column of a table: they group the values that it has.
+    """
     if file.suffix.lower() == ".ahs":
-        return f"hierarchy: {flow_text(read_builder(file))}\n"
+        values = None if data is None or column is None else _values_of(data, column)
+        made = read_builder(file, values)
+        if made.builder is not None:
+            return ImportedHierarchy(f"hierarchy: {flow_text(made.builder)}\n", made.left_out)
+        return ImportedHierarchy(hierarchy_csv(made.lines), made.left_out)
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -128,7 +148,17 @@ def import_hierarchy(file: Path) -> str:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
     except csv.Error:
         raise FileError(f"{file.name}: a quote is opened and not closed rightly; save it again.") from None
-    return hierarchy_csv(as_tree(rows, file.name))
+    return ImportedHierarchy(hierarchy_csv(as_tree(rows, file.name)))
+
+
+def _values_of(data: Path, column: str) -> list[str]:
+    """Return the distinct values of a column, in the order in which they appear."""
+    source = read_table(data)
+    if column not in source.frame.columns:
+        raise DataError(
+            f"{data.name} has no column {column!r}{did_you_mean(column, source.frame.columns) or '; check --column'}."
+        )
+    return [text for text in source.texts(column).drop_nulls().unique(maintain_order=True).to_list() if text]
 
 
 def export_arx(policy_path: Path, folder: Path, *, data: Place | None = None, force: bool = False) -> ForArx:

@@ -13,7 +13,7 @@ from kveil.choose import attempt
 from kveil.engines.distinct import DistinctRows, WrittenRows, distinct_rows
 from kveil.engines.store import ReleaseFile
 from kveil.engines.stream import StreamStore
-from kveil.errors import DataError
+from kveil.errors import DataError, Unmeetable
 from kveil.files import Source, StoredSource
 from kveil.flow.inputs import check_input, check_values
 from kveil.flow.judging import check_verdict
@@ -63,7 +63,12 @@ def release_few_rows(
     rows, table, policy = few.rows, few.table, few.table.policy
     stages.end("read")
     tuples = in_tuples(table)
-    found = attempt(tuples.table, able, stages.told_when_compiling(loops_of(policy, able)))
+    try:
+        found = attempt(tuples.table, able, stages.told_when_compiling(loops_of(policy, able)))
+    except Unmeetable as error:
+        from kveil.flow.check import proved_or_not_found
+
+        raise proved_or_not_found(error, table) from None
     chosen = replace(found, solution=found.solution.spread(tuples.of_row))
     sorted_policy = policy.model_copy(update={"release": policy.release.model_copy(update={"order": "sorted"})})
     release = decode(rows.source, table.changed(policy=sorted_policy), chosen.solution)

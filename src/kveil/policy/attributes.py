@@ -30,12 +30,26 @@ class HierarchyFile(PolicyPart):
 
 
 class Intervals(PolicyPart):
-    """Numbers in intervals of growing widths, under a root ``*``."""
+    """Numbers in intervals of growing widths, under a root ``*``.
+
+    ``open``: the first intervals also hold what is below `from` (``<20``), the last ones what is above `to` (``>=90``).
+    """
 
     form: Literal["intervals"] = "intervals"
     from_: Number = Field(alias="from")
     to: Number
     widths: Annotated[tuple[Number, ...], Field(min_length=1)]
+    open: Literal["below", "above", "both"] | None = None
+
+    @property
+    def open_below(self) -> bool:
+        """Whether numbers below `from` are taken."""
+        return self.open in {"below", "both"}
+
+    @property
+    def open_above(self) -> bool:
+        """Whether numbers above `to` are taken."""
+        return self.open in {"above", "both"}
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -49,6 +63,11 @@ class Intervals(PolicyPart):
                 raise told(
                     f"has widths {narrow} and {wide}; each must be a multiple of the one before, as in [5, 10, 20]"
                 )
+        if self.open == "both" and EXACT.subtract(self.to, self.from_) < self.widths[-1]:
+            raise told(
+                f"is open at both ends and has one interval of {self.widths[-1]}, which is anything; "
+                "leave that width out"
+            )
         return self
 
 
@@ -171,6 +190,7 @@ _HIERARCHY_SCHEMA: dict[str, Any] = {
                         "from": {"type": "number"},
                         "to": {"type": "number"},
                         "widths": _NUMBERS,
+                        "open": {"enum": ["below", "above", "both"]},
                     },
                 },
                 "mask": {

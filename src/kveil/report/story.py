@@ -168,7 +168,8 @@ def _hierarchy_words(policy: Policy, name: str) -> str:
     if spec.form == "file":
         return f"file {Path(spec.path).name}"  # where it lies is nobody's business
     if spec.form == "intervals":
-        return "intervals " + ", ".join(f"{width:g}" for width in map(float, spec.widths))
+        ends = {None: "", "both": ", open at both ends"}.get(spec.open, f", open {spec.open}")
+        return "intervals " + ", ".join(f"{width:g}" for width in map(float, spec.widths)) + ends
     if spec.form == "mask":
         return "first " + ", ".join(map(str, spec.keep)) + " characters"
     if spec.form == "dates":

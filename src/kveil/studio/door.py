@@ -33,6 +33,7 @@ class Door:
         self.now = now
         self.hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
         self.cookie = f"kveil-{port}"
+        self.room = f"/{secrets.token_urlsafe(16)}"  # cookies know no ports, but paths: others are not sent ours
         self.key = secrets.token_urlsafe(32)
         self.nonce = secrets.token_urlsafe(16)
         self._links: dict[str, float] = {}  # until when each is good
@@ -65,7 +66,8 @@ class Door:
         if entry is not None:
             await entry(scope, receive, sealed)
             return
-        await self.app(scope, receive, sealed)
+        path = scope["path"].removeprefix(self.room)
+        await self.app({**scope, "path": path, "raw_path": path.encode()}, receive, sealed)
 
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> Response | None:
         """Return why a request is not let in at all; None where it may come from our own page."""
@@ -89,20 +91,18 @@ class Door:
         token = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
         if scope["method"] == "GET" and scope["path"] == "/" and token:
             if self._opens(token):
-                answer = RedirectResponse("/", 303)
-                answer.set_cookie(self.cookie, self.key, httponly=True, samesite="strict", path="/")
+                answer = RedirectResponse(f"{self.room}/", 303)
+                answer.set_cookie(self.cookie, self.key, httponly=True, samesite="strict", path=f"{self.room}/")
                 return answer
-            if not self._has_key(headers):
-                return PlainTextResponse(
-                    "This link has been used, or is older than ten minutes. Press Enter in the terminal of kveil "
-                    "studio for a new one.",
-                    403,
-                )
-            return RedirectResponse("/", 303)
-        if not self._has_key(headers):
             return PlainTextResponse(
-                "This browser has not been let in. Open the link that kveil studio printed in its terminal; "
-                "press Enter there for a new one.",
+                "This link has been used, or is older than ten minutes. Go to the tab that it opened, or press Enter "
+                "in the terminal of kveil studio for a new one.",
+                403,
+            )
+        if not scope["path"].startswith(f"{self.room}/") or not self._has_key(headers):
+            return PlainTextResponse(
+                "Nobody is let in here without the link that kveil studio printed in its terminal; open it, or press "
+                "Enter there for a new one.",
                 403,
             )
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -19,75 +18,29 @@ from kveil.suggestion.values import (
     names_of_people,
     tells_nothing_of_years,
 )
+from kveil.suggestion.vocabulary import (
+    AGES,
+    BIRTHS,
+    CODED,
+    COUNTING,
+    DIAGNOSES,
+    HOUSEHOLDS,
+    KNOWN,
+    NAMING,
+    NOT_A_PERSON,
+    NUMBERING,
+    PERSONS,
+    PLACES,
+    PLAIN_NAMES,
+    PSEUDONYMS,
+    SECRETS,
+    SEXES,
+    STUDIED,
+    ZIPS,
+    hit,
+    words_of,
+)
 from kveil.words import count
-
-# Words of a column's name; a name is cut at other characters and where small letters meet capitals.
-PERSONS = {
-    "patient", "person", "customer", "client", "member", "user", "subject", "student", "employee", "individual",
-    "participant", "respondent", "citizen", "insured", "beneficiary", "pid", "userid", "patientid", "subjid", "usubjid",
-    "ptid", "patno", "patid", "respid", "defendant", "offender", "inmate",
-}  # fmt: skip
-NUMBERING = {
-    "id", "ids", "nbr", "no", "num", "number", "key", "uuid", "guid", "index", "idx", "serial", "ref",
-    "identifier", "rowid", "record", "nr",
-}  # fmt: skip
-HOUSEHOLDS = {"household", "hh", "hhid", "hhno", "hhnum", "hhserial", "dwelling", "family", "famid"}
-PSEUDONYMS = {"hash", "hashed", "anon", "anonymous", "study", "unique", "code", "pseudonym", "enc", "encrypted"}
-COUNTING = {"number", "num", "no", "nr", "index", "count", "total"}  # in front of what is counted
-NAMING = {
-    "name", "surname", "firstname", "lastname", "fullname", "forename", "givenname", "middlename", "nickname",
-    "email", "mail", "phone", "telephone", "tel", "mobile", "fax", "ssn", "passport", "iban", "mrn", "url",
-    "website", "ip", "street", "address", "username", "login", "license", "licence", "plate", "nino", "imei",
-    "signature", "photo", "author", "uploader", "owner", "contact", "maiden", "initials",
-}  # fmt: skip
-NOT_A_PERSON = {
-    "city", "country", "state", "county", "product", "company", "hospital", "department", "school", "file",
-    "brand", "drug", "disease", "test", "event", "place", "station", "street", "course", "category", "common",
-    "scientific", "species", "class", "type",
-}  # fmt: skip
-AGES = {"age", "ages", "alter", "yob"}
-BIRTHS = {"birth", "birthdate", "birthday", "dob", "born", "birthyear", "dateofbirth"}
-SEXES = {"sex", "gender", "geschlecht", "female", "male"}
-PLACES = {
-    "zip", "zipcode", "postcode", "postal", "plz", "postalcode", "city", "town", "village", "municipality",
-    "county", "state", "province", "region", "country", "district", "location", "residence", "nation",
-    "nationality", "citizenship", "place", "borough", "neighborhood", "neighbourhood", "lat", "lon", "latitude",
-    "longitude", "lng", "island", "origin", "precinct", "beat", "sector", "tract",
-}  # fmt: skip
-ZIPS = {"zip", "zipcode", "postcode", "postal", "plz", "postalcode"}
-KNOWN = {
-    "race", "ethnicity", "ethnic", "marital", "married", "education", "degree", "school", "schooling",
-    "occupation", "job", "profession", "workclass", "employer", "employment", "relationship", "household",
-    "children", "family", "height", "weight", "language", "religion", "department", "ward", "specialty",
-    "speciality", "admission", "discharge", "visit", "arrival", "physician", "doctor", "teacher", "grade",
-    "position", "title", "rank", "hire", "date", "pclass", "embarked", "cabin", "siblings", "parents", "sibsp",
-    "parch", "smoker", "housing", "payer", "insurance", "body", "species", "breed", "club", "team", "year",
-    "tenure", "industry", "military", "bmi", "eye", "hair", "ethn", "educ", "edu", "occ", "kids", "child", "black",
-    "white", "hispanic", "asian", "religious", "smoke", "experience", "exper", "seniority",
-}  # fmt: skip
-SECRETS = {
-    "diagnosis", "diagnoses", "diag", "disease", "illness", "icd", "icd9", "icd10", "condition", "symptom",
-    "treatment", "medication", "drug", "procedure", "therapy", "surgery", "transplant", "arrest", "affiliation",
-    "event", "hiv", "result", "salary", "income", "wage", "wages", "pay", "earnings", "credit", "debt", "loan",
-    "balance", "score", "politics", "political", "party", "orientation", "criminal", "offense", "offence", "crime",
-    "verdict", "outcome", "readmitted", "glucose", "cholesterol", "pregnant", "disability", "cause", "death",
-    "survived", "default", "charges", "expenses", "cost", "amount", "payment", "spending", "fare", "test",
-    "capital", "wealth", "assets", "savings", "profit", "tax", "pension", "mortgage", "benefit", "benefits",
-    "health", "union", "vote", "voted", "ideology", "affair", "affairs", "alive", "dead", "died", "mortality",
-    "recid", "recidivism", "recidivist", "charge", "violent", "conviction", "convicted", "sentence", "sentenced",
-    "felony", "fel", "misd", "prior", "priors", "custody", "jail", "prison", "bail", "fine", "warrant", "frisk",
-    "frisked", "contraband", "citation", "price", "fee", "revenue", "rent", "premium", "usd", "eur", "dollars",
-    "amt", "relapse", "remission", "tumor", "tumour", "stage", "biopsy", "viral", "abuse", "alcohol", "depression",
-    "suicide",
-}  # fmt: skip
-STUDIED = {"class", "target", "label"}  # what people who learn from tables call the column they predict
-# What is not counted: where its values are whole numbers, they stand for something.
-CODED = {
-    "code", "codes", "type", "category", "group", "kind", "status", "race", "ethnicity", "ethnic", "ethn", "marital",
-    "occupation", "occ", "job", "profession", "workclass", "relationship", "religion", "language", "department", "ward",
-    "specialty", "speciality", "industry", "state", "province", "region", "country", "county", "district", "city",
-    "nationality", "citizenship", "payer", "insurance", "site", "source", "disposition",
-} | NUMBERING - COUNTING  # fmt: skip
 
 LONG_TEXT = 40  # characters
 
@@ -108,30 +61,18 @@ class Guess:
         return self.profile.name
 
 
-def words_of(name: str) -> list[str]:
-    """Return the words of a column's name: ``patientNbr`` and ``patient_nbr`` are patient, nbr."""
-    parts = re.split(r"[^A-Za-z0-9]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", name))
-    return [part.lower() for part in parts if part]
-
-
-def _hit(words: list[str], vocabulary: set[str]) -> str | None:
-    whole = "".join(words)
-    if whole in vocabulary:
-        return whole
-    bare = [re.sub(r"\d+$", "", word) for word in words]
-    return next((word for word in [*words, *bare] if word in vocabulary), None)
-
-
-def _names_people(words: list[str]) -> str | None:
-    found = _hit(words, NAMING)
-    if found == "name" and set(words) & NOT_A_PERSON:
+def _names_people(profile: Profile, words: list[str]) -> str | None:
+    naming = hit(words, NAMING)
+    if naming in PLAIN_NAMES and set(words) & NOT_A_PERSON:
         return None
-    return found
+    if naming == "nombre" and profile.numbers is not None:  # a name in Spanish, a number in French
+        return None
+    return naming
 
 
 def _numbers_things(words: list[str]) -> bool:
     """Tell whether a name is that of a number somebody was given; ``number of visits`` and ``num_visits`` count."""
-    return bool(_hit(words[1:] if words and words[0] in COUNTING and len(words) > 1 else words, NUMBERING))
+    return bool(hit(words[1:] if words and words[0] in COUNTING and len(words) > 1 else words, NUMBERING))
 
 
 def _form_that_names(profile: Profile) -> str | None:
@@ -156,13 +97,13 @@ def _is_date(profile: Profile) -> bool:
 def hierarchy_for(profile: Profile) -> Way:
     """Return how a quasi-identifier's values become coarser."""
     words = words_of(profile.name)
-    if _hit(words, ZIPS) or (
+    if hit(words, ZIPS) or (
         profile.share("digits") == 1 and any(text.startswith("0") and len(text) > 1 for text in profile.texts[:50])
     ):
         return first_of(profile, mask)
-    if _hit(words, AGES):
+    if hit(words, AGES):
         return first_of(profile, lambda p: numbers(p, age=True), spans)
-    if profile.whole and (_hit(words, CODED) or are_codes(profile)):
+    if profile.whole and (hit(words, CODED) or are_codes(profile)):
         return first_of(profile, states, codes)
     trees = [dates, clock, spans]
     if set(words) & {"country", "nation", "nationality", "citizenship", "native"}:
@@ -192,14 +133,14 @@ def guess_column(profile: Profile) -> Guess:
         return Guess(profile, "identifier", "free text can name anybody; it is left out", doubtful=True)
     if are_sexes(profile):
         return _quasi(profile, "its values are sexes: others can know it of a person")
-    if _hit(words, SECRETS) and not _hit(words, BIRTHS) and not _is_date(profile):
-        coded = _hit(words, {"diagnosis", "diagnoses", "diag", "icd", "icd9", "icd10"}) and not set(words) & COUNTING
+    if hit(words, SECRETS) and not hit(words, BIRTHS) and not _is_date(profile):
+        coded = hit(words, DIAGNOSES) and not set(words) & COUNTING
         hierarchy = icd(profile) if coded else None
-        return Guess(profile, "sensitive", f"{_hit(words, SECRETS)!r} in its name: what people want kept", hierarchy)
+        return Guess(profile, "sensitive", f"{hit(words, SECRETS)!r} in its name: what people want kept", hierarchy)
     told = _known_of_people(profile, words)
     if told is not None:
         return _quasi(profile, f"{told!r} in its name: others can know it of a person")
-    if _hit(words, STUDIED) and profile.distinct <= FEW_NAMES:
+    if hit(words, STUDIED) and profile.distinct <= FEW_NAMES:
         return Guess(profile, "sensitive", "it may be what the table is for: released, and protected", doubtful=True)
     if is_money(profile):
         return Guess(profile, "sensitive", "its values are amounts of money: what people want kept", doubtful=True)
@@ -207,6 +148,8 @@ def guess_column(profile: Profile) -> Guess:
         return _quasi(profile, "times of day: others can know when something happened")
     if _is_date(profile):
         return _quasi(profile, "dates: others can know when something happened")
+    if profile.distinct > 2 and profile.share("year") == 1:
+        return _quasi(profile, "its values look like years: others can know when something happened", True)
     return _by_values(profile, unique=profile.distinct == profile.known and profile.known > 1)
 
 
@@ -215,20 +158,20 @@ def _names_somebody(profile: Profile, words: list[str]) -> Guess | None:
     form = _form_that_names(profile)
     if form is not None:
         return Guess(profile, "identifier", f"most values are {form}")
-    naming = _names_people(words)
+    naming = _names_people(profile, words)
     if naming is not None:
         few = profile.distinct <= FEW_NAMES and profile.uniqueness < 0.05
         return Guess(profile, "identifier", f"{naming!r} in its name says that it names somebody", doubtful=few)
-    if not _hit(words, PLACES | NOT_A_PERSON):
+    if not hit(words, PLACES | NOT_A_PERSON):
         people = names_of_people(profile)
         if people is not None:
             return Guess(profile, "identifier", f"many of its values are {people}")
     if are_hashes(profile):
         return Guess(profile, "identifier", "its values are hashes: they say nothing, and link records", doubtful=True)
-    if _hit(words, HOUSEHOLDS) and (_numbers_things(words) or set(words) <= HOUSEHOLDS) and profile.distinct > 20:
+    if hit(words, HOUSEHOLDS) and (_numbers_things(words) or set(words) <= HOUSEHOLDS) and profile.distinct > 20:
         reason = "it numbers households: whoever finds one member finds the others"
         return Guess(profile, "identifier", reason, doubtful=True)
-    if _numbers_things(words) and not _hit(words, AGES) and profile.uniqueness > 0.5:
+    if _numbers_things(words) and not hit(words, AGES) and profile.uniqueness > 0.5:
         return Guess(profile, "identifier", f"its name numbers things, and {_told_unique(profile)}")
     return None
 
@@ -236,7 +179,7 @@ def _names_somebody(profile: Profile, words: list[str]) -> Guess | None:
 def _known_of_people(profile: Profile, words: list[str]) -> str | None:
     """Return the word of a name that says others can know it; a `year` in it only where the values can be years."""
     vocabulary = BIRTHS | AGES | SEXES | PLACES | KNOWN
-    return _hit(words, vocabulary - {"year", "date"} if tells_nothing_of_years(profile) else vocabulary)
+    return hit(words, vocabulary - {"year", "date"} if tells_nothing_of_years(profile) else vocabulary)
 
 
 FEW_NAMES = 50
@@ -300,14 +243,14 @@ def find_individual(guesses: list[Guess], followed: Follows) -> Guess | None:
     best: tuple[bool, int, str] | None = None
     for guess in guesses:
         profile, words = guess.profile, words_of(guess.name)
-        person = bool(_hit(words, PERSONS)) and (
+        person = bool(hit(words, PERSONS)) and (
             len(words) == 1 or set(words) <= PERSONS | NUMBERING | PSEUDONYMS  # `subject_age` is an age
         )
         numbered = _numbers_things(words)
         repeats = profile.distinct < 0.98 * profile.known and profile.distinct > max(20, 0.02 * profile.known)
         if profile.missing or not (person or numbered) or not repeats or not profile.distinct >= 2:
             continue
-        if _hit(words, HOUSEHOLDS):  # several people share it
+        if hit(words, HOUSEHOLDS):  # several people share it
             continue
         if not person and guess.role != "identifier" and not (set(words) <= NUMBERING and followed(guess.name)):
             continue

@@ -20,8 +20,9 @@ from kveil.suggestion.profile import Profile, usual_k
 from kveil.words import count
 
 ONE, TWO, FIVE, TEN = Decimal(1), Decimal(2), Decimal(5), Decimal(10)
-ROOM = Decimal("0.1")  # of the span of numbers, left for what a later table brings
-LATER = "with room for what a later table brings"
+LATER = "open for what a later table brings"
+TAILS = (0.0, 0.01, 0.02, 0.05, 0.1)  # of the records, that one open band at each end may take
+ENOUGH = 8  # different numbers between the tails, else there is nothing to cut into bands
 FEW = 8  # as many values need no steps between themselves and `*`
 
 
@@ -184,53 +185,65 @@ def _nice(number: Decimal) -> Decimal:
 
 
 def numbers(profile: Profile, age: bool = False) -> Way | None:
-    """Return intervals of round widths, for lopsided numbers ranges with round bounds."""
+    """Return intervals of round widths, open at their ends; far numbers of a few records lie beyond the ends."""
     values = profile.numbers
     if values is None or len(values) < 2:
         return None
+    if age and profile.whole and values[0] >= 0 and values[-1] <= 130:
+        told = f"ages: bands of 5, 10, 20, 40 years, the last {LATER}"
+        return _intervals((Decimal(0), Decimal(119)), [FIVE, TEN, TEN * 2, TEN * 4], told, "above")
     low, high = values[0], values[-1]
-    span = high - low
-    if age and profile.whole and low >= 0 and high <= 130:
-        oldest = Decimal(119 if high <= 119 else 139)  # nobody whom a later table brings is older
-        return _intervals(Decimal(0), oldest, [FIVE, TEN, TEN * 2, TEN * 4], "ages: bands of 5, 10, 20, 40 years")
-    step = _nice(span / 20)
-    if profile.whole:
-        step = max(step, TWO)
-    if _lopsided(profile, step):
-        coarse = _nice(span / 1000)
-        if profile.whole:
-            coarse = max(coarse, ONE)
-        bottom = ((low - _room_below(low, span)) / coarse).to_integral_value("ROUND_FLOOR") * coarse
-        top = ((high + ROOM * span) / coarse).to_integral_value("ROUND_CEILING") * coarse
-        inside = {"within": [show_number(bottom), show_number(top)], "round": show_number(coarse)}
-        return Way(f"numbers, most of them close together: ranges with round bounds; {LATER}", {"ranges": inside})
-    widths = [step]
-    while widths[-1] * 2 < span and len(widths) < 4:
+    told = ""
+    for tail in TAILS:
+        if tail and not _lopsided(profile, (low, high), _step(profile, high - low)):
+            break
+        inner = _between_tails(profile, tail)
+        if sum(inner[0] <= value <= inner[1] for value in values) < min(ENOUGH, len(values)):
+            break
+        told = ", those that lie far from most beyond the ends" if inner != (values[0], values[-1]) else ""
+        low, high = inner
+    widths = [_step(profile, high - low)]
+    while widths[-1] * 2 < high - low and len(widths) < 4:
         widths.append(widths[-1] * 2)
-    start = ((low - _room_below(low, span)) / widths[-1]).to_integral_value("ROUND_FLOOR") * widths[-1]
-    pieces = ((high + ROOM * span - start) / widths[-1]).to_integral_value("ROUND_FLOOR") + 1
-    end = start + pieces * widths[-1]
-    if profile.whole:
-        end -= 1
+    start = (low / widths[-1]).to_integral_value("ROUND_FLOOR") * widths[-1]
+    pieces = max(((high - start) / widths[-1]).to_integral_value("ROUND_FLOOR") + 1, TWO)
+    end = start + pieces * widths[-1] - (ONE if profile.whole else widths[0])
     shown = ", ".join(show_number(width) for width in widths)
-    return _intervals(start, end, widths, f"numbers: round widths {shown}; {LATER}")
+    return _intervals((start, end), widths, f"numbers: round widths {shown}{told}; {LATER}", "both")
 
 
-def _room_below(low: Decimal, span: Decimal) -> Decimal:
-    """Return how much smaller numbers may become in a later table; what has none below 0 is taken to have a floor."""
-    return min(ROOM * span, low) if low >= 0 else ROOM * span
+def _step(profile: Profile, span: Decimal) -> Decimal:
+    """Return the narrowest width for numbers of a span."""
+    step = _nice(span / 20)
+    return max(step, TWO) if profile.whole else step
 
 
-def _intervals(start: Decimal, end: Decimal, widths: list[Decimal], reason: str) -> Way:
-    inside = {"from": show_number(start), "to": show_number(end), "widths": [show_number(width) for width in widths]}
+def _intervals(ends: tuple[Decimal, Decimal], widths: list[Decimal], reason: str, which: str) -> Way:
+    inside: dict[str, Any] = {"from": show_number(ends[0]), "to": show_number(ends[1])}
+    inside |= {"widths": [show_number(width) for width in widths], "open": which}
     return Way(reason, {"intervals": inside})
 
 
-def _lopsided(profile: Profile, width: Decimal) -> bool:
+def _between_tails(profile: Profile, tail: float) -> tuple[Decimal, Decimal]:
+    """Return the smallest and the largest number once a share of the records is taken off at each end."""
+    ordered = sorted((Decimal(text), weight) for text, weight in profile.counts)
+    ends = []
+    for side in (ordered, ordered[::-1]):
+        seen = 0
+        for number, weight in side:
+            seen += weight
+            if seen > tail * profile.known:
+                ends.append(number)
+                break
+    return ends[0], ends[1]
+
+
+def _lopsided(profile: Profile, ends: tuple[Decimal, Decimal], width: Decimal) -> bool:
     """Tell whether one interval of the narrowest width would hold most of the records, and more than one number."""
     inside: dict[Decimal, list[int]] = {}
     for text, weight in profile.counts:
-        inside.setdefault((Decimal(text) / width).to_integral_value("ROUND_FLOOR"), []).append(weight)
+        number = min(max(Decimal(text), ends[0]), ends[1])
+        inside.setdefault((number / width).to_integral_value("ROUND_FLOOR"), []).append(weight)
     fullest = max(inside.values(), key=sum)
     return sum(fullest) > 0.5 * profile.known and len(fullest) > 2 and profile.distinct > 30
 

@@ -8,15 +8,18 @@ from decimal import Decimal
 from kveil.policy.attributes import STAR
 from kveil.suggestion.profile import Profile
 from kveil.suggestion.trees import Way, known_table, tree_of
+from kveil.suggestion.vocabulary import without_accents
 
 MEN = {
-    "m", "male", "man", "men", "males", "boy", "mann", "männlich", "homme", "masculin", "hombre", "masculino", "uomo",
+    "male", "man", "men", "males", "boy", "mann", "mannlich", "homme", "masculin", "hombre", "masculino", "uomo",
+    "maschio", "homem", "varon",
 }  # fmt: skip
 WOMEN = {
-    "f", "female", "woman", "women", "females", "girl", "frau", "weiblich", "femme", "féminin", "mujer", "femenino",
-    "feminino", "donna",
+    "female", "woman", "women", "females", "girl", "frau", "weiblich", "femme", "feminin", "mujer", "femenino",
+    "feminino", "donna", "femmina", "mulher", "vrouw",
 }  # fmt: skip
-NEITHER = {"x", "other", "diverse", "divers", "nonbinary", "non-binary", "unknown", "u"}
+LETTERS = [set(pair) for pair in ("mf", "mw", "hf", "hm", "mv", "mk")]  # a man and a woman, or a woman and a man
+NEITHER = {"x", "d", "other", "diverse", "divers", "nonbinary", "non-binary", "unknown", "u"}
 SENTINELS = {Decimal(text) for text in ("8", "9", "88", "98", "99", "998", "999", "9999", "-1", "-9", "-99", "-999")}
 _MONEY = re.compile(r"[-(]?(?:[$€£¥]|USD|EUR|GBP|CHF)\s?\d[\d., ']*\)?|\d[\d., ']*\s?(?:[€£¥$]|USD|EUR|GBP|CHF)")
 _HASH = re.compile(r"(?=.*[a-f])(?=.*\d)[0-9a-f]{8,128}", re.IGNORECASE | re.ASCII)
@@ -25,8 +28,10 @@ _CLOCK = re.compile(r"([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d)?", re.ASCII)
 
 def are_sexes(profile: Profile) -> bool:
     """Tell whether the values are sexes: one for men and one for women, and hardly anything else."""
-    texts = {text.strip().lower() for text in profile.texts}
-    return texts <= MEN | WOMEN | NEITHER and bool(texts & MEN) and bool(texts & WOMEN) and len(texts) <= 5
+    texts = {without_accents(text.strip().lower()) for text in profile.texts}
+    either = texts - NEITHER
+    in_words = either <= MEN | WOMEN and bool(either & MEN) and bool(either & WOMEN)
+    return len(texts) <= 5 and (in_words or either in LETTERS)
 
 
 def names_of_people(profile: Profile) -> str | None:
@@ -38,8 +43,8 @@ def names_of_people(profile: Profile) -> str | None:
     if profile.distinct < 10 or profile.numbers is not None:
         return None
     for kind in ("first", "last"):
-        common = {row["name"] for row in known_table("names") if row["kind"] == kind}
-        hits = [number for text, number in profile.counts if text.strip().lower() in common]
+        common = {without_accents(row["name"]) for row in known_table("names") if row["kind"] == kind}
+        hits = [number for text, number in profile.counts if without_accents(text.strip().lower()) in common]
         if len(hits) >= 8 and sum(hits) >= 0.25 * profile.known:
             return f"{kind} names"
     return None

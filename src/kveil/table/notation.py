@@ -9,7 +9,6 @@ import numpy as np
 from kveil.arrays import Bools
 from kveil.policy.attributes import Intervals
 from kveil.policy.builders import IntervalScale
-from kveil.policy.numbers import parse_span
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
 
@@ -46,7 +45,7 @@ def in_whole_numbers(spec: Intervals, shown: Shown) -> Shown:
     labels = [any_number.rewritten(label, whole) for label in shown.labels]
     ncp = shown.ncp.copy()
     for code, (old, new) in enumerate(zip(shown.labels, labels, strict=True)):
-        span = parse_span(new)
-        if old != new and span is not None:
-            ncp[code] = whole.share(*span)
+        bounds = whole.interval_of(new) if old != new or new.startswith("<") else None
+        if bounds is not None:
+            ncp[code] = whole.share(*bounds)
     return shown.relabelled(labels, ncp, shown.il)  # an interval of one number is that number

@@ -140,6 +140,34 @@ class Sensitive:
         return np.array(levels).T, fall / (2 * max(float(height[0]), 1.0))
 
 
+@dataclass(frozen=True)
+class ShownItems(Sensitive):
+    """Items as they will be shown: nodes of a tree, each a value like any other.
+
+    For distances, an item that is shown as an inner node is a leaf of its own under that node.
+    """
+
+    nodes_in: Tree | None = None
+
+    def ways(self, present: Bools) -> tuple[Ints, Floats]:
+        """Return every code's nodes from its leaf up, as `Sensitive.ways`; leaves of their own follow the tree's."""
+        tree = self.nodes_in
+        assert tree is not None
+        size = len(tree.labels)
+        missing = size if tree.missing is None else int(tree.leaf_nodes[tree.missing])
+        own = np.array([tree.node_of[value] for value in self.values], dtype=np.int32)
+        inner = tree.height[own] > 0
+        first = np.where(inner, size + 1 + np.arange(len(own)), own)
+        parent = np.concatenate([tree.parent, [0], own]).astype(np.int32)
+        node = np.append(first, missing).astype(np.int32)
+        levels = []
+        while (node >= 0).any():
+            levels.append(node)
+            node = np.where(node > 0, parent[np.maximum(node, 0)], -1).astype(np.int32)
+        height = np.concatenate([tree.height, [0], np.zeros(len(own))]).astype(np.float64)
+        return np.array(levels).T, (height[parent] - height) / (2 * max(float(tree.height[0]), 1.0))
+
+
 def encode_sensitive(column: Coded, policy: Policy, name: str, persons: Persons | None, where: str) -> Sensitive:
     """Return a sensitive attribute's values and pairs; a value its hierarchy does not know is an error."""
     tree = _tree(column, policy, name, where)
@@ -198,12 +226,7 @@ def unknown_values(column: Coded, unknown: list[str], policy: Policy, name: str,
     spec = policy.attributes[name].hierarchy
     remedy = "add them to the hierarchy"
     if isinstance(spec, (Intervals, Ranges)):
-        low, high = (spec.from_, spec.to) if isinstance(spec, Intervals) else spec.within
-        numbers = [parse_number(text) for text in unknown]
-        above = all(number is not None and number > high for number in numbers)
-        below = all(number is not None and number < low for number in numbers)
-        change = "raise its end" if above else "lower its start" if below else "widen it or correct them"
-        remedy = f"it takes numbers from {show_number(low)} to {show_number(high)}, so {change}"
+        remedy = _other_ends(spec, unknown)
     records = column.count(set(unknown))
     shown = [repr(value if len(value) <= 40 else value[:37] + "...") for value in sorted(unknown)[:3]]
     more = f" and {len(unknown) - 3:,} more" if len(unknown) > 3 else ""
@@ -212,6 +235,30 @@ def unknown_values(column: Coded, unknown: list[str], policy: Policy, name: str,
         f"({listing(shown)}{more}) in {count(records, 'record')}; {remedy}, or list texts that mean missing under "
         "data.missing."
     )
+
+
+def _other_ends(spec: Intervals | Ranges, unknown: list[str]) -> str:
+    """Return which numbers a scale takes, and how it would take those that it does not know."""
+    numbers = [parse_number(text) for text in unknown]
+    if isinstance(spec, Ranges):
+        low, high = spec.within
+        raised, lowered, widened = "raise the end of `within`", "lower the start of `within`", "widen `within`"
+    else:
+        low, high = spec.from_, spec.to
+        raised, lowered = "raise `to` or write `open: above`", "lower `from` or write `open: below`"
+        widened = "widen it or write `open: both`"
+    floor = "" if isinstance(spec, Intervals) and spec.open_below else f" from {show_number(low)}"
+    ceiling = "" if isinstance(spec, Intervals) and spec.open_above else f" to {show_number(high)}"
+    known = [number for number in numbers if number is not None]
+    if all(parse_number(text.replace(",", ".")) is not None for text in unknown) and not known:
+        change = 'correct them, or write `decimal: ","` under data'
+    elif len(known) < len(numbers):
+        change = "correct them"
+    elif min(known) >= high:  # half-open intervals leave their end out
+        change = raised
+    else:
+        change = lowered if max(known) < low else widened
+    return f"it takes numbers{floor}{ceiling}, so {change}"
 
 
 def row_pairs(

@@ -226,7 +226,7 @@ def _interval_costs(
             ncp[node_of[label]] = scale.share(low, high)
             height[node_of[label]] = scale.height(low, level)
     ncp[0] = 1.0
-    height[0] = max(int(height[0]), 1 + scale.height(spec.from_, levels - 1))
+    height[0] = max(int(height[0]), scale.tallest)
     return ncp, height
 
 

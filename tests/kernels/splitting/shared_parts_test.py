@@ -83,3 +83,9 @@ def test_runs_of_parts_lie_side_by_side_and_leave_none_out(size: int) -> None:
     assert [start for run in runs for start in run[:-1]] + [14] == starts.tolist()
     assert all(one[-1] == next_one[0] for one, next_one in pairwise(runs))
     assert all(run[-1] - run[0] >= size for run in runs[:-1])
+
+
+def test_a_small_table_is_split_without_further_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A process that ends early, as with bad data, cannot start one while it loads this in the background.
+    monkeypatch.setattr(mondrian, "ThreadPoolExecutor", None)
+    mondrian.split_nothing()

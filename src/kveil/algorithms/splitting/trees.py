@@ -28,8 +28,9 @@ def _numbers(table: Table, position: int) -> Floats | None:
         if isinstance(spec, Dates):
             days = np.array([text[:10] for text in texts], dtype="datetime64[D]")
             numbers = days.astype(np.int64).astype(np.float64)
-        else:
+        else:  # what lies beyond an open end is one with the end
             numbers = np.array([float(parse_number(text) or 0) for text in texts])
+            numbers = numbers.clip(float(spec.from_), float(spec.to))
     else:
         return None
     return np.append(numbers, np.nan) if tree.missing is not None else numbers

@@ -47,6 +47,9 @@ def import_arx(
     ],
     output: PolicyOutput = None,
     data: DataOption = None,
+    column: Annotated[
+        str | None, typer.Option("--column", metavar="C", help="With --data: the column that settings (.ahs) group.")
+    ] = None,
     k: KOption = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
@@ -61,9 +64,18 @@ def import_arx(
         imported = exchange.import_arx(file, output, data=data, k=k, force=force)
         _tell(imported, as_json=as_json, quiet=quiet)
         return
-    text = exchange.import_hierarchy(file)
+    if column is not None and data is None:
+        raise typer.BadParameter("--column is one of a table; give the table with --data too.")
+    hierarchy = exchange.import_hierarchy(file, data=data, column=column)
+
+    def show(out: Console) -> None:
+        if output is None:
+            typer.echo(hierarchy.text, nl=False)
+        for told in hierarchy.left_out:
+            typer.echo(visible(f"not carried over: {told}"), err=output is None)
+
     if output is None:
-        typer.echo(text, nl=False)
+        answer(hierarchy.as_json(), show, as_json=as_json, quiet=False)
         return
     from kveil.errors import FileError
     from kveil.files import Outputs
@@ -71,8 +83,9 @@ def import_arx(
     if output.exists() and (not force or output.samefile(file)):
         raise FileError(f"{output.name} exists already; name another file with -o, or replace it with --force.")
     with Outputs() as outputs:
-        outputs.write(outputs.open(output), text.encode())
+        outputs.write(outputs.open(output), hierarchy.text.encode())
         outputs.commit()
+    answer(hierarchy.as_json(), show, as_json=as_json, quiet=quiet)
 
 
 @import_app.command("anjana", epilog="Example: kveil import anjana script.py -o imported.yaml")

@@ -55,6 +55,9 @@ def split(
             made = list(pool.map(lambda run: split_run(run, 0), _runs(top, len(order) // (8 * several))))
         ends = np.concatenate([*(own[:-1] for own in made), top[-1:]])
     spans = np.empty((2, len(low), len(ends) - 1), dtype=np.int32)
+    if several == 1:
+        spans_of(far, order, ends, 0, len(ends) - 1, *spans)
+        return SplitParts(order, ends, spans[0], spans[1])
     cuts = np.linspace(0, len(ends) - 1, several + 1).astype(np.int64).tolist()
     with ThreadPoolExecutor(several) as pool:
         list(pool.map(lambda first, last: spans_of(far, order, ends, first, last, *spans), cuts[:-1], cuts[1:]))

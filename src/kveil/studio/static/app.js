@@ -1,14 +1,14 @@
 // The window: steps on top, work at the left, the policy's text at the right.
-import { html, render, useEffect, useState } from "/static/vendor/preact.js";
-import { start, useStore, undo, redo, set, state, go } from "/static/store.js";
-import { Text } from "/static/yaml.js";
-import { FileScreen } from "/static/file.js";
-import { ColumnsScreen } from "/static/columns.js";
-import { StepsScreen } from "/static/steps.js";
-import { PromisesScreen } from "/static/promises.js";
-import { CheckScreen } from "/static/check.js";
-import { RunScreen } from "/static/run.js";
-import { ResultScreen } from "/static/result.js";
+import { html, render, useEffect, useState } from "./vendor/preact.js";
+import { start, useStore, undo, redo, set, state, go } from "./store.js";
+import { Text } from "./yaml.js";
+import { FileScreen } from "./file.js";
+import { ColumnsScreen } from "./columns.js";
+import { StepsScreen } from "./steps.js";
+import { PromisesScreen } from "./promises.js";
+import { CheckScreen } from "./check.js";
+import { RunScreen } from "./run.js";
+import { ResultScreen } from "./result.js";
 
 const SCREENS = [
   ["file", "File", FileScreen], ["columns", "Columns", ColumnsScreen], ["steps", "Steps and limits", StepsScreen],
@@ -74,7 +74,7 @@ function App() {
     ${gone && html`<div class="gone" role="alert">The server has stopped. ${project ? html`Your policy is saved in ${project.path}. Start again: <code>kveil studio ${project.path}</code>` : "Start it again: kveil studio"}</div>`}
     <header class="top">
       <div class="bar">
-        <h1><img src="/static/icon.svg" alt="" />kveil studio</h1>
+        <h1><img src="static/icon.svg" alt="" />kveil studio</h1>
         <span class="where" title=${project?.path}>${project ? project.shown : "no table is open"}</span>
         ${project && html`<span class="saved">${broken ? html`<span class="bad">text not saved</span>` : "✓ saved"}</span>
         <span class="row"><button onClick=${undo} disabled=${!project.undo} title=${project.undo ? `Undo: ${project.undo} (Ctrl+Z)` : "Nothing to undo"}>↶ Undo</button>

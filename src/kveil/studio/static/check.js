@@ -1,8 +1,8 @@
 // 5 Check: who can never be kept, whose fault it is, and one button that loosens it.
-import { html } from "/static/vendor/preact.js";
-import { api, attempt, go, useStore } from "/static/store.js";
-import { count, listing, number, seconds, share } from "/static/words.js";
-import { Loosen } from "/static/steps.js";
+import { html } from "./vendor/preact.js";
+import { api, attempt, go, useStore } from "./store.js";
+import { count, listing, number, seconds, share } from "./words.js";
+import { Loosen } from "./steps.js";
 
 function Answer({ check, project }) {
   if (project.error) return html`<div class="notice bad"><p class="big">The policy is not whole yet</p><p>${project.error.told}</p></div>`;

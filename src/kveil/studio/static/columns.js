@@ -1,7 +1,7 @@
 // 2 Columns: what is each column? Many at once, with the reason for every suggestion.
-import { html, useEffect, useMemo, useRef, useState } from "/static/vendor/preact.js";
-import { api, attempt, change, go, useStore } from "/static/store.js";
-import { ROLES, count, limitInWords, number, stepsInWords } from "/static/words.js";
+import { html, useEffect, useMemo, useRef, useState } from "./vendor/preact.js";
+import { api, attempt, change, go, useStore } from "./store.js";
+import { ROLES, count, limitInWords, number, stepsInWords } from "./words.js";
 
 const setRole = (names, role) => change(() => ({ names, role }), "policy/roles");
 const looksRight = (names) => change(() => ({ names }), "policy/looks-right");

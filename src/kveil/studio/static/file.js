@@ -1,8 +1,8 @@
 // 1 File: which table shall be published?
-import { html, useEffect, useState } from "/static/vendor/preact.js";
-import { api, attempt, go, put, set, take, useStore, say, Refused } from "/static/store.js";
-import { count, size, withRole } from "/static/words.js";
-import { Settings } from "/static/settings.js";
+import { html, useEffect, useState } from "./vendor/preact.js";
+import { api, attempt, go, put, set, take, useStore, say, Refused } from "./store.js";
+import { count, size, withRole } from "./words.js";
+import { Settings } from "./settings.js";
 
 const ICONS = {
   folder: "M1.5 3.5h5l1.5 2h6.5v8h-13z", policy: "M3.5 1.5h6l3 3v10h-9zM6 7h4M6 9.5h4M6 12h2.5", table: "M1.5 2.5h13v11h-13zM1.5 6h13M1.5 9.8h13M6 6v7.5",
@@ -58,7 +58,7 @@ function Chooser({ ask }) {
   const look = async (under) => { const answer = await attempt(() => api("GET", `files?under=${encodeURIComponent(under)}`)); if (answer) show(answer); };
   useEffect(() => { look(""); }, []);
   const upload = (file) => file && opened(async () => {
-    const response = await fetch(`/api/upload?name=${encodeURIComponent(file.name)}`, { method: "PUT", headers: { "content-type": "application/octet-stream" }, body: file });
+    const response = await fetch(`api/upload?name=${encodeURIComponent(file.name)}`, { method: "PUT", headers: { "content-type": "application/octet-stream" }, body: file });
     const answer = await response.json();
     if (!response.ok) throw new Refused(answer, response.status);
     return answer;

@@ -1,8 +1,8 @@
 // 4 Promises: what may somebody know at once, what must not be learned, whose records, rules, how many may be left out.
-import { html, useEffect, useState } from "/static/vendor/preact.js";
-import { api, attempt, change, go, put, useStore } from "/static/store.js";
-import { MODELS, SETTINGS, count, listing, sentence, withRole } from "/static/words.js";
-import { Settings } from "/static/settings.js";
+import { html, useEffect, useState } from "./vendor/preact.js";
+import { api, attempt, change, go, put, useStore } from "./store.js";
+import { MODELS, SETTINGS, count, listing, sentence, withRole } from "./words.js";
+import { Settings } from "./settings.js";
 
 const letter = (i) => String.fromCharCode(65 + (i % 26));
 const savePromises = (make, words) => change((content) => ({ changes: [{ path: ["privacy"], value: make([...(content.privacy ?? [])]) }], words }));

@@ -1,8 +1,8 @@
 // 7 Result: what holds, before and after, what was lost, earlier runs, downloads to publish and for you alone.
-import { html, useEffect, useState } from "/static/vendor/preact.js";
-import { api, attempt, loadRuns, go, useStore } from "/static/store.js";
-import { Copy } from "/static/copy.js";
-import { count, number, sentence, share, size, withRole } from "/static/words.js";
+import { html, useEffect, useState } from "./vendor/preact.js";
+import { api, attempt, loadRuns, go, useStore } from "./store.js";
+import { Copy } from "./copy.js";
+import { count, number, sentence, share, size, withRole } from "./words.js";
 
 const WHAT = { "receipt.json": "what holds, for everybody", "report-public.html": "the report for everybody", "owner.json": "which released row is whose", "account.json": "the whole story of the run", "report.html": "the report for your eyes", "policy.yaml": "the policy it was made with" };
 
@@ -24,7 +24,7 @@ function Losses({ account }) {
 }
 
 function Files({ run, files }) {
-  const link = (name) => `/api/runs/${encodeURIComponent(run)}/${encodeURIComponent(name)}`;
+  const link = (name) => `api/runs/${encodeURIComponent(run)}/${encodeURIComponent(name)}`;
   const known = new Map(files.map((file) => [file.name, file]));
   const item = (name) => html`<li><a download href=${link(name)}>${name}</a> <span class="soft small">${WHAT[name] ?? "the released table"}${known.has(name) ? `, ${size(known.get(name).size)}` : ""}</span></li>`;
   const named = (publish) => files.filter((file) => file.publish === publish).map((file) => file.name);
@@ -82,7 +82,7 @@ export function ResultScreen() {
     <${Losses} account=${account} />
     <${Attacks} run=${run} same=${same} />
     <section class="card"><div class="row end"><h3>The report, for your eyes</h3><button class="tight" onClick=${() => showReport(!report)}>${report ? "Fold away" : "Show"}</button></div>
-      ${report && html`<iframe class="report" sandbox="" title="Report of this release" src=${`/api/runs/${encodeURIComponent(run)}/report.html?show=1`}></iframe>`}</section>
+      ${report && html`<iframe class="report" sandbox="" title="Report of this release" src=${`api/runs/${encodeURIComponent(run)}/report.html?show=1`}></iframe>`}</section>
     <section class="card"><h3>The same on the command line</h3>
       ${same ? html`<p class="small soft">In the folder ${project.folder}, this gives the same bytes:</p><div class="command"><code tabindex="0">${command}</code><${Copy} text=${command} /></div>`
         : html`<p>The policy has been changed since. What this release was made with is its own policy.yaml, under “For you alone”; put it beside the table under another name to make the same release again.</p>`}</section>

@@ -1,8 +1,8 @@
 // 6 Run and compare: progress, loss falling as a curve, finish now, cancel.
-import { html, useEffect, useState } from "/static/vendor/preact.js";
-import { api, attempt, change, go, put, set, useStore } from "/static/store.js";
-import { count, number, seconds, share, stageInWords } from "/static/words.js";
-import { Field, Settings } from "/static/settings.js";
+import { html, useEffect, useState } from "./vendor/preact.js";
+import { api, attempt, change, go, put, set, useStore } from "./store.js";
+import { count, number, seconds, share, stageInWords } from "./words.js";
+import { Field, Settings } from "./settings.js";
 
 const isOver = (job) => !["running", "finishing"].includes(job.state);
 

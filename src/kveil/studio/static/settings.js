@@ -1,6 +1,6 @@
 // Keys of the policy as fields, straight from its schema: whatever a policy may say can be set here too.
-import { html, useState } from "/static/vendor/preact.js";
-import { change, useStore } from "/static/store.js";
+import { html, useState } from "./vendor/preact.js";
+import { change, useStore } from "./store.js";
 
 const WORDS = {
   path: ["The table", "from the policy's folder, or absolute"], separator: ["Sign between the fields", "found by itself where it is empty"],

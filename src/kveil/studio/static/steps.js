@@ -1,10 +1,11 @@
 // 3 Steps and limits: how values become coarser, and how coarse at most.
-import { html, useEffect, useMemo, useState } from "/static/vendor/preact.js";
-import { api, attempt, change, drop, go, put, useStore } from "/static/store.js";
-import { count, limitInWords, number, stepsInWords, withRole } from "/static/words.js";
-import { Tree } from "/static/tree.js";
-import { grown, height, markedNodes, stops } from "/static/plant.js";
+import { html, useEffect, useMemo, useState } from "./vendor/preact.js";
+import { api, attempt, change, drop, go, put, useStore } from "./store.js";
+import { count, limitInWords, number, stepsInWords, withRole } from "./words.js";
+import { Tree } from "./tree.js";
+import { grown, height, markedNodes, stops } from "./plant.js";
 
+const ENDS = [["", "are errors"], ["below", "below are taken"], ["above", "above are taken"], ["both", "are taken"]];
 const KINDS = [["tree", "a tree"], ["mask", "cut from the end"], ["intervals", "numbers in bands"], ["dates", "dates"], ["ranges", "ranges of numbers"], ["none", "none in between"]];
 const UNITS = ["month", "quarter", "year", "decade", "century"];
 const kindOf = (spec) => (!spec ? "none" : typeof spec === "string" ? "tree" : Object.keys(spec)[0]);
@@ -71,8 +72,9 @@ function Builder({ column, attribute, k }) {
   if (kind === "intervals") {
     const set = (key, value) => save([{ path: [...path, "intervals", key], value }], `${key} ${value}`);
     return html`<div class="stack"><div class="row"><${NumberInput} label="from" value=${inside.from} save=${(v) => set("from", v)} /><${NumberInput} label="to" value=${inside.to} save=${(v) => set("to", v)} />
-      <${NumberList} label="in bands of" values=${inside.widths} save=${(widths) => set("widths", widths)} /></div>
-      <p class="small soft">Each width must be a multiple of the one before.</p>
+      <${NumberList} label="in bands of" values=${inside.widths} save=${(widths) => set("widths", widths)} />
+      <label>numbers beyond <select value=${inside.open ?? ""} onChange=${(e) => save([e.target.value ? { path: [...path, "intervals", "open"], value: e.target.value } : { path: [...path, "intervals", "open"] }], e.target.value ? `open ${e.target.value}` : "closed at both ends")}>${ENDS.map(([id, words]) => html`<option value=${id}>${words}</option>`)}</select></label></div>
+      <p class="small soft">Each width must be a multiple of the one before. At an open end the outermost band takes every number beyond it, such as >=90.</p>
       <${Histogram} bins=${bins} from=${inside.from} to=${inside.to} width=${Number(inside.widths?.at(-1))} groups=${preview?.groups} k=${k} /><${Ways} ways=${preview?.ways} /></div>`;
   }
   if (kind === "ranges") {

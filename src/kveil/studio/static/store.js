@@ -1,5 +1,5 @@
 // The page's state: what the server holds, shown. One store, one queue of changes, one stream of events.
-import { useState, useEffect } from "/static/vendor/preact.js";
+import { useState, useEffect } from "./vendor/preact.js";
 
 export const state = {
   ready: false, gone: false, root: "", project: null, table: null, check: { state: "none" }, jobs: [], command: null,
@@ -34,7 +34,7 @@ export class Refused extends Error {
 export async function api(method, path, body) {
   let response;
   try {
-    response = await fetch(`/api/${path}`, {
+    response = await fetch(`api/${path}`, {
       method,
       headers: method === "GET" ? {} : { "content-type": "application/json" },
       body: method === "GET" ? undefined : JSON.stringify(body ?? {}),
@@ -108,7 +108,7 @@ function fromHash() {
 }
 
 function listen() {
-  const events = new EventSource("/api/events");
+  const events = new EventSource("api/events");
   let lost = null;
   const on = (kind, work) => events.addEventListener(kind, (event) => work(JSON.parse(event.data)));
   events.onopen = () => {

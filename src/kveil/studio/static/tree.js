@@ -1,8 +1,8 @@
 // The tree of a column: limits marked by click or Space, what each costs at once; renaming, moving, grouping by keys.
-import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "/static/vendor/preact.js";
-import { change, say } from "/static/store.js";
-import { count, number } from "/static/words.js";
-import { grown, markedNodes, stops, visible, wanted } from "/static/plant.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./vendor/preact.js";
+import { change, say } from "./store.js";
+import { count, number } from "./words.js";
+import { grown, markedNodes, stops, visible, wanted } from "./plant.js";
 
 const ROW = 30;
 

@@ -1,5 +1,5 @@
 // Words for stewards: what the policy calls a thing, and what the page calls it.
-import { state } from "/static/store.js";
+import { state } from "./store.js";
 
 export const ROLES = {
   identifier: { name: "Names somebody", does: "never released" },
@@ -53,7 +53,7 @@ export function stepsInWords(attribute) {
   if (typeof spec === "string") return spec;
   const [form, inside] = Object.entries(spec)[0] ?? [];
   return {
-    intervals: () => `bands of ${(inside.widths ?? []).join(", ")}`,
+    intervals: () => `bands of ${(inside.widths ?? []).join(", ")}${inside.open ? ", open" : ""}`,
     mask: () => `first ${(inside.keep ?? []).join(", ")} signs`,
     dates: () => inside.join(", "),
     ranges: () => `ranges${inside.round ? `, rounded to ${inside.round}` : ""}`,

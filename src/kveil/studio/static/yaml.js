@@ -1,13 +1,13 @@
 // The policy's text beside every screen: what is clicked stands here, what is typed is clicked.
-import { html, useEffect, useRef } from "/static/vendor/preact.js";
+import { html, useEffect, useRef } from "./vendor/preact.js";
 import {
   EditorState, EditorView, StateEffect, StateField, Decoration, keymap, lineNumbers, highlightActiveLine, drawSelection,
   defaultKeymap, indentOnInput, bracketMatching, syntaxHighlighting, HighlightStyle, indentUnit, yaml,
   setDiagnostics, autocompletion, completionKeymap, tags, Annotation,
-} from "/static/vendor/editor.js";
-import { api, set, state, take, useStore, undo, redo, Refused, say } from "/static/store.js";
-import { Copy } from "/static/copy.js";
-import { ROLES, MODELS } from "/static/words.js";
+} from "./vendor/editor.js";
+import { api, set, state, take, useStore, undo, redo, Refused, say } from "./store.js";
+import { Copy } from "./copy.js";
+import { ROLES, MODELS } from "./words.js";
 
 const theme = EditorView.theme({
   "&": { color: "var(--text)", backgroundColor: "var(--card)", fontSize: "12.5px" },
