@@ -8,11 +8,15 @@ DEV := $(VENV)/.installed-dev
 FIGURES := $(VENV)/.installed-figures
 BROWSER := $(VENV)/.installed-browser
 DOCS := $(VENV)/.installed-docs
+SPARK := $(VENV)/.installed-spark
 
 # Small tests once more without the compiler: what it does not check shows up. Hashes want numbers that wrap.
 UNCOMPILED := NUMBA_DISABLE_JIT=1 $(BIN)/pytest -m uncompiled -W 'ignore:overflow encountered:RuntimeWarning'
 
-.PHONY: demo studio test explore studio-slow browser pictures lint data coverage bench growth figures-classfly figures-boundaries figures-people figures-least-loss previous docs image clean
+# Tests on Spark share one session, so one process runs them, one after another; they skip without Java or pyspark.
+ON_SPARK := $(BIN)/pytest -m spark --durations=10
+
+.PHONY: demo studio test explore studio-slow browser spark pictures lint data coverage bench growth figures-classfly figures-boundaries figures-people figures-least-loss previous joint docs image clean
 
 # The demo compiles the loops it needs; everything else compiles all of them first.
 demo: $(INSTALLED)
@@ -22,12 +26,18 @@ studio: $(PLAIN)
 	$(BIN)/kveil studio
 
 test: lint
-	$(BIN)/pytest -n 2 --dist worksteal --durations=25
+	$(BIN)/pytest -n 2 --dist worksteal --durations=25 -m 'not spark'
 	$(UNCOMPILED)
+	$(ON_SPARK)
 
 # Tests on random input with all the examples they ask for, new ones in every run.
 explore: $(DEV)
-	KVEIL_EXPLORE=1 $(BIN)/pytest -n 2 --dist worksteal
+	KVEIL_EXPLORE=1 $(BIN)/pytest -n 2 --dist worksteal -m 'not spark'
+	KVEIL_EXPLORE=1 $(ON_SPARK)
+
+# 10,000 random policies that join everything a policy can say: half an hour.
+joint: $(DEV)
+	$(BIN)/python scripts/joint.py
 
 # What takes minutes and wants a quiet machine: 10,000 random edits, a million rows, trees of 10,000 leaves.
 studio-slow: $(DEV) $(BROWSER)
@@ -35,6 +45,9 @@ studio-slow: $(DEV) $(BROWSER)
 
 # What tests of pages need beside Debian's chromium; they skip without it.
 browser: $(BROWSER)
+
+# What tests on Spark need beside Java 17.
+spark: $(SPARK)
 
 pictures: $(BROWSER)
 	$(BIN)/python scripts/studio_pictures.py
@@ -50,7 +63,8 @@ data: $(PLAIN)
 	$(BIN)/python scripts/fetch_data.py
 
 coverage: $(DEV)
-	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=
+	$(BIN)/pytest -n 2 --dist worksteal -m 'not spark' --cov --cov-report=
+	$(ON_SPARK) --cov --cov-append --cov-report=
 	$(UNCOMPILED) --cov --cov-append --cov-report=term:skip-covered
 
 bench: $(PLAIN)
@@ -106,6 +120,10 @@ $(DEV): $(PLAIN)
 $(BROWSER): $(PLAIN)
 	$(INSTALL) -e '.[browser]'
 	touch $(BROWSER)
+
+$(SPARK): $(PLAIN)
+	$(INSTALL) -e '.[spark]'
+	touch $(SPARK)
 
 $(DOCS): $(PLAIN)
 	$(INSTALL) -e '.[docs]'

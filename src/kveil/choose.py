@@ -279,7 +279,7 @@ def _best_of(table: Table, algorithms: Sequence[Algorithm], progress: Progress) 
         raise failure or _none_ran(tried)
     algorithm, solved = best
     chosen = Attempt(algorithm, options[algorithm.name], solved.solution, solved.losses, tried, cut=tries < NORMAL)
-    if algorithm.refine == "off" and not policy.dependencies:
+    if algorithm.refine == "off" and not policy.dependencies and table.times is None:  # refining moves single records
         with under(whole):
             return _refined(table, chosen, tries, progress)
     return chosen

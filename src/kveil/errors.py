@@ -47,14 +47,16 @@ class Cancelled(KveilError):
 class Unmeetable(KveilError):
     """A policy that this table cannot meet within the suppression limit.
 
-    ``lost`` is how many records, or individuals, would have to be suppressed, where that is known.
+    ``lost`` is how many records, or individuals, would have to be suppressed, where that is known. ``proved`` tells
+    that no release whatever can meet it; else none was found.
     """
 
     exit_code = 1
 
-    def __init__(self, message: str, lost: int | None = None) -> None:
+    def __init__(self, message: str, lost: int | None = None, *, proved: bool = False) -> None:
         super().__init__(message)
         self.lost = lost
+        self.proved = proved
 
 
 class NotVerified(KveilError):

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     import narwhals as nw  # imported where a frame comes in: files never pay for it
 
 
+def is_spark_frame(frame: Any) -> bool:
+    """Tell whether a frame is one of Spark, without loading what would read it."""
+    return type(frame).__module__.startswith("pyspark.sql.") and type(frame).__name__ == "DataFrame"
+
+
 def from_frame(frame: Any) -> Source:
     """Return a pandas, Polars or PyArrow table as a source; row labels are never looked at."""
     import narwhals as nw

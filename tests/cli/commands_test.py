@@ -330,7 +330,7 @@ def test_names_reach_the_terminal_without_control_characters(tmp_path: Path) -> 
 
 
 def test_the_list_of_algorithms_says_which_honours_kl_diversity_for_l_1_alone() -> None:
-    rows = {line.split()[0]: line.split()[1:] for line in run("algorithms").out.splitlines() if " · " in line}
+    rows = {line.split()[0]: line.split()[1:] for line in run("algorithms").out.splitlines() if " x " in line}
     place = 8  # of k,l among the columns
     assert rows["partition"][place] == "1"
     assert rows["1m-generalization"][place] == rows["least-loss"][place] == "x"

@@ -35,18 +35,18 @@ WRONG = {
 @pytest.mark.parametrize("what", WRONG)
 def test_a_policy_that_asks_too_much_is_refused_within_a_second(what: str) -> None:
     text, sentence = WRONG[what]
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(PolicyError) as caught:
         Policy.parse(text, "policy.yaml", Path())
     assert sentence in str(caught.value)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_a_level_above_every_root_limits_nothing_and_is_found_at_once() -> None:
     policy = Policy.parse(BASE % (", boundary: {level: 100000000}", "1"), "policy.yaml", Path())
-    start = time.perf_counter()
+    start = time.process_time()
     table = encode(from_frame(pl.DataFrame({"age": ["1", "7", "99"]})), policy)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     assert table.trees[0].limit_of.tolist() == [0, 0, 0]  # type: ignore[union-attr]
 
 

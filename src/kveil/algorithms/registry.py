@@ -9,7 +9,6 @@ import numpy as np
 from kveil.algorithms.algorithm import (
     BOUNDARIES,
     COMBINATIONS,
-    COUNTED_MODELS,
     DEPENDENCIES,
     DIVERSE,
     FINGERPRINTS,
@@ -33,6 +32,7 @@ from kveil.words import listing
 
 KMSD_PAPER = "Huang, Song, Gao, Cai 2014"
 CLASSFLY_PAPER = "Yang, Liu, Wang, Yu 2006"
+PEOPLE = frozenset({MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, FINGERPRINTS, *GROUP_MODELS})
 
 
 def _datafly() -> Search:
@@ -242,17 +242,17 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "1m-generalization",
         _one_to_many,
-        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, FINGERPRINTS, DIVERSE, *COUNTED_MODELS}),
+        PEOPLE | {DIVERSE, COMBINATIONS},
         "generalizes the sets of items people have by partition, then the quasi-identifiers by mondrian",
         "Gong, Luo, Yang, Ni, Li 2017",
         needs=frozenset({INDIVIDUALS}),
-        made_for=frozenset({FINGERPRINTS}),
+        made_for=frozenset({FINGERPRINTS, COMBINATIONS}),
         loops=("partition", "mondrian"),
     ),
     Algorithm(
         "partition",
         _partition,
-        frozenset({MANY, BOUNDARIES, RANGES, INDIVIDUALS, DEPENDENCIES, FINGERPRINTS, *COUNTED_MODELS}),
+        PEOPLE,
         "opens the nodes of an item tree while k people share every set; quasi-identifiers as the models ask",
         "He, Naughton 2009",
         needs=frozenset({INDIVIDUALS}),
@@ -272,9 +272,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "least-loss",
         _least_loss,
-        frozenset(
-            {MANY, BOUNDARIES, MAX_WIDTH, RANGES, INDIVIDUALS, DEPENDENCIES, FINGERPRINTS, DIVERSE, *GROUP_MODELS}
-        ),
+        PEOPLE | {DIVERSE, COMBINATIONS},
         "starts top-down, then takes neighbourhoods of groups apart and keeps what loses less",
         "kveil's own, see docs/least-loss-research.md",
         refine="normal",

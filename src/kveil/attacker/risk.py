@@ -10,7 +10,7 @@ from typing import TypedDict
 import numpy as np
 import polars as pl
 
-from kveil.arrays import Bools, Ints
+from kveil.arrays import Bools, Ints, Longs
 from kveil.files import Source
 from kveil.kernels.grouping.groups import group_rows
 from kveil.policy.attributes import Ranges
@@ -97,11 +97,11 @@ class _EqualOver:
     Everything is reckoned on distinct rows, of which a long table has few; whatever is counted is counted in rows.
     """
 
-    def __init__(self, texts: pl.DataFrame) -> None:
+    def __init__(self, texts: pl.DataFrame, times: Longs | None = None) -> None:
         columns = [code_texts(texts[name]) for name in texts.columns]
         member, first = group_rows(np.array([column.codes for column in columns], dtype=np.int32))
-        self.rows = texts.height
-        self.weights = np.bincount(member, minlength=len(first))
+        self.rows = texts.height if times is None else int(times.sum())
+        self.weights = np.bincount(member, times, minlength=len(first)).astype(np.int64)
         self.columns = {
             name: Coded(column.texts, column.codes[first]) for name, column in zip(texts.columns, columns, strict=True)
         }
@@ -145,18 +145,20 @@ class _EqualOver:
         return np.bincount(group, weights=self.weights).astype(np.int32)[group]
 
 
-def raw_risk(source: Source, policy: Policy) -> RawRisk:
+def raw_risk(source: Source, policy: Policy, times: Longs | None = None) -> RawRisk:
     """Return the risk of a table as it is, as plain data without a value of it.
+
+    ``times`` says how many records, or individuals, each row stands for, where equal ones were counted together.
 
     ``unique`` are rows nobody shares; ``below_k`` rows in groups smaller than a model's k. A row is a record, or a
     person where the policy names individuals.
     """
     rows = original_rows(source, policy)
-    groups = _EqualOver(rows.texts)
+    groups = _EqualOver(rows.texts, times)
     names = tuple(policy.quasi_identifiers)
     return {
         "counts": "persons" if rows.persons else "records",
-        "rows": rows.height,
+        "rows": groups.rows,
         "unique": _unique(groups, names),
         "constraints": _constraints(groups, policy),
         "attributes": _attributes(groups, names),

@@ -33,6 +33,7 @@ class Engine(StrEnum):
 
     LOCAL = "local"
     STREAM = "stream"
+    SPARK = "spark"
 
 
 PolicyArgument = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file (YAML).", show_default=False)]
@@ -53,12 +54,19 @@ EngineOption = Annotated[
     Engine | None,
     typer.Option(
         "--engine",
-        help="Hold tables in memory (local), or leave them on the disk (stream); by default what fits.",
+        help="Hold tables in memory (local), leave them on the disk (stream) or on a cluster (spark); by default "
+        "what fits.",
         show_default=False,
     ),
 ]
 OwnerOption = Annotated[
     Path | None, typer.Option("--owner", metavar="F", help="The owner's file that the release was made with.")
+]
+OwnerKeyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--owner-key", metavar="A,B", help="On Spark, columns that say who is who: the owner's folder goes by them."
+    ),
 ]
 InputOption = Annotated[
     str | None,

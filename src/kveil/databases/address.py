@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 from kveil.errors import DataError
 from kveil.words import listing
 
-System = Literal["postgresql", "sqlite", "duckdb"]
+System = Literal["postgresql", "sqlite", "duckdb", "spark"]
 SYSTEMS: dict[str, System] = {
     "postgresql": "postgresql",
     "postgres": "postgresql",
@@ -20,12 +20,13 @@ SYSTEMS: dict[str, System] = {
     "duckdb": "duckdb",
 }
 SECRETS = ("password", "sslpassword", "passfile_password")
+SPARK = "table:"  # before the name of a table in the catalog of Spark
 FORMS = "postgresql://host/database?table=…, sqlite:///file?table=… or duckdb:///file?table=…"
 
 
 @dataclass(frozen=True)
 class Address:
-    """A table of a database, or a query; never with a password.
+    """A table of a database, or a query; never with a password. The database may be the catalog of Spark.
 
     ``server`` is what PostgreSQL's library needs to connect, ``file`` the file of an SQLite or DuckDB database.
     """
@@ -59,6 +60,8 @@ class Address:
 
     def written_from(self, folder: Path) -> str:
         """Return the address as a policy in a folder writes it."""
+        if self.system == "spark":
+            return f"{SPARK}{self.table}"
         asked = {"table": self.table} if self.table is not None else {"query": self.query or ""}
         if self.system == "postgresql":
             joint = "&" if "?" in self.server else "?"
@@ -75,6 +78,8 @@ def parse_place(text: str, folder: Path = Path()) -> Place:
 
     No message repeats the text: somebody may have written a password into it.
     """
+    if text.startswith(SPARK) and len(text) > len(SPARK):
+        return Address("spark", table=text.removeprefix(SPARK))
     match = re.match(r"(\w+)://", text)
     if match is None:
         return folder / text
@@ -107,4 +112,12 @@ def _check_no_password(where: str, options: list[tuple[str, str]]) -> None:
         raise DataError(
             "a password does not belong into an address, where others can read it; take it out, and set PGPASSWORD or "
             "write it into the file ~/.pgpass."
+        )
+
+
+def check_not_spark(address: Address) -> None:
+    """Raise DataError where only Spark can read or write a table."""
+    if address.system == "spark":
+        raise DataError(
+            f"{address.name} is one of Spark's catalog; read it with engine spark, and name a folder for a release."
         )

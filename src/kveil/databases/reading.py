@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from kveil.databases.address import Address
+from kveil.databases.address import Address, check_not_spark
 from kveil.databases.connecting import connected
 from kveil.errors import DataError
 from kveil.files import Source, write_table
@@ -23,6 +23,7 @@ def read_database(address: Address, *, hashed: bool = False) -> Source:
 
     A table of PostgreSQL has no order, so that its records are sorted: the same records are the same rows at any time.
     """
+    check_not_spark(address)
     sql = address.query if address.query is not None else f"SELECT * FROM {address.quoted}"
     with connected(address) as connection:
         table = (

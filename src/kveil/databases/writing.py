@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import polars as pl
 
-from kveil.databases.address import Address
+from kveil.databases.address import Address, check_not_spark
 from kveil.databases.connecting import connected
 from kveil.errors import DataError
 from kveil.files import fresh, joined_items
@@ -19,6 +19,7 @@ def check_new_table(address: Address) -> None:
 
     A database that cannot be reached should not cost a whole run.
     """
+    check_not_spark(address)
     if address.table is None:
         raise DataError("a release goes to a table, not to a query; write table=… in the address of --output.")
     if address.system != "postgresql" and not address.file.exists():

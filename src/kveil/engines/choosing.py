@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from kveil.databases import Place
+from kveil.databases import Address, Place
 from kveil.engines.memory import MemoryStore
 from kveil.engines.store import Store
 from kveil.errors import Refused
@@ -38,6 +38,8 @@ def store_of(policy: Policy, inputs: Sequence[Place], *, output: Place | None = 
     """
     if policy.engine == "local":
         return ChosenStore(MemoryStore())
+    if policy.engine == "spark":
+        raise Refused("engine spark cannot do this yet; take engine local or stream.")
     cannot = _cannot_stream(inputs, output, local)
     if policy.engine == "stream":
         if cannot is not None:
@@ -53,6 +55,28 @@ def store_of(policy: Policy, inputs: Sequence[Place], *, output: Place | None = 
         f"engine stream was taken, since the table would need about {needed / GB:.1f} GB of memory and "
         f"{free / GB:.1f} GB are free; the release is the same on both.",
     )
+
+
+def refuse_on_spark(local: str) -> None:
+    """Raise Refused where a run on Spark is asked for something that only the local engine can do."""
+    if local:
+        raise Refused(f"engine spark has no {local}; leave it out, or take engine local.")
+
+
+def check_on_spark(inputs: Sequence[Place], *, output: Place | None = None) -> None:
+    """Raise Refused where tables are none of those that Spark reads and writes here."""
+    for place in inputs:
+        catalog = isinstance(place, Address) and place.system == "spark"
+        if not catalog and (not isinstance(place, Path) or (not is_dataset(place) and kind_of(place) != "parquet")):
+            raise Refused(
+                f"engine spark reads Parquet files and tables of its catalog, and {place.name} is none; convert it "
+                "first, or take engine local."
+            )
+    if output is not None and (not isinstance(output, Path) or output.suffix.lower() not in {"", ".parquet"}):
+        raise Refused(
+            f"engine spark writes a folder of Parquet files, and {output.name} is to be something else; name a folder, "
+            "or take engine local."
+        )
 
 
 def _stream_store() -> Store:

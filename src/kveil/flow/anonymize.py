@@ -14,18 +14,18 @@ from kveil.algorithms.algorithm import Algorithm
 from kveil.algorithms.registry import loops_of
 from kveil.choose import Attempt, attempt, candidates
 from kveil.databases import Place
-from kveil.engines.choosing import store_of
+from kveil.engines.choosing import check_on_spark, refuse_on_spark, store_of
 from kveil.engines.memory import MemoryStore
 from kveil.engines.store import ReleaseFile, Store
-from kveil.errors import NotVerified, PolicyError
+from kveil.errors import NotVerified, PolicyError, Refused, Unmeetable
 from kveil.files import Outputs, Source, as_json
 from kveil.flow.cancelling import cancellable
 from kveil.flow.inputs import check_input, check_targets, check_values, table_of, with_algorithm
-from kveil.flow.outputs import Destination, check_destination
+from kveil.flow.outputs import Destination, Targets, check_destination
 from kveil.flow.publish import policy_sha256
 from kveil.flow.result import Result, without_names
 from kveil.flow.stages import Stages
-from kveil.frames import to_frame
+from kveil.frames import is_spark_frame, to_frame
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
 from kveil.report.account import Account, make_account
@@ -43,27 +43,6 @@ if TYPE_CHECKING:  # imported by the runs that need them, which few do
     from kveil.archive import Entry
     from kveil.archive.archive import Additions
     from kveil.flow.previous import EarlierReleases
-
-
-@dataclass(frozen=True)
-class Targets:
-    """What a run writes: the release, as a file or a table of a database, and beside it what is asked for.
-
-    Account, owner's file and report are for the owner's eyes, unless the report is ``public``.
-    """
-
-    release: Place
-    receipt: Path | None = None
-    account: Path | None = None
-    owner: Path | None = None
-    report: Path | None = None
-    public: bool = False
-    archive: Path | None = None  # a folder, which keeps what later releases need
-
-    def beside(self) -> Iterator[tuple[Path, bool]]:
-        """Return each file beside the release, with whether it is private."""
-        files = ((self.receipt, False), (self.account, True), (self.owner, True), (self.report, not self.public))
-        yield from ((target, private) for target, private in files if target is not None)
 
 
 def anonymize(
@@ -99,6 +78,8 @@ def _anonymized(
     policy = with_algorithm(policy, algorithm)
     earlier = _earlier_releases(policy, [Path(folder) for folder in previous])
     asked = _Request(policy, _able(policy, earlier), bound, earlier)
+    if is_spark_frame(frame):
+        return _anonymized_on_spark(frame, asked, stages)
     run = _release(table_of(frame, policy), asked, stages, MemoryStore(), None)
     data = to_frame(run.source, run.release.columns, run.release.source_rows)
     if isinstance(frame, pl.LazyFrame):
@@ -107,6 +88,17 @@ def _anonymized(
     account = make_account(run, seconds=stages.seconds, release_sha256=None)
     receipt = make_receipt(account, run)
     return Result(data, policy, account, receipt, run.owner(None), without_names(run.source, policy))
+
+
+def _anonymized_on_spark(frame: Any, asked: _Request, stages: Stages) -> Result:
+    """Return a verified release of a frame of Spark; it has no way back, since its rows have no places."""
+    from kveil.flow.spark import SparkRequest, able_on_spark, anonymize_spark_frame
+
+    refuse_on_spark("--previous" if asked.earlier is not None else "")
+    able = able_on_spark(asked.policy, asked.able)
+    data, run = anonymize_spark_frame(frame, SparkRequest(asked.policy, able, asked.bounded), stages)
+    account = make_account(run, seconds=stages.seconds, release_sha256=None)
+    return Result(data, asked.policy, account, make_receipt(account, run), None)
 
 
 def _earlier_releases(policy: Policy, given: Sequence[Path]) -> EarlierReleases | None:
@@ -140,6 +132,10 @@ def anonymize_file(
     stages = Stages(progress)
     earlier = _earlier_releases(policy, previous)
     asked = _Request(policy, _able(policy, earlier), bounded, earlier)
+    if policy.engine == "spark":
+        return _written_by_spark(asked, path, targets, stages)
+    if targets.owner_key:
+        raise Refused("only engine spark goes by --owner-key, others by the numbers of rows; leave it out.")
     check_destination(targets.release)
     chosen = store_of(policy, [path], output=targets.release, local=_only_local(targets, earlier))
     check_targets(policy, path, [*(target for target, _ in targets.beside()), targets.release])
@@ -165,6 +161,22 @@ def anonymize_file(
             additions.write(entry, outputs)
         destination.commit()
     return account
+
+
+def _written_by_spark(asked: _Request, path: Place, targets: Targets, stages: Stages) -> Account:
+    """Make a release on Spark; what it cannot do is refused before anything is read."""
+    from kveil.flow.spark import SparkRequest, able_on_spark, anonymize_on_spark
+
+    refuse_on_spark(_only_local(targets, asked.earlier))
+    if targets.owner is not None and not targets.owner_key and asked.policy.individual_column is None:
+        raise Refused(
+            "engine spark has no numbers of rows for --owner; name columns with --owner-key whose values are all "
+            "different."
+        )
+    check_on_spark([path], output=targets.release)
+    able = able_on_spark(asked.policy, asked.able)
+    check_targets(asked.policy, path, [*(target for target, _ in targets.beside()), targets.release])
+    return anonymize_on_spark(SparkRequest(asked.policy, able, asked.bounded), path, targets, stages)
 
 
 def _adding_to(
@@ -223,7 +235,12 @@ def _release(source: Source, asked: _Request, stages: Stages, store: Store, out:
     together = people = None
     told = stages.told_when_compiling(loops_of(policy, asked.able))
     if earlier is None:
-        chosen = _solved(table, asked.able, told, by_tuples=store.by_tuples)
+        try:
+            chosen = _solved(table, asked.able, told, by_tuples=store.by_tuples)
+        except Unmeetable as error:
+            from kveil.flow.check import proved_or_not_found
+
+            raise proved_or_not_found(error, table) from None
     else:
         people = earlier.people_of(source, policy)
         together = earlier.attempt(table, people, asked.able, told)

@@ -14,6 +14,7 @@ from kveil.algorithms.registry import honouring
 from kveil.arrays import Bools, Ints
 from kveil.attacker.risk import RawRisk, raw_risk
 from kveil.databases import Place
+from kveil.engines.choosing import check_on_spark
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Source
 from kveil.flow.inputs import check_input, input_path, store_for, table_of
@@ -82,6 +83,12 @@ def check_file(policy: Policy, given: Place | None = None, *, progress: Progress
     """Return what a policy forces on its table; ``possible`` tells whether anything can meet it."""
     progress("reading")
     path = input_path(policy, given)
+    if policy.engine == "spark":
+        from kveil.flow.spark_tuples import read_tuples
+
+        check_on_spark([path])
+        told = read_tuples(path, policy)
+        return check_tuples(told.source, policy, told.table, records=told.records, progress=progress)
     return check_source(store_for(policy, path, progress=progress).read(policy, path), policy, progress=progress)
 
 
@@ -98,7 +105,11 @@ def risk(frame: Any, policy: Policy) -> RawRisk:
 def check_source(source: Source, policy: Policy, *, progress: Progress = silent) -> Check:
     """Return what a policy forces on a table that has been read."""
     progress("encoding")
-    table = encode(source, policy)
+    return check_tuples(source, policy, encode(source, policy), records=source.rows, progress=progress)
+
+
+def check_tuples(source: Source, policy: Policy, table: Table, *, records: int, progress: Progress = silent) -> Check:
+    """Return what a policy forces on a table that has been encoded, whose rows may stand for several ``records``."""
     impossible = []
     try:
         check_input(source, table)
@@ -119,13 +130,13 @@ def check_source(source: Source, policy: Policy, *, progress: Progress = silent)
         able = []
     progress("looking for who is alone")
     return {
-        "records": source.rows,
+        "records": records,
         "individuals": None if table.persons is None else table.records,
         "possible": not impossible,
         "impossible": impossible,
         "algorithms": able,
         "boundaries": boundaries,
-        "risk": raw_risk(source, policy),
+        "risk": raw_risk(source, policy, table.times),
         "warnings": _warnings(table),
     }
 
@@ -148,6 +159,20 @@ def _warnings(table: Table) -> list[str]:
 def count_never_kept(table: Table) -> int:
     """Return how many records fail k, distinct l or p even with every value at its limit; no release can hold them."""
     return table.count(_never_kept(table))
+
+
+def proved_or_not_found(error: Unmeetable, table: Table) -> Unmeetable:
+    """Return the error of a search that found no release, with whether it is proved that there is none.
+
+    It is where more records than allowed fail k, distinct l or p with every value at its limit. Cells of a largest
+    width are chosen, so that others might keep more.
+    """
+    widths = any(is_bounded(table, p) for p, tree in enumerate(table.trees) if isinstance(tree, Scale))
+    never = 0 if widths else count_never_kept(table)
+    if never > most_suppressed(table.policy, table.records):
+        told = f"No release can: {count(never, table.noun)} can never be kept, whatever is shown."
+        return Unmeetable(f"{error} {told}", error.lost, proved=True)
+    return Unmeetable(f"{error} That none was found does not prove that there is none.", error.lost)
 
 
 def check_boundaries(table: Table) -> BoundaryCheck:

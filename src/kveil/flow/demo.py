@@ -9,7 +9,8 @@ from pathlib import Path
 import polars as pl
 
 from kveil.datasets import hospital
-from kveil.flow.anonymize import Targets, anonymize_file
+from kveil.flow.anonymize import anonymize_file
+from kveil.flow.outputs import Targets
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
 from kveil.report.account import Account

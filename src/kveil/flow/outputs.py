@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -14,6 +16,28 @@ from kveil.engines.store import ReleaseFile
 from kveil.errors import FileError
 from kveil.files import Outputs, Source, check_written, default_release, suffix_of, with_commas, write_table
 from kveil.policy.model import Policy
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What a run writes: the release, as a file or a table of a database, and beside it what is asked for.
+
+    Account, owner's file and report are for the owner's eyes, unless the report is ``public``.
+    """
+
+    release: Place
+    receipt: Path | None = None
+    account: Path | None = None
+    owner: Path | None = None
+    report: Path | None = None
+    public: bool = False
+    archive: Path | None = None  # a folder, which keeps what later releases need
+    owner_key: tuple[str, ...] = ()  # on Spark, where the owner's file is a folder: columns that say who is who
+
+    def beside(self) -> Iterator[tuple[Path, bool]]:
+        """Return each file beside the release, with whether it is private."""
+        files = ((self.receipt, False), (self.account, True), (self.owner, True), (self.report, not self.public))
+        yield from ((target, private) for target, private in files if target is not None)
 
 
 def write_release(frame: pl.DataFrame, source: Source, policy: Policy, file: IO[bytes], target: Path) -> str:

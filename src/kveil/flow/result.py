@@ -61,7 +61,7 @@ class Result:
     policy: Policy
     account: Account
     receipt: Receipt
-    owner: Owner
+    owner: Owner | None
     _original: Source | None = field(default=None, compare=False)
 
     @cached_property
@@ -98,6 +98,7 @@ class Result:
                     "a result that was pickled has no original to draw the owner's report from; give it as "
                     "original=…, or write the report with public=True."
                 )
+            assert self.owner is not None, "only a frame of Spark has no way back, and no report"
             page = owners_page(self.policy, self.account, release, source, self.owner)
         with Outputs() as outputs:
             outputs.write(outputs.open(Path(path), private=not public), page.encode())

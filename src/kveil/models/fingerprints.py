@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from kveil.arrays import Ints
 from kveil.kernels.items.partition import group_sets
+from kveil.policy.numbers import parse_number
 from kveil.policy.privacy import PrivacyModel, sensitive_of
-from kveil.table.sensitive import Sensitive
+from kveil.table.sensitive import Sensitive, ShownItems
 from kveil.table.table import Table
 
 
@@ -71,7 +72,11 @@ def _shown_values(table: Table, name: str, nodes: Ints) -> Sensitive:
     row, node = shown_pairs(table, name, nodes)
     missing = -1 if tree.missing is None else int(tree.leaf_nodes[tree.missing])
     used = np.unique(node)
-    used = used[used != missing]
+    used = used[used != missing]  # in depth-first order, a node before what lies below it
+    labels = [tree.labels[n] for n in used.tolist()]
+    numbers = [parse_number(label) for label in labels]
+    if all(number is not None for number in numbers):
+        used = used[sorted(range(len(used)), key=lambda i: (numbers[i], labels[i]))]
     code = np.full(len(tree.labels), len(used), dtype=np.int32)
     code[used] = np.arange(len(used))
-    return Sensitive(name, tuple(tree.labels[n] for n in used.tolist()), row, code[node], None)
+    return ShownItems(name, tuple(tree.labels[n] for n in used.tolist()), row, code[node], None, nodes_in=tree)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kveil.errors import PolicyError, Refused
-from kveil.policy.attributes import Attribute, Ranges
+from kveil.policy.attributes import Attribute, HierarchyFile, Ranges, Tree
 from kveil.policy.builders import label_test
 from kveil.policy.hierarchy import marked_nodes
 from kveil.policy.keys import PolicyKeys
@@ -47,6 +47,13 @@ def _check_model(policy: PolicyKeys, model: PrivacyModel, where: str) -> None:
             raise PolicyError(
                 f"{where} measures {distance} distances, but attributes.{name} has no hierarchy; "
                 "give it one, or use distance: equal."
+            )
+        fixed = isinstance(attribute.hierarchy, (HierarchyFile, Tree))
+        if distance in {"ordered", "hierarchical"} and name in policy.generalized and not fixed:
+            raise PolicyError(
+                f"{where} measures {distance} distances between items of {name}, which another model generalizes, but "
+                "a hierarchy that is built from the data does not say how far apart its labels lie; write it as a tree "
+                "or a file, or use distance: equal."
             )
     if model.model not in GENERALIZING:
         return

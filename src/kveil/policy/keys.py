@@ -153,7 +153,7 @@ class PolicyKeys(PolicyPart):
     suppression: Suppression = Suppression()
     individual: Individual = Individual()
     release: ReleaseForm = ReleaseForm()
-    engine: Literal["local", "stream"] | None = None
+    engine: Literal["local", "stream", "spark"] | None = None
     previous: Texts = ()
     loss: Literal["ncp", "il", "precision"] = "ncp"
     seed: Seed = 0

@@ -80,9 +80,3 @@ def in_preorder(lines: Sequence[Line]) -> list[str]:
         labels.append(label)
         stack.extend(reversed(children.get(label, {})))
     return labels
-
-
-def in_leaf_order(lines: Sequence[Line]) -> list[str]:
-    """Return the leaves of a tree in depth-first order."""
-    leaves = {line[0] for line in lines}
-    return [label for label in in_preorder(lines) if label in leaves]

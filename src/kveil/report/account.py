@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
-from kveil.arrays import Bools
+from kveil.arrays import Bools, Longs
 from kveil.choose import TriedEntry
 from kveil.measures import LossFigures, Shares
 from kveil.policy.components import components, implied
@@ -71,25 +71,33 @@ class Account(TypedDict):
     previous: NotRequired[TogetherCheck]
 
 
-def count_suppressed(gone: Bools) -> Counts:
-    """Return the counts of rows of which some are suppressed."""
-    suppressed = int(gone.sum())
-    return {"input": len(gone), "released": len(gone) - suppressed, "suppressed": suppressed}
+def count_suppressed(gone: Bools, times: Longs | None = None) -> Counts:
+    """Return the counts of rows of which some are suppressed; ``times`` says how many records each stands for."""
+    everyone = len(gone) if times is None else int(times.sum())
+    suppressed = int(gone.sum() if times is None else times[gone].sum())
+    return {"input": everyone, "released": everyone - suppressed, "suppressed": suppressed}
+
+
+def _records(run: Run) -> Counts:
+    """Return the counts of records, also where rows are individuals, or stand for several."""
+    gone, persons = run.attempt.solution.suppressed_anywhere, run.table.persons
+    if persons is None or run.records is not None:
+        return count_suppressed(gone, run.table.times if persons is None else run.records)
+    return count_suppressed(gone[persons.of_record])
 
 
 def make_account(run: Run, *, seconds: Mapping[str, float], release_sha256: str | None) -> Account:
     """Return the account of a verified release, as plain data."""
     policy, attempt = run.policy, run.attempt
     gone = attempt.solution.suppressed_anywhere
-    persons = run.table.persons
     account: Account = {
         "kveil": __version__,
         "algorithm": attempt.algorithm.name,
         "options": dict(attempt.options),
         "seed": policy.seed,
         "engine": run.engine,
-        "records": count_suppressed(gone if persons is None else gone[persons.of_record]),
-        "individuals": None if persons is None else count_suppressed(gone),
+        "records": _records(run),
+        "individuals": None if run.table.persons is None else count_suppressed(gone, run.table.times),
         "guarantees": run.verdict.guarantees,
         "dependencies": [{"rule": rule["rule"], "holds": rule["holds"]} for rule in run.verdict.dependencies],
         "boundaries": {"violations": run.verdict.boundaries["violations"] if run.verdict.boundaries else 0},

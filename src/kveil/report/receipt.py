@@ -10,6 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, TypedDict
 
+import numpy as np
 import polars as pl
 
 from kveil.policy.components import largest_k
@@ -131,8 +132,11 @@ def _groups(rows: Rows, policy: Policy) -> tuple[int, float]:
         return 0, 0.0
     names = rows.texts.columns
     stars = rows.starred if not policy.quasi_identifiers or (rows.persons and rows.items) else rows.stars(names)
-    groups = rows.texts.filter(~stars).group_by(names).len(SIZE) if stars.any() else rows.groups(names)
+    groups = rows.groups(names)
+    if stars.any():
+        inside = (~stars).to_numpy()
+        groups = rows.tally(rows.texts.filter(inside), names, SIZE, np.flatnonzero(inside))
     sizes = groups[SIZE].cast(pl.Int64)
-    outside = int(stars.sum())
-    average = (rows.height - outside) / len(sizes) / largest_k(policy) if len(sizes) else 0.0
-    return int((sizes**2).sum()) + outside * rows.height, average
+    outside = rows.count(stars)
+    average = (rows.number - outside) / len(sizes) / largest_k(policy) if len(sizes) else 0.0
+    return int((sizes**2).sum()) + outside * rows.number, average

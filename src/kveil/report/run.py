@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kveil.algorithms.bound.bound import Bound
+from kveil.arrays import Longs
 from kveil.choose import Attempt
 from kveil.files import Source
 from kveil.policy.model import Policy
@@ -13,6 +14,7 @@ from kveil.table.decode import Release
 from kveil.table.table import Table
 from kveil.verifier import Verdict
 from kveil.verifier.aligned import Aligned
+from kveil.verifier.counts import CountedSides
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Run:
     table: Table
     attempt: Attempt
     release: Release
-    aligned: Aligned
+    aligned: Aligned | CountedSides
     verdict: Verdict
     warnings: list[str]
     private_warnings: list[str]
@@ -36,6 +38,7 @@ class Run:
     bound: Bound | None = None
     engine: str = "local"
     release_sha256: str | None = None  # where it was written before it was verified
+    records: Longs | None = None  # of individuals taken together: how many records each row of the table stands for
 
     @property
     def released(self) -> Source:

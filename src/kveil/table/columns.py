@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
-from kveil.arrays import Ints
+from kveil.arrays import Ints, Longs
 from kveil.errors import DataError
 from kveil.files import Source
 from kveil.kernels.threads import threads
@@ -23,14 +23,18 @@ ROWS_WORTH_A_THREAD = 10_000  # below, starting one takes longer than what it do
 
 @dataclass(frozen=True)
 class Coded:
-    """A column as its distinct texts and every record's position among them; -1 is missing."""
+    """A column as its distinct texts and every row's position among them; -1 is missing.
+
+    A row is a record, or stands for as many as ``times`` says.
+    """
 
     texts: list[str]
     codes: Ints
+    times: Longs | None = None
 
     def count(self, chosen: set[str]) -> int:
         """Return how many records have one of the chosen texts."""
-        tally = np.bincount(self.codes + 1, minlength=len(self.texts) + 1)[1:]
+        tally = np.bincount(self.codes + 1, self.times, minlength=len(self.texts) + 1)[1:]
         return int(sum(tally[i] for i, text in enumerate(self.texts) if text in chosen))
 
 
@@ -46,10 +50,11 @@ def code_texts(texts: pl.Series) -> Coded:
     return Coded(distinct, codes_among(texts, distinct))
 
 
-def code_columns(source: Source, policy: Policy, names: Sequence[str]) -> Iterator[Coded]:
+def code_columns(source: Source, policy: Policy, names: Sequence[str], times: Longs | None = None) -> Iterator[Coded]:
     """Return columns as distinct texts and codes, missing apart; a literal `*` is an error.
 
-    One pass over the records, all columns at once; everything else works on the distinct texts.
+    One pass over the records, all columns at once; everything else works on the distinct texts. ``times`` says how
+    many records each row stands for, one where it is not given.
     """
     try:
         texts = pl.DataFrame([source.held(name) for name in names])
@@ -57,9 +62,9 @@ def code_columns(source: Source, policy: Policy, names: Sequence[str]) -> Iterat
         raise DataError(f"{source.name}: {error}") from None
     for name, column in zip(names, _categories(texts), strict=True):
         check_cancelled()
-        coded = _code(column, set(policy.data.missing))
+        coded = replace(_code(column, set(policy.data.missing)), times=times)
         if STAR in coded.texts:
-            raise stars_in(source, name, coded.count({STAR}))
+            raise stars_in(source.name, name, coded.count({STAR}))
         yield coded
 
 
@@ -94,9 +99,9 @@ def _code(column: pl.Series, missing: set[str]) -> Coded:
     return Coded([texts[number] for number in kept], position[codes])
 
 
-def stars_in(source: Source, name: str, records: int) -> DataError:
+def stars_in(where: str, name: str, records: int) -> DataError:
     """Return the error about a literal `*` in the input."""
     return DataError(
-        f"{source.name}: {name} is `*` in {count(records, 'record')}, which is what a release shows for anything; "
+        f"{where}: {name} is `*` in {count(records, 'record')}, which is what a release shows for anything; "
         "if it means missing, list it under data.missing, after another text."
     )

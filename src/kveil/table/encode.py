@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from kveil.arrays import Bools, Ints
+from kveil.arrays import Bools, Ints, Longs
 from kveil.errors import DataError
 from kveil.files import TEXT_TYPES, Source, check_columns
 from kveil.policy.attributes import STAR, Intervals, MaxWidth, Ranges
@@ -30,11 +30,25 @@ def encode(source: Source, policy: Policy) -> Table:
     for name, attribute in policy.attributes.items():
         if attribute.role in {"sensitive", "insensitive"}:
             _no_stars(source, policy, name)
+    return _encoded(source, policy, None)
+
+
+def encode_tuples(source: Source, policy: Policy, times: Longs, of_row: Ints) -> Table:
+    """Return tuples with counts as integers; the source has the columns that algorithms look at, and no others.
+
+    A tuple is a row of the source, or the rows of one individual where the policy names a column for them: ``of_row``
+    gives the tuple of every row, ``times`` how many records, or individuals, each tuple stands for. Every value must be
+    known to its hierarchy.
+    """
+    return _encoded(source, policy, times[of_row], times)
+
+
+def _encoded(source: Source, policy: Policy, row_times: Longs | None, times: Longs | None = None) -> Table:
     names = tuple(policy.quasi_identifiers)
     leaves = np.empty((len(names), source.rows), dtype=np.int32)
     trees: list[Tree | Scale] = []
     fractions: dict[str, Bools] = {}
-    for position, (name, coded) in enumerate(zip(names, code_columns(source, policy, names), strict=True)):
+    for position, (name, coded) in enumerate(zip(names, code_columns(source, policy, names, row_times), strict=True)):
         tree, column = encode_column(coded, policy, name, source.name)
         trees.append(tree)
         leaves[position] = column
@@ -44,7 +58,7 @@ def encode(source: Source, policy: Policy) -> Table:
     counted = _counted(policy, persons is not None)
     sensitive = {
         name: encode_sensitive(coded, policy, name, persons, source.name)
-        for name, coded in zip(counted, code_columns(source, policy, counted), strict=True)
+        for name, coded in zip(counted, code_columns(source, policy, counted, row_times), strict=True)
     }
     table = Table(
         policy,
@@ -56,8 +70,9 @@ def encode(source: Source, policy: Policy) -> Table:
         sensitive=sensitive,
         persons=persons,
         others=_others(source, policy, persons),
-        ties=_ties(source, policy, counted, persons),
+        ties=_ties(source, policy, counted, persons) if times is None else (),
         fractions=fractions,
+        times=times,
     )
     return table if persons is None else _by_person(table, persons, source)
 
@@ -65,10 +80,11 @@ def encode(source: Source, policy: Policy) -> Table:
 def _by_person(table: Table, persons: Persons, source: Source) -> Table:
     """Return a table of records as one of persons, whose records may disagree only where the policy allows it."""
     policy, leaves = table.policy, table.leaves
-    check_constant(source, policy, persons)
+    if table.times is None:  # tuples have nothing of the columns that are released as they are
+        check_constant(source, policy, persons)
     low, high = persons.lowest(leaves), persons.highest(leaves)
     if policy.individual.conflicts == "error":
-        check_conflicts(persons, table.names, low, high, source.name)
+        check_conflicts(table.names, low, high, source.name, table.times)
     first = np.take(leaves, persons.first, axis=1)
     if np.array_equal(low, high):
         low = high = first
@@ -113,11 +129,12 @@ def _within_boundaries(table: Table, persons: Persons, low: Ints, high: Ints, wh
         if isinstance(tree, Tree):
             limit = tree.limit_of[table.leaves[position]]
             outside = (tree.first[limit] > low[position][of_record]) | (tree.last[limit] < high[position][of_record])
-            beyond = len(np.unique(of_record[outside]))
+            too_far = persons.with_any(outside)
+        elif isinstance(boundary, MaxWidth):
+            too_far = _too_wide(tree, boundary, low[position], high[position])
         else:
-            beyond = (
-                0 if not isinstance(boundary, MaxWidth) else _too_wide(tree, boundary, low[position], high[position])
-            )
+            continue
+        beyond = int(too_far.sum() if table.times is None else table.times[too_far].sum())
         if beyond:
             raise DataError(
                 f"{where}: the records of {count(beyond, 'individual')} disagree on {name} so far that only a "
@@ -125,17 +142,17 @@ def _within_boundaries(table: Table, persons: Persons, low: Ints, high: Ints, wh
             )
 
 
-def _too_wide(scale: Scale, boundary: MaxWidth, low: Ints, high: Ints) -> int:
-    """Return how many spans of a scale show more than a largest width; numbers beside missing show anything."""
-    spans, number = np.unique(np.array([low, high])[:, low != high], axis=1, return_counts=True)
-    found = 0
-    for first, last, times in zip(*spans.tolist(), number.tolist(), strict=True):
-        if last == scale.missing:
-            found += times
-            continue
-        bottom, top = round_outward(scale.numbers[first], scale.numbers[last], scale.spec)
-        found += times * (EXACT.subtract(top, bottom) > boundary.max_width)
-    return found
+def _too_wide(scale: Scale, boundary: MaxWidth, low: Ints, high: Ints) -> Bools:
+    """Return which spans of a scale show more than a largest width; numbers beside missing show anything."""
+    spans, span_of = np.unique(np.array([low, high]), axis=1, return_inverse=True)
+    wide = np.zeros(spans.shape[1], dtype=bool)
+    for number, (first, last) in enumerate(spans.T.tolist()):
+        if first != last and last != scale.missing:
+            bottom, top = round_outward(scale.numbers[first], scale.numbers[last], scale.spec)
+            wide[number] = EXACT.subtract(top, bottom) > boundary.max_width
+        else:
+            wide[number] = first != last
+    return np.asarray(wide[span_of.reshape(-1)])
 
 
 def _counted(policy: Policy, persons: bool) -> list[str]:
@@ -152,7 +169,7 @@ def _no_stars(source: Source, policy: Policy, name: str) -> None:
     if isinstance(source.dtype(name), TEXT_TYPES) and STAR not in policy.data.missing:
         stars = int((source.texts(name) == STAR).sum())
         if stars:
-            raise stars_in(source, name, stars)
+            raise stars_in(source.name, name, stars)
 
 
 def encode_column(column: Coded, policy: Policy, name: str, where: str) -> tuple[Tree | Scale, Ints]:

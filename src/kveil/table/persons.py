@@ -69,10 +69,7 @@ def find_persons(source: Source, policy: Policy) -> Persons | None:
     texts = source.texts(column)
     absent = int((texts.is_null() | texts.is_in(list(policy.data.missing))).sum())
     if absent:
-        raise DataError(
-            f"{source.name}: {column} says whose record it is, but is missing in {count(absent, 'record')}; "
-            "fill it in or take those records out."
-        )
+        raise records_of_nobody(source.name, column, absent)
     numbered = texts.to_frame("id").with_row_index("row").group_by("id").agg(pl.col("row").min()).sort("row")
     joined = texts.to_frame("id").join(
         numbered.with_row_index("person"), on="id", how="left", maintain_order="left", nulls_equal=True
@@ -83,11 +80,23 @@ def find_persons(source: Source, policy: Policy) -> Persons | None:
     return Persons(of_record, numbered["row"].cast(pl.Int64).to_numpy(), order, starts)
 
 
-def check_conflicts(persons: Persons, names: tuple[str, ...], low: Ints, high: Ints, where: str) -> None:
-    """Raise DataError where records of one person disagree on a quasi-identifier."""
+def records_of_nobody(where: str, column: str, records: int) -> DataError:
+    """Return the error about records that do not say whose they are."""
+    return DataError(
+        f"{where}: {column} says whose record it is, but is missing in {count(records, 'record')}; "
+        "fill it in or take those records out."
+    )
+
+
+def check_conflicts(names: tuple[str, ...], low: Ints, high: Ints, where: str, times: Longs | None = None) -> None:
+    """Raise DataError where records of one person disagree on a quasi-identifier.
+
+    ``times`` says how many people each entry stands for, one where it is not given.
+    """
     differs = low != high
     if differs.any():
-        people = int(differs.any(axis=0).sum())
+        disagreeing = differs.any(axis=0)
+        people = int(disagreeing.sum() if times is None else times[disagreeing].sum())
         attributes = [name for name, row in zip(names, differs, strict=True) if row.any()]
         raise DataError(
             f"{where}: the records of {count(people, 'individual')} disagree on {listing(attributes)}; correct them, "
@@ -102,8 +111,12 @@ def check_constant(source: Source, policy: Policy, persons: Persons) -> None:
         first = persons.first[persons.of_record]
         varies = (texts.ne_missing(texts.gather(first)) | exact.ne_missing(exact.gather(first))).to_numpy()
         if varies.any():
-            people = len(np.unique(persons.of_record[varies]))
-            raise DataError(
-                f"{source.name}: {name} is insensitive and varies within {count(people, 'individual')}; a release "
-                "about individuals can only show what each has one of. Give it role sensitive or identifier."
-            )
+            raise varying_cells(source.name, name, len(np.unique(persons.of_record[varies])))
+
+
+def varying_cells(where: str, name: str, people: int) -> DataError:
+    """Return the error about an insensitive attribute of which some have more than one value."""
+    return DataError(
+        f"{where}: {name} is insensitive and varies within {count(people, 'individual')}; a release "
+        "about individuals can only show what each has one of. Give it role sensitive or identifier."
+    )

@@ -140,6 +140,34 @@ class Sensitive:
         return np.array(levels).T, fall / (2 * max(float(height[0]), 1.0))
 
 
+@dataclass(frozen=True)
+class ShownItems(Sensitive):
+    """Items as they will be shown: nodes of a tree, each a value like any other.
+
+    For distances, an item that is shown as an inner node is a leaf of its own under that node.
+    """
+
+    nodes_in: Tree | None = None
+
+    def ways(self, present: Bools) -> tuple[Ints, Floats]:
+        """Return every code's nodes from its leaf up, as `Sensitive.ways`; leaves of their own follow the tree's."""
+        tree = self.nodes_in
+        assert tree is not None
+        size = len(tree.labels)
+        missing = size if tree.missing is None else int(tree.leaf_nodes[tree.missing])
+        own = np.array([tree.node_of[value] for value in self.values], dtype=np.int32)
+        inner = tree.height[own] > 0
+        first = np.where(inner, size + 1 + np.arange(len(own)), own)
+        parent = np.concatenate([tree.parent, [0], own]).astype(np.int32)
+        node = np.append(first, missing).astype(np.int32)
+        levels = []
+        while (node >= 0).any():
+            levels.append(node)
+            node = np.where(node > 0, parent[np.maximum(node, 0)], -1).astype(np.int32)
+        height = np.concatenate([tree.height, [0], np.zeros(len(own))]).astype(np.float64)
+        return np.array(levels).T, (height[parent] - height) / (2 * max(float(tree.height[0]), 1.0))
+
+
 def encode_sensitive(column: Coded, policy: Policy, name: str, persons: Persons | None, where: str) -> Sensitive:
     """Return a sensitive attribute's values and pairs; a value its hierarchy does not know is an error."""
     tree = _tree(column, policy, name, where)

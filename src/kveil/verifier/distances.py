@@ -10,7 +10,7 @@ import polars as pl
 from kveil.arrays import Floats, Longs
 from kveil.policy.attributes import STAR, Hierarchy, Intervals
 from kveil.policy.builders import IntervalScale, is_real
-from kveil.policy.lines import Line, in_leaf_order
+from kveil.policy.lines import Line, in_preorder
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
 from kveil.policy.privacy import TCloseness
@@ -96,8 +96,8 @@ def _ordered_items(model: TCloseness, policy: Policy, items: list[str | None]) -
     lines = policy.fixed_lines(model.sensitive)
     if lines is None:
         return [*sorted(present), *absent]
-    leaf = {text: place for place, text in enumerate(in_leaf_order(lines.lines))}
-    return [*sorted(present, key=lambda item: (leaf.get(item, len(leaf)), item)), *absent]
+    place = {label: at for at, label in enumerate(in_preorder(lines.lines))}  # an inner node before what it covers
+    return [*sorted(present, key=lambda item: (place.get(item, len(place)), item)), *absent]
 
 
 def _over_tree(model: TCloseness, policy: Policy, entries: pl.DataFrame, whole: pl.DataFrame, number: int) -> Floats:
@@ -150,12 +150,16 @@ def _heights(spec: Hierarchy | None, line_of: dict[str | None, Line]) -> dict[st
 def _lines(model: TCloseness, policy: Policy, items: list[str | None]) -> dict[str | None, Line]:
     """Return the way up of every leaf of a sensitive attribute's tree.
 
-    Directly under the root hang missing and, where some rows show the root itself, what these hide.
+    Directly under the root hangs missing. Where items are generalized, what an inner node hides hangs under that node.
     """
     ways = policy.ways_up(model.sensitive, [item for item in items if item is not None])
     lines: dict[str | None, Line] = {leaf: ways.of(leaf) for leaf in ways.leaves}
+    for line in [*lines.values()]:
+        for place, label in enumerate(line):
+            if place and label in items:
+                lines[label] = (f"\0hidden {label}", *line[place:])
     if ways.root in items:
-        lines[ways.root] = ("\0hidden", ways.root)
+        lines[ways.root] = (f"\0hidden {ways.root}", ways.root)
     if None in items:
         lines[None] = ("\0missing", ways.root)
     return lines

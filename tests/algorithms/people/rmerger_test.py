@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from kveil.algorithms.clustering.space import Space
-from kveil.algorithms.people.rmerger import _generalize
+from kveil.algorithms.people.combinations import SharedCombinations, generalize_combinations
 from kveil.frames import from_frame
 from kveil.kernels.items.combinations import merge_nearest
 from kveil.policy.model import Policy
@@ -77,7 +77,7 @@ def test_items_are_generalized_as_by_the_slow_twin() -> None:
             for rows in frame.partition_by("pid", maintain_order=True)
         ]
         wanted = naive.rare_combinations_climb(forest, list(zip(label.tolist(), had, strict=True)), k, m)
-        found, _ = _generalize(table, label, k, m)
+        found, _ = generalize_combinations(table, SharedCombinations(tuple(table.policy.generalized), k, m), label)
         for t, name in enumerate(SETS):
             sensitive = table.sensitive[name]
             assert sensitive.tree is not None

@@ -85,6 +85,14 @@ def _partition(table: Table, bucketing: Bucketing, order: Ints, *, patient: bool
     return found
 
 
+def finest(table: Table, name: str) -> Ints:
+    """Return the leaf's node for every pair of an attribute: items as they are."""
+    sensitive = table.sensitive[name]
+    assert sensitive.tree is not None
+    found: Ints = sensitive.tree.leaf_nodes[sensitive.leaves[sensitive.code]]
+    return found
+
+
 def joined_sets(table: Table, names: tuple[str, ...]) -> tuple[Ints, Ints]:
     """Return the pairs of a row and a leaf of some attributes one after another, leaves numbered over all of them."""
     rows, leaves, offset = [], [], 0

@@ -7,14 +7,17 @@ every fingerprint; Mondrian splits while no fingerprint has more than 1/l of a p
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from kveil.algorithms.classfly.classfly import ClassflyOptions, classfly_complete
 from kveil.algorithms.limits import limit_groups
 from kveil.algorithms.neighbourhoods import counted_rows, hidden_with_neighbours, runs_to_leave_out
-from kveil.algorithms.people.item_sets import bucketings, generalize_items
+from kveil.algorithms.people.combinations import SharedCombinations, generalize_combinations
+from kveil.algorithms.people.item_sets import bucketings, finest, generalize_items
 from kveil.algorithms.people.order import canonical_fingerprints
 from kveil.algorithms.splitting.mondrian import split_kept
 from kveil.algorithms.stars import NOTHING_LEFT, nothing_left
@@ -29,7 +32,7 @@ from kveil.models.of_policy import counted_names, group_model
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.components import implied, largest_k, most_suppressed
 from kveil.policy.fields import PolicyPart
-from kveil.policy.privacy import KLDiversity
+from kveil.policy.privacy import KAnonymity, KKmAnonymity, KLDiversity, sensitive_of
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -65,7 +68,8 @@ def _best(table: Table, options: PeopleOptions, name: str) -> Solution:
     """Return Mondrian's solution, or Classfly's where several constraints make that the better one."""
     policy = table.policy
     over = {policy.attributes_of(model) for i, model in enumerate(policy.privacy) if i not in implied(policy)}
-    if len(over) < 2 or not all(isinstance(tree, Tree) for tree in table.trees):
+    combinations = any(isinstance(model, KKmAnonymity) for model in policy.privacy)
+    if len(over) < 2 or combinations or not all(isinstance(tree, Tree) for tree in table.trees):
         return _solve(table, options, name)
     other: Solution | None = None
     if table.records >= largest_k(policy):  # how Mondrian chooses does not matter to Classfly
@@ -92,8 +96,7 @@ def _solve(table: Table, options: PeopleOptions, name: str) -> Solution:
             if int(kept.sum()) < fewest:
                 raise beyond_limit(table, name, table.records, left_out.allowed)
             items = generalize_items(table, by_items[kept[by_items]], patient=options.take_out == "last")
-        view = as_shown(table, items)
-        solution, _ = split_kept(view, kept, by_gain=options.choose == "gain")
+        view, solution, shown = _split(table, items, kept, by_gain=options.choose == "gain")
         gone = solution.suppressed_anywhere & kept
         if gone.any():
             few = _too_much_alike(view, kept, left_out.remaining)
@@ -102,12 +105,105 @@ def _solve(table: Table, options: PeopleOptions, name: str) -> Solution:
             else:
                 left_out.leave_out(gone, "too rare, or too much alike, within its boundaries")
             continue
-        hidden = hidden_with_neighbours(table, solution.shown, items, kept)
+        hidden = hidden_with_neighbours(table, solution.shown, shown, kept)
         if not hidden.any():
             break
         left_out.leave_out(hidden, NOTHING_LEFT)
     details = {**solution.details, **_fingerprints_in(view, kept)}
-    return Solution(solution.shown, solution.suppressed, left_out.reasons, details, items=items)
+    return Solution(solution.shown, solution.suppressed, left_out.reasons, details, items=shown)
+
+
+class _SplitPeople(NamedTuple):
+    """People split into classes, with what they show of their items; ``view`` is the table with these items."""
+
+    view: Table
+    solution: Solution
+    items: dict[str, Ints]
+
+
+def _split(table: Table, items: dict[str, Ints], kept: Bools, *, by_gain: bool) -> _SplitPeople:
+    """Split the kept people while every model holds.
+
+    Where k of a class must share combinations of items, these are generalized in every class, and the larger classes
+    are, the less: so smallest classes of several sizes are tried, and what loses least is taken.
+    """
+    view = as_shown(table, items)
+    first = _SplitPeople(view, split_kept(view, kept, by_gain=by_gain)[0], items)
+    combinations = [model for model in table.policy.privacy if isinstance(model, KKmAnonymity)]
+    if not combinations or (first.solution.suppressed_anywhere & kept).any():
+        return first
+    names = [name for model in combinations for name in sensitive_of(model)]
+    items = {**{name: finest(table, name) for name in names}, **items}
+    best: _SplitPeople | None = None
+    least, people = largest_k(table.policy), table.count(kept)
+    while True:
+        found = _sharing(_PeopleToSplit(table, kept, combinations, by_gain), items, least)
+        if found is not None and (best is None or _loss(table, found) < _loss(table, best)):
+            best = found
+        if not table.names or 2 * least > people:
+            break
+        least *= 2
+    if best is None:
+        return first._replace(solution=replace(first.solution, suppressed=np.ones_like(first.solution.suppressed)))
+    return best
+
+
+def _loss(table: Table, split: _SplitPeople) -> float:
+    return measure(table, replace(split.solution, items=split.items)).of(table.policy.loss)
+
+
+class _PeopleToSplit(NamedTuple):
+    """The people to split, the models about combinations of their items, and how Mondrian chooses."""
+
+    table: Table
+    kept: Bools
+    combinations: Sequence[KKmAnonymity]
+    by_gain: bool
+
+
+def _sharing(asked: _PeopleToSplit, items: dict[str, Ints], least: int) -> _SplitPeople | None:
+    """Split people into classes of at least so many, and generalize items until each class shares what it must.
+
+    Coarser items may be too few different ones for another model: then people are split again as they show them. Items
+    only ever become coarser, so that this ends. None where it does so without all models holding.
+    """
+    table, kept = asked.table, asked.kept
+    while True:
+        view = as_shown(table, items)
+        solution, _ = split_kept(_with_classes_of(view, least), kept, by_gain=asked.by_gain)
+        if (solution.suppressed_anywhere & kept).any():
+            return None
+        coarser = _share_combinations(asked, solution, items)
+        view = as_shown(table, coarser)
+        if bool(_all_hold(view, table, solution, coarser, kept)[kept].all()):
+            return _SplitPeople(view, solution, coarser)
+        if all(np.array_equal(coarser[name], items[name]) for name in coarser):
+            return None
+        items = coarser
+
+
+def _with_classes_of(view: Table, least: int) -> Table:
+    """Return a table whose classes must have so many people, in every component."""
+    policy = view.policy
+    larger = [KAnonymity(k=least, attributes=tuple(component.attributes)) for component in view.components]
+    return replace(view, policy=policy.model_copy(update={"privacy": (*policy.privacy, *larger)}))
+
+
+def _share_combinations(asked: _PeopleToSplit, solution: Solution, items: dict[str, Ints]) -> dict[str, Ints]:
+    """Return items so coarse that k people of every class share each combination, under every model about these."""
+    table, kept, models, _ = asked
+    found = dict(items)
+    while True:
+        before = dict(found)
+        for model in models:
+            over = table.positions(table.policy.attributes_of(model))
+            codes = [solution.shown[position].codes for position in over]
+            label = group_rows(np.array(codes, dtype=np.int32))[0] if over else np.zeros(table.rows)
+            shared = SharedCombinations(sensitive_of(model), model.k, model.m)
+            inside = np.where(kept, label, -1).astype(np.int32)
+            found |= generalize_combinations(table, shared, inside, {name: found[name] for name in shared.names})[0]
+        if len(models) == 1 or all(np.array_equal(found[name], before[name]) for name in found):
+            return found
 
 
 def _by_classfly(table: Table, options: PeopleOptions) -> Solution | None:
@@ -161,7 +257,7 @@ def _fingerprints_in(view: Table, kept: Bools) -> dict[str, int]:
 def _shared(table: Table, items: dict[str, Ints], kept: Bools) -> bool:
     """Tell whether every fingerprint is still shared by k of those who are kept."""
     if not items:
-        return not table.policy.generalized
+        return not bucketings(table.policy)
     for bucketing in bucketings(table.policy):
         code, first = fingerprints(table, bucketing.names, items)
         shared = np.bincount(code[kept], minlength=len(first))

@@ -9,7 +9,7 @@ items are generalized until every combination of at most m that occurs is shared
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -17,21 +17,16 @@ from pydantic import Field
 from kveil.algorithms.clustering.k_member import dissolve_stars
 from kveil.algorithms.clustering.space import RowClusters, Space, clusters_of
 from kveil.algorithms.neighbourhoods import hidden_with_neighbours
-from kveil.algorithms.people.item_sets import joined_sets, lay_items
+from kveil.algorithms.people.combinations import SharedCombinations, generalize_combinations
 from kveil.algorithms.stars import NOTHING_LEFT
 from kveil.algorithms.suppression import LeftOut
-from kveil.arrays import Bools, Ints, Longs
-from kveil.kernels.items.combinations import climb, merge_nearest
-from kveil.kernels.items.layout import ClusterItems, Forest
-from kveil.kernels.items.partition import group_sets
-from kveil.models.fingerprints import run_starts
+from kveil.arrays import Bools
+from kveil.kernels.items.combinations import merge_nearest
 from kveil.policy.components import largest_k
 from kveil.policy.fields import Count, PolicyPart, Share
 from kveil.policy.privacy import KKmAnonymity
 from kveil.table.solution import Solution
 from kveil.table.table import Table
-
-MOST_AT_ONCE = 8_000_000  # combinations that are counted together
 
 
 class RmergerOptions(PolicyPart):
@@ -53,6 +48,7 @@ def rmerger(table: Table, options: RmergerOptions, rng: np.random.Generator) -> 
     """
     k = largest_k(table.policy)
     m = max([options.m or 1, *(model.m for model in table.policy.privacy if isinstance(model, KKmAnonymity))])
+    shared = SharedCombinations(tuple(table.policy.generalized), k, m)
     # Clustering looks at quasi-identifiers alone: rows, by NCP, whoever they are.
     rows = table.changed(policy=table.policy.model_copy(update={"loss": "ncp"}), persons=None)
     space = Space(rows, list(range(len(table.names)))) if table.names else None
@@ -63,7 +59,7 @@ def rmerger(table: Table, options: RmergerOptions, rng: np.random.Generator) -> 
         if small.any():
             left_out.leave_out(small, "too rare within its boundaries")
             continue
-        items, rounds = _generalize(table, clusters.label, k, m)
+        items, rounds = generalize_combinations(table, shared, clusters.label)
         shown = () if space is None else tuple(space.shown(clusters))
         hidden = hidden_with_neighbours(table, shown, items, kept)
         if not hidden.any():
@@ -132,136 +128,3 @@ def _showing_something(space: Space, clusters: RowClusters, k: int) -> RowCluste
     number[used] = np.arange(len(used))
     low, high = open_to.low[:, used], open_to.high[:, used]
     return RowClusters(number[open_to.label], low, high, open_to.size[used], open_to.group[used])
-
-
-# ---------------------------------------------------------------------------------------------- items
-
-
-def _generalize(table: Table, label: Ints, k: int, m: int) -> tuple[dict[str, Ints], int]:
-    """Return the shown node of every pair, so that k of a cluster share every combination of at most m items."""
-    names = tuple(table.policy.generalized)
-    if not names:
-        return {}, 0
-    trees = [tree for name in names if (tree := table.sensitive[name].tree) is not None]
-    row, leaf = joined_sets(table, names)
-    forest = lay_items(trees, len(row))
-    inside = label[row] >= 0
-    width = len(forest.way_start)
-    different, place = np.unique(label[row[inside]].astype(np.int64) * width + leaf[inside], return_inverse=True)
-    cluster, own = np.divmod(different, width)
-    place = place.reshape(-1)
-    items = ClusterItems(
-        run_starts(cluster.astype(np.int32), int(label.max(initial=-1)) + 1),
-        own.astype(np.int32),
-        np.bincount(place, minlength=len(own)).astype(np.int64),
-        (np.diff(forest.way_start)[own] - 1).astype(np.int32),
-    )
-    rounds = 0
-    for size in range(1, m + 1):
-        active = np.ones(len(items.start) - 1, dtype=bool)
-        while active.any():
-            taking = active[cluster[place]]
-            shown_sets = _shown_sets(forest, items, row[inside][taking], place[taking], cluster)
-            where, nodes = _rare(shown_sets, len(forest.cost), size, k)
-            active[:] = False
-            active[where] = True
-            rounds += climb(forest, items, where, nodes) > 0
-    node = np.zeros(len(row), dtype=np.int32)
-    node[inside] = forest.way[forest.way_start[own] + items.level][place]
-    shown: dict[str, Ints] = {}
-    begin = base = 0
-    for name, tree in zip(names, trees, strict=True):
-        end = begin + len(table.sensitive[name].row)
-        shown[name] = np.maximum(node[begin:end] - base, 0)
-        begin, base = end, base + len(tree.labels)
-    return shown, rounds
-
-
-class _Sets(NamedTuple):
-    """Different sets of shown items: where each runs in ``runs``, its cluster, and how many people have it."""
-
-    runs: Ints
-    start: Longs
-    end: Longs
-    cluster: Longs
-    times: Longs
-
-    def some(self, chosen: slice) -> _Sets:
-        """Return some of the sets."""
-        return _Sets(self.runs, self.start[chosen], self.end[chosen], self.cluster[chosen], self.times[chosen])
-
-
-def _rare(shown: _Sets, nodes: int, size: int, k: int) -> tuple[Ints, Ints]:
-    """Return the combinations of so many shown items that fewer than k of their cluster share, in leaf order."""
-    clusters, combinations = [], []
-    for chunk in _chunks(shown.end - shown.start, shown.cluster, size):
-        cluster, rare = _count(shown.some(chunk), nodes, size, k)
-        clusters.append(cluster)
-        combinations.append(rare)
-    if not clusters:
-        return np.zeros(0, dtype=np.int32), np.zeros((0, size), dtype=np.int32)
-    return np.concatenate(clusters).astype(np.int32), np.concatenate(combinations).astype(np.int32)
-
-
-def _shown_sets(forest: Forest, items: ClusterItems, row: Ints, place: Longs, cluster: Longs) -> _Sets:
-    """Return the different sets that people show, by cluster; ``row`` and ``place`` are pairs of a person and an item.
-
-    People of one cluster with the same set count together.
-    """
-    node = forest.way[forest.way_start[items.leaf[place]] + items.level[place]]
-    width = len(forest.cost)
-    key = np.unique(row.astype(np.int64) * width + node)
-    rows, nodes = np.divmod(key, width)
-    people, owner = np.unique(rows, return_inverse=True)
-    owner = owner.reshape(-1)
-    of_person = np.zeros(int(row.max(initial=-1)) + 1, dtype=np.int64)
-    of_person[row] = cluster[place]
-    home = of_person[people]
-    start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(people)) + 1)]).astype(np.int64)
-    runs = np.empty(len(nodes) + len(people), dtype=np.int32)
-    runs[start[:-1]] = home  # before its items stands the cluster, so that sets of two clusters differ
-    runs[np.arange(len(nodes)) + owner + 1] = nodes
-    member, first = group_sets(start, runs)
-    times = np.bincount(member, minlength=len(first)).astype(np.int64)
-    by_home = np.argsort(home[first], kind="stable")
-    sets = first[by_home]
-    return _Sets(runs, start[sets] + 1, start[sets + 1], home[sets], times[by_home])
-
-
-def _chunks(length: Longs, home: Longs, size: int) -> list[slice]:
-    """Return runs of sets that belong to whole clusters and have not too many combinations together."""
-    work = np.ones(len(length))
-    for taken in range(size):
-        work = work * np.maximum(length - taken, 0) / (taken + 1)
-    ends = np.flatnonzero(np.append(home[1:] != home[:-1], True)) + 1 if len(home) else np.zeros(0, dtype=np.int64)
-    found, begin, before, total = [], 0, 0, 0.0
-    for end in ends.tolist():
-        total += float(work[before:end].sum())
-        before = end
-        if total >= MOST_AT_ONCE or end == len(home):
-            found.append(slice(begin, end))
-            begin, total = end, 0.0
-    return found
-
-
-def _count(shown: _Sets, nodes: int, size: int, k: int) -> tuple[Longs, Ints]:
-    """Return the clusters and the nodes of combinations that fewer than k share, sorted by cluster and leaf order."""
-    entry = np.arange(len(shown.start))
-    after = shown.start.copy()
-    number = shown.cluster.astype(np.int64)
-    places: list[Longs] = []
-    for _ in range(size):
-        more = shown.end[entry] - after
-        source = np.repeat(np.arange(len(entry)), more)
-        place = np.arange(len(source)) - np.repeat(np.cumsum(more) - more, more) + after[source]
-        entry = entry[source]
-        places = [*(each[source] for each in places), place]
-        keys = number[source] * nodes + shown.runs[place]
-        _, first, number = np.unique(keys, return_index=True, return_inverse=True)
-        number = number.reshape(-1).astype(np.int64)
-        after = place + 1
-    if not len(entry):
-        return np.zeros(0, dtype=np.int64), np.zeros((0, size), dtype=np.int32)
-    support = np.bincount(number, weights=shown.times[entry], minlength=len(first))
-    rare = first[support < k]
-    return shown.cluster[entry[rare]], np.column_stack([shown.runs[each[rare]] for each in places])

@@ -13,12 +13,14 @@ from kveil.cli.options import (
     EngineOption,
     InputOption,
     JsonOption,
+    OwnerKeyOption,
     PolicyArgument,
     PreviousOption,
     ProgressOption,
     QuietOption,
     answer,
     load,
+    names_in,
     place_of,
     stages,
 )
@@ -46,6 +48,7 @@ def anonymize(
         Path | None,
         typer.Option("--owner", metavar="F", help="Write the owner's private file: released row to input row."),
     ] = None,
+    owner_key: OwnerKeyOption = None,
     report: Annotated[
         Path | None, typer.Option("--report", metavar="F.html", help="Write the report, one page for the owner's eyes.")
     ] = None,
@@ -64,16 +67,16 @@ def anonymize(
 ) -> None:
     """Make a release: solve, verify, and only then write it."""
     from kveil.cli.loading import compile_first, load_in_background
-    from kveil.flow.anonymize import Targets, anonymize_file
+    from kveil.flow.anonymize import anonymize_file
     from kveil.flow.inputs import input_path, with_algorithm
-    from kveil.flow.outputs import default_destination
+    from kveil.flow.outputs import Targets, default_destination
 
     if public and report is None:
         raise typer.BadParameter("--public is about the report; give --report too.")
     loaded = with_algorithm(load(policy, engine), algorithm)
     source = input_path(loaded, place_of(input_))
     target = place_of(output) or default_destination(source)
-    targets = Targets(target, receipt, account, owner, report, public, archive)
+    targets = Targets(target, receipt, account, owner, report, public, archive, tuple(names_in(owner_key) or ()))
     with stages("anonymize", quiet=quiet, progress=progress_as) as progress:
         compile_first(loaded, progress)
         load_in_background(loaded)

@@ -40,11 +40,16 @@ def measure(
     with stages("measure", quiet=quiet) as progress:
         progress("reading")
         after, before = place_of(release), place_of(original)
-        store = store_for(loaded, after, before, progress=progress)
-        shown, was = store.read_release(loaded, after), store.read(loaded, before)
-        way = None if owner is None else Owner.load(owner)
-        progress("measuring")
-        content = measure_sources(shown, loaded, was, way).as_json()
+        if loaded.engine == "spark":
+            from kveil.flow.spark_checks import measure_on_spark
+
+            content = measure_on_spark(loaded, after, before, owner).as_json()
+        else:
+            store = store_for(loaded, after, before, progress=progress)
+            shown, was = store.read_release(loaded, after), store.read(loaded, before)
+            way = None if owner is None else Owner.load(owner)
+            progress("measuring")
+            content = measure_sources(shown, loaded, was, way).as_json()
 
     def show(out: Console) -> None:
         from kveil.cli.terminal import show_losses, show_warnings

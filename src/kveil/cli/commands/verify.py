@@ -39,6 +39,7 @@ def verify(
     quiet: QuietOption = False,
 ) -> None:
     """Check a release made by anyone. Exit 0 if everything holds, 1 if not."""
+    from kveil.engines.choosing import refuse_on_spark
     from kveil.flow.inputs import store_for
     from kveil.flow.verify import verify_sources
     from kveil.report.owner import Owner
@@ -49,13 +50,20 @@ def verify(
     with stages("verify", quiet=quiet) as progress:
         progress("reading")
         place, before = place_of(release), place_of(original)
-        store = store_for(loaded, place, before, progress=progress, local="--previous" if previous else "")
-        shown = store.read_release(loaded, place, hashed=as_json)  # only JSON tells the hash
-        was = None if before is None else store.read(loaded, before)
-        way = None if owner is None else Owner.load(owner)
-        progress("verifying")
-        file = place if isinstance(place, Path) else None
-        checked = verify_sources(shown, loaded, was, way, file=file, previous=previous or [])
+        if loaded.engine == "spark":
+            from kveil.flow.spark_checks import verify_on_spark
+
+            refuse_on_spark("--previous" if previous else "")
+            checked, digest = verify_on_spark(loaded, place, before, owner), None
+        else:
+            store = store_for(loaded, place, before, progress=progress, local="--previous" if previous else "")
+            shown = store.read_release(loaded, place, hashed=as_json)  # only JSON tells the hash
+            was = None if before is None else store.read(loaded, before)
+            way = None if owner is None else Owner.load(owner)
+            progress("verifying")
+            file = place if isinstance(place, Path) else None
+            checked = verify_sources(shown, loaded, was, way, file=file, previous=previous or [])
+            digest = shown.sha256
     verdict = checked.verdict
 
     def show(out: Console) -> None:
@@ -63,6 +71,6 @@ def verify(
 
         show_verdict(out, verdict, compared=original is not None)
 
-    digests = {"policy": checked.policy_sha256, "release": shown.sha256}
+    digests = {"policy": checked.policy_sha256, "release": digest}
     answer({**verdict.as_json(), "sha256": digests}, show, as_json=as_json, quiet=quiet)
     raise typer.Exit(0 if verdict else 1)

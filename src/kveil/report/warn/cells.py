@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
@@ -12,8 +12,8 @@ from kveil.policy.model import Policy
 from kveil.words import count, listing
 
 UNIQUE = 0.9  # different values per record from which on a column may name people
-_FORMULA = r"^[\t\r\n]*[=+\-@\uff1d\uff0b\uff0d\uff20]"
-_NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
+FORMULA = r"^[\t\r\n]*[=+\-@\uff1d\uff0b\uff0d\uff20]"
+NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
 
 
 def release_warnings(release: Source, policy: Policy, labels: Mapping[str, list[str]]) -> list[str]:
@@ -21,40 +21,49 @@ def release_warnings(release: Source, policy: Policy, labels: Mapping[str, list[
 
     ``labels`` are the distinct texts of columns that are known already, and need no look at every cell.
     """
-    return [*_unique_columns(release, policy), *_formulas(release, labels)]
-
-
-def _unique_columns(release: Source, policy: Policy) -> list[str]:
-    """Warn of columns released as they are that nearly tell all rows apart, alone or together."""
-    if release.rows < 2:
-        return []
-    roles = {name: policy.attributes[name].role for name in release.columns if name in policy.attributes}
     plain = [name for name in release.columns if release.dtype(name) != pl.List]
+    return [
+        *unique_columns(policy, plain, release.rows, release.distinct),
+        *formula_cells(_formulas(release, labels)),
+    ]
+
+
+def unique_columns(
+    policy: Policy, plain: Sequence[str], rows: int, distinct_rows: Callable[[Sequence[str]], int]
+) -> list[str]:
+    """Warn of columns released as they are that nearly tell all rows apart, alone or together.
+
+    ``plain`` are the columns of a release that hold no sets; ``distinct_rows`` tells how many different rows some
+    columns have.
+    """
+    if rows < 2:
+        return []
+    roles = {name: policy.attributes[name].role for name in plain if name in policy.attributes}
     as_is = {role: [name for name in plain if roles.get(name) == role] for role in ("insensitive", "sensitive")}
     warnings, alone = [], set()
     for name in (*as_is["insensitive"], *as_is["sensitive"]):
-        distinct = release.distinct([name])
-        if distinct >= UNIQUE * release.rows:
+        distinct = distinct_rows([name])
+        if distinct >= UNIQUE * rows:
             alone.add(name)
             warnings.append(
-                f"{name} is released as is and nearly unique ({distinct:,} values in {release.rows:,} records): "
+                f"{name} is released as is and nearly unique ({distinct:,} values in {rows:,} records): "
                 "it may identify people; give it role identifier if so."
             )
     for names in (as_is["insensitive"], as_is["insensitive"] + as_is["sensitive"]):
         if len(names) > 1 and not alone.intersection(names):
-            distinct = release.distinct(names)
-            if distinct >= UNIQUE * release.rows:
+            distinct = distinct_rows(names)
+            if distinct >= UNIQUE * rows:
                 warnings.append(
                     f"{listing(names)} are released as they are and together nearly unique ({distinct:,} combinations "
-                    f"in {release.rows:,} records): they may identify people; release fewer of them."
+                    f"in {rows:,} records): they may identify people; release fewer of them."
                 )
                 break
     return warnings
 
 
-def _formulas(release: Source, labels: Mapping[str, list[str]]) -> list[str]:
-    """Warn of cells, names of columns included, that start like a formula, also after tabs and inside sets."""
-    cells = _starting(pl.Series(release.columns, dtype=pl.String))
+def _formulas(release: Source, labels: Mapping[str, list[str]]) -> int:
+    """Return how many cells, names of columns included, start like a formula, also after tabs and inside sets."""
+    cells = formula_names(release.columns)
     for name in release.columns:
         kind = release.dtype(name)
         if kind == pl.List:
@@ -63,6 +72,11 @@ def _formulas(release: Source, labels: Mapping[str, list[str]]) -> list[str]:
             known = labels.get(name)
             if known is None or _starting(pl.Series(known, dtype=pl.String)):
                 cells += _starting(release.texts(name))
+    return cells
+
+
+def formula_cells(cells: int) -> list[str]:
+    """Warn of so many cells that start like a formula."""
     if not cells:
         return []
     verb = "starts" if cells == 1 else "start"
@@ -70,7 +84,12 @@ def _formulas(release: Source, labels: Mapping[str, list[str]]) -> list[str]:
     return [f"{told}: a spreadsheet may run them as formulas."]
 
 
+def formula_names(columns: Sequence[str]) -> int:
+    """Return how many names of columns start like a formula."""
+    return _starting(pl.Series(columns, dtype=pl.String))
+
+
 def _starting(texts: pl.Series) -> int:
     """Return how many texts start like a formula and are no numbers."""
-    like = texts.str.contains(_FORMULA) & ~texts.str.contains(_NUMBER)
+    like = texts.str.contains(FORMULA) & ~texts.str.contains(NUMBER)
     return int(like.sum())

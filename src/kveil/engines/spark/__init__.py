@@ -1,0 +1,1 @@
+"""Tables on a cluster: engine `spark`, which Apache Spark runs on. Nothing else of kveil imports pyspark."""

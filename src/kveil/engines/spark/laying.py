@@ -1,0 +1,134 @@
+"""The join of a release with its original, on the driver: tuples with counts, a slice at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from kveil.arrays import Bools, Longs
+from kveil.engines.spark.showing import CLASS, Joined
+from kveil.engines.spark.tuples import CountedTuples, grouped, in_slices, records_of
+from kveil.engines.spark.units import Units, hash_of
+from kveil.errors import DataError
+from kveil.files import as_texts
+from kveil.policy.model import Policy
+from kveil.verifier.counts import Questions
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+PERSON = "\0person"
+
+
+@dataclass(frozen=True)
+class LaidTuples:
+    """A slice of the join: original cells of tuples, and what they show, under the names of the policy.
+
+    ``records`` has the original cells of each record, ``tuple_of`` the tuple that each record is one of.
+    """
+
+    units: Units
+    records: pl.DataFrame
+    tuple_of: Longs
+    shown: pl.DataFrame
+    half: Mapping[str, pl.Series]
+    released: Bools
+    counted: CountedTuples
+
+    @classmethod
+    def of(cls, joined: Joined, counted: CountedTuples, half: Sequence[str]) -> LaidTuples:
+        """Lay out counted rows of a join."""
+        units = joined.units
+        number = len(counted.times)
+        if units.individuals:
+            records, lengths = records_of(units, counted)
+            tuple_of = np.repeat(np.arange(number), lengths)
+        else:
+            records = pl.DataFrame([counted.column(units.table.place(name)).alias(name) for name in units.named])
+            tuple_of = np.arange(number)
+        classes = counted.column(CLASS)
+        if classes.null_count():
+            raise changed_meanwhile(units)
+        names = [*joined.made, *(name for name in units.named if name not in joined.made)]
+        shown = {
+            name: records[name]
+            if name not in joined.made and not units.individuals
+            else counted.column(joined.shown(name))
+            for name in names
+            if name in joined.made or not units.individuals or name in units.constant
+        }
+        apart = {name: counted.column(f"h{units.table.place(name)}") for name in half}
+        released = (classes >= 0).to_numpy()
+        return cls(
+            units, records, tuple_of, pl.DataFrame([c.alias(n) for n, c in shown.items()]), apart, released, counted
+        )
+
+    def had(self, policy: Policy, name: str) -> pl.Series:
+        """Return the original cell of every tuple, or the set of an individual's cells, without missing ones."""
+        if not self.units.individuals:
+            return self.records[name]
+        if name in self.units.constant:
+            return self.shown[name]
+        cells = pl.DataFrame({PERSON: self.tuple_of, name: self.records[name]})
+        missing = as_texts(cells[name]).is_in(list(policy.data.missing)).fill_null(value=True)
+        sets = cells.filter(~missing).unique(maintain_order=True).group_by(PERSON, maintain_order=True).agg(name)
+        everyone = pl.DataFrame({PERSON: np.arange(len(self.released))})
+        own = everyone.join(sets, on=PERSON, how="left", maintain_order="left")[name]
+        return own.fill_null(pl.Series([[]], dtype=own.dtype))
+
+    def stars(self, names: Sequence[str], asked: Questions) -> Bools:
+        """Return which tuples show stars in all of some quasi-identifiers."""
+        every = np.ones(len(self.released), dtype=bool)
+        for name in names:
+            every &= self.shown[name].is_in(asked.star_texts, nulls_equal=True).fill_null(value=False).to_numpy()
+        return every
+
+
+def laid_slices(
+    joined: Joined, policy: Policy, asked: Questions, *, names: Sequence[str], number: int
+) -> Iterator[LaidTuples]:
+    """Bring the join to the driver: original cells and what they show, with counts, and two sums of hashes.
+
+    The first sum is of all units as the original has them, the second of the released columns, called ``names``, as
+    they are shown. ``number`` is about how many tuples there are.
+    """
+    from pyspark.sql import functions as f
+
+    units = joined.units
+    starred = some_star([[f.col(joined.shown(name)) for name in part] for part in asked.parts], asked)
+    frame = joined.frame
+    half = [name for name in asked.apart if policy.attributes[name].role == "sensitive" and name not in units.named]
+    for name in half:
+        frame = frame.withColumn(f"h{units.table.place(name)}", f.when(starred, units.table.column(name)))
+    shown = f.when(f.col(CLASS) >= 0, hash_of([joined.shown(name) for name in names]))
+    extra = [*map(units.table.place, units.constant), *(f"h{units.table.place(name)}" for name in half)]
+    keys = [*units.keys, *map(joined.shown, joined.made), *extra, CLASS]
+    for part in in_slices(grouped(frame, keys, [units.hashed(), shown]), keys, number, "compare the release"):
+        yield LaidTuples.of(joined, part, half)
+
+
+def changed_meanwhile(units: Units) -> DataError:
+    """Return the error about a table that was read twice and was not the same."""
+    return DataError(
+        f"{units.table.name} changed while kveil read it; nothing was written. Run again once it stays as it is."
+    )
+
+
+def some_star(parts: Iterable[Sequence[Column]], asked: Questions) -> Column:
+    """Return whether a row shows stars in all attributes of some component."""
+    from pyspark.sql import functions as f
+
+    some = f.lit(False)
+    for cells in parts:
+        if cells:
+            every = f.lit(True)
+            for cell in cells:
+                texts = [text for text in asked.star_texts if text is not None]
+                star = f.coalesce(cell.isin(texts), f.lit(None in asked.star_texts))
+                every = every & star
+            some = some | every
+    return some

@@ -1,0 +1,80 @@
+"""The session that kveil works in: the one there is, or one of its own on this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from kveil.errors import DataError, FileError, Refused
+from kveil.files.extras import needed
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Of a session that kveil starts by itself: no page of its own, no bars between the lines of a terminal.
+OWN = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+# Folders like zip=02138 stand for texts; every column of every file is read, so that none goes unseen.
+READING = {
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    "spark.sql.parquet.mergeSchema": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.caseSensitive": "true",
+}
+
+
+def spark_session() -> SparkSession:
+    """Return a session with settings of kveil's own, beside whatever session of the cluster there is.
+
+    Memory, cores and the address of the cluster are those of `spark-submit`, or of Spark's own files of settings.
+    """
+
+    def load() -> Any:
+        from pyspark.sql import SparkSession
+
+        return SparkSession
+
+    kind = needed(load, "tables on Spark", "pyspark", "spark")
+    active = kind.getActiveSession()
+    if active is None:
+        active = _started(kind)
+    if not hasattr(active, "_jvm"):
+        raise Refused(
+            "engine spark reads, writes and renames by Spark's own machine, which a session of Spark Connect does not "
+            "reach; run kveil with spark-submit."
+        )
+    session = active.newSession()
+    for key, value in READING.items():
+        session.conf.set(key, value)
+    return session
+
+
+def _started(kind: Any) -> Any:
+    builder = kind.builder.appName("kveil")
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:  # not by spark-submit, whose settings hold
+        java = os.path.join(os.environ.get("JAVA_HOME", ""), "bin", "java")
+        if not os.path.isfile(java) and shutil.which("java") is None:
+            raise FileError("Spark needs Java 17, which is not on this machine; install it, or set JAVA_HOME.")
+        for key, value in OWN.items():
+            builder = builder.config(key, value)
+    with told_plainly("start a session"):
+        session = builder.getOrCreate()
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+        session.sparkContext.setLogLevel("OFF")  # what goes wrong is told in one sentence
+    return session
+
+
+@contextmanager
+def told_plainly(doing: str) -> Iterator[None]:
+    """Turn errors of Spark into one sentence: their texts quote rows of the table."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (Py4JError, PySparkException, ConnectionError, EOFError) as error:
+        condition = getattr(error, "getCondition", lambda: None)()
+        reason = f" ({condition})" if isinstance(condition, str) else ""
+        raise DataError(f"Spark could not {doing}{reason}; look into the log of the cluster, and run again.") from None

@@ -1,0 +1,142 @@
+"""What a release has one row of each: records, or individuals with all of their records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kveil.engines.spark.reading import SparkTable
+from kveil.engines.spark.session import told_plainly
+from kveil.policy.attributes import STAR
+from kveil.policy.model import Policy
+from kveil.policy.privacy import sensitive_of
+from kveil.table.columns import stars_in
+from kveil.table.persons import records_of_nobody, varying_cells
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+RECORDS = "records"  # how many records an individual has
+SET = "records_of"  # the different records of an individual, sorted
+
+
+@dataclass(frozen=True)
+class Units:
+    """The records of a table, or its individuals.
+
+    A unit's tuple is made of the columns ``named`` in the policy: Spark has them as ``keys``, or as the one key `SET`,
+    a sorted list of different records. What is released as it is and is no part of the tuple is ``carried``; what is
+    one and is released as it is all the same, a unit has as ``constant``.
+    """
+
+    table: SparkTable
+    frame: DataFrame
+    named: tuple[str, ...]
+    carried: tuple[str, ...]
+    keys: tuple[str, ...]
+    constant: tuple[str, ...] = ()
+    individuals: bool = False
+
+    def hashed(self) -> Column:
+        """Return a number that tells of everything a unit has: its sum over all units tells whether one changed."""
+        return hash_of([*self.keys, *map(self.table.place, self.carried)])
+
+
+def hash_of(columns: Sequence[str]) -> Column:
+    """Return a hash of some columns, exact enough to be added up; that a cell is null counts, too."""
+    from pyspark.sql import functions as f
+
+    parts = [part for name in columns for part in (f.col(name), f.isnull(name))]
+    return (f.xxhash64(*parts) if parts else f.lit(0)).cast("decimal(20,0)")
+
+
+def units_of(table: SparkTable, policy: Policy) -> Units:
+    """Return the records of a table, or its individuals, where the policy names a column for them."""
+    named = tuple_columns(policy)
+    carried = tuple(name for name in table.columns if name in policy.released and name not in named)
+    keys = tuple(map(table.place, named))
+    if policy.individual_column is None:
+        return Units(table, table.frame, named, carried, keys)
+    return _individuals(table, policy, named, carried)
+
+
+def tuple_columns(policy: Policy) -> tuple[str, ...]:
+    """Return the columns that tell tuples apart: quasi-identifiers, what models count, what dependencies name.
+
+    Where records may be shown as stars, their sensitive values are, too, which is decided tuple by tuple.
+    """
+    wanted = {name for model in policy.privacy for name in sensitive_of(model)}
+    wanted |= {name for rule in policy.dependencies for name in rule.left + rule.right}
+    starred = policy.suppression.show == "star" and policy.suppression.limit > 0
+    for name in policy.with_role("sensitive"):
+        if starred or policy.individual_column is not None or policy.attributes[name].hierarchy is not None:
+            wanted.add(name)
+    return tuple(name for name in policy.released if name in wanted or name in policy.quasi_identifiers)
+
+
+def _individuals(table: SparkTable, policy: Policy, named: tuple[str, ...], carried: tuple[str, ...]) -> Units:
+    from pyspark.sql import functions as f
+
+    assert policy.individual_column is not None
+    constant = tuple(name for name in named if policy.attributes[name].role == "insensitive")
+    records = f.struct(*(table.column(name).alias(table.place(name)) for name in named))
+    frame = table.frame.groupBy(table.column(policy.individual_column)).agg(
+        f.array_sort(f.collect_set(records)).alias(SET),
+        f.count(f.lit(1)).alias(RECORDS),
+        *(f.min(table.column(name)).alias(table.place(name)) for name in (*carried, *constant)),
+    )
+    return Units(table, frame, named, carried, (SET,), constant, individuals=True)
+
+
+def check_cells(units: Units, policy: Policy) -> None:
+    """Raise DataError where cells that no tuple has are what no table may have.
+
+    That is a literal `*` in a column that is released as it is, a record of nobody, and what is released as it is and
+    varies within an individual.
+    """
+    from pyspark.sql import functions as f
+
+    table = units.table
+    texts = [name for name in (*units.carried, *units.named) if table.is_text(name) and name in policy.unchanged]
+    stars = texts if STAR not in policy.data.missing else []
+    counts = [f.count(f.when(table.column(name) == STAR, 1)) for name in stars]
+    person = policy.individual_column
+    if person is not None:
+        absent = table.column(person).isNull()
+        if table.is_text(person):
+            absent |= table.column(person).isin(list(policy.data.missing))
+        elif table.kinds[table.columns.index(person)] in {"FloatType", "DoubleType"}:
+            absent |= f.isnan(table.column(person))
+        counts.append(f.count(f.when(absent, 1)))
+    if not counts:
+        return
+    with told_plainly(f"read {table.name}"):
+        told = list(table.frame.agg(*counts).collect()[0])
+    for name, number in zip(stars, told, strict=False):
+        if number:
+            raise stars_in(table.name, name, number)
+    if person is not None and told[-1]:
+        raise records_of_nobody(table.name, person, told[-1])
+    if person is not None:
+        _check_constant(units, policy, person)
+
+
+def _check_constant(units: Units, policy: Policy, person: str) -> None:
+    from pyspark.sql import functions as f
+
+    table = units.table
+    names = policy.with_role("insensitive")
+    if not names:
+        return
+    varies = []
+    for name in names:
+        cell = table.column(name)
+        known = f.count(cell)
+        varies.append(~f.min(cell).eqNullSafe(f.max(cell)) | ((known > 0) & (known < f.count(f.lit(1)))))
+    people = table.frame.groupBy(table.column(person)).agg(*(v.alias(f"v{i}") for i, v in enumerate(varies)))
+    with told_plainly(f"read {table.name}"):
+        told = people.agg(*(f.count(f.when(f.col(f"v{i}"), 1)) for i in range(len(names)))).collect()[0]
+    for name, number in zip(names, told, strict=True):
+        if number:
+            raise varying_cells(table.name, name, number)

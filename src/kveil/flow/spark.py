@@ -1,0 +1,235 @@
+"""`kveil anonymize` on a cluster: tuples on the driver, the release by Spark, verified as it was written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from kveil.algorithms.algorithm import Algorithm
+from kveil.algorithms.registry import loops_of
+from kveil.choose import Attempt, attempt
+from kveil.databases import Place
+from kveil.engines.spark.cells import count_formulas, distinct_rows
+from kveil.engines.spark.counting import Types, Written, count_release, count_written, types_of
+from kveil.engines.spark.ordering import in_order
+from kveil.engines.spark.owner import ABOUT, about, check_key, owner_frame
+from kveil.engines.spark.reading import SparkTable, open_table, table_of_frame
+from kveil.engines.spark.session import spark_session, told_plainly
+from kveil.engines.spark.showing import Joined, joined, shown_tuples
+from kveil.engines.spark.staging import StagedFolder
+from kveil.engines.spark.tuples import SparkTuples, tuples_of
+from kveil.engines.spark.units import Units
+from kveil.errors import NotVerified, PolicyError, Refused, Unmeetable
+from kveil.files import Outputs, as_json, check_columns, with_commas
+from kveil.flow.check import proved_or_not_found
+from kveil.flow.inputs import check_input, check_values
+from kveil.flow.outputs import Targets
+from kveil.flow.publish import policy_sha256
+from kveil.flow.spark_tuples import checked_units, most_tuples
+from kveil.flow.stages import Stages
+from kveil.policy.model import Policy
+from kveil.report.account import Account, make_account
+from kveil.report.receipt import make_receipt
+from kveil.report.run import Run
+from kveil.report.warn.cells import FORMULA, NUMBER, formula_cells, formula_names, unique_columns
+from kveil.report.warn.promises import empty_promises
+from kveil.table.decode import Release, decode
+from kveil.table.encode import encode_tuples
+from kveil.table.table import Table
+from kveil.table.tuples import in_tuples
+from kveil.verifier.counts import incomplete, lay_counts, questions
+from kveil.verifier.labels import telling_labels
+from kveil.verifier.release import verify_rows
+from kveil.words import listing
+
+SparkFrame = Any  # only the engine knows Spark
+
+
+@dataclass(frozen=True)
+class SparkRequest:
+    """What a run on Spark is asked for: a policy, the algorithms its choice stands for, and a bound."""
+
+    policy: Policy
+    able: Sequence[Algorithm]
+    bounded: bool
+
+
+@dataclass(frozen=True)
+class SolvedTuples:
+    """The tuples of a table with what was found for them."""
+
+    units: Units
+    tuples: SparkTuples
+    table: Table
+    attempt: Attempt
+    release: Release  # a row for every tuple that is released
+
+    @property
+    def names(self) -> list[str]:
+        """The released columns, in the order of the table."""
+        return [name for name in self.units.table.columns if name in self.table.policy.released]
+
+    def joined(self) -> Joined:
+        """Return every unit with what it shows."""
+        policy = self.table.policy
+        made = {name: column for name, column in self.release.columns.items() if column is not None}
+        frame = with_commas(pl.DataFrame(made), self.tuples.source.commas.intersection(policy.unchanged))
+        reasons = self.attempt.solution.reasons
+        return joined(self.units, self.tuples, shown_tuples(frame, self.release.rows, self.table.rows, reasons))
+
+
+def able_on_spark(policy: Policy, able: Sequence[Algorithm]) -> list[Algorithm]:
+    """Return those algorithms that work on tuples; refuse what engine spark cannot do, before anything is read."""
+    if policy.release.order == "keep":
+        raise Refused("engine spark has no order to keep, since a table there has none; take order sorted or shuffle.")
+    if policy.individual_column is not None and policy.release.shape == "long":
+        raise Refused("engine spark has no long releases; take release.shape sets, or engine local.")
+    chosen = [algorithm for algorithm in able if algorithm.on_tuples]
+    if "refine" in policy.algorithm.options or not chosen:
+        what = "refining" if chosen else listing([algorithm.name for algorithm in able])
+        raise Refused(
+            f"engine spark gives tuples with counts to the search, and {what} needs single records; take datafly, "
+            "mondrian, incognito, k-msd or a Classfly without refine, or engine local."
+        )
+    return chosen
+
+
+def anonymize_on_spark(asked: SparkRequest, place: Place, targets: Targets, stages: Stages) -> Account:
+    """Make a release of a table on Spark, a folder of Parquet files that appears once it is verified."""
+    session = spark_session()
+    assert isinstance(targets.release, Path), "other places are refused before"
+    with Outputs() as outputs, ExitStack() as exits:
+        staged = exits.enter_context(StagedFolder(session, targets.release))
+        owner = None
+        if targets.owner is not None:
+            owner = exits.enter_context(StagedFolder(session, targets.owner, private=True))
+        beside = [(target, private) for target, private in targets.beside() if target != targets.owner]
+        files = {target: outputs.open(target, private=private) for target, private in beside}
+        stages.begin("reading")
+        table = open_table(session, place)
+        check_columns(table.columns, asked.policy.attributes, table.name)
+        key = () if owner is None else check_key(table, asked.policy, targets.owner_key)
+        solved = solved_tuples(table, asked, stages)
+        join = solved.joined()
+        stages.begin("writing")
+        rows = int(solved.tuples.times[solved.release.rows].sum())
+        staged.write(in_order(join.released(solved.names), asked.policy, rows))
+        if owner is not None:
+            owner.write(owner_frame(join, key))
+            owner.describe(ABOUT, about(join, key))
+        stages.end("write")
+        with told_plainly("read the release back"):
+            release = session.read.parquet(staged.rows.as_uri())
+        run = verified(solved, join, release, asked, stages)
+        account = make_account(run, seconds=stages.seconds, release_sha256=None)
+        for target, content in _beside(run, account, targets):
+            outputs.write(files[target], content)
+        outputs.commit(last=partial(_named, staged, owner))
+    return account
+
+
+def _named(release: StagedFolder, owner: StagedFolder | None) -> None:
+    """Give the folders their names, the release last; where it cannot get one, the owner's goes, too."""
+    if owner is not None:
+        owner.commit()
+    try:
+        release.commit()
+    except BaseException:
+        if owner is not None:
+            owner.withdraw()
+        raise
+
+
+def _beside(run: Run, account: Account, targets: Targets) -> Iterator[tuple[Path, bytes]]:
+    if targets.receipt is not None:
+        yield targets.receipt, as_json(make_receipt(account, run))
+    if targets.account is not None:
+        yield targets.account, as_json(account)
+
+
+def anonymize_spark_frame(frame: Any, asked: SparkRequest, stages: Stages) -> tuple[SparkFrame, Run]:
+    """Return a verified release of a frame of Spark as another one, which does not depend on the first any more."""
+    solved = solved_tuples(table_of_frame(frame, "the frame"), asked, stages)
+    join = solved.joined()
+    rows = int(solved.tuples.times[solved.release.rows].sum())
+    with told_plainly("make the release"):
+        release = in_order(join.released(solved.names), asked.policy, rows).localCheckpoint(eager=True)
+    stages.end("write")
+    return release, verified(solved, join, release, asked, stages)
+
+
+def solved_tuples(table: SparkTable, asked: SparkRequest, stages: Stages) -> SolvedTuples:
+    """Return what the algorithms find for the tuples of a table."""
+    policy = asked.policy
+    units = checked_units(table, policy)
+    tuples = tuples_of(units, policy, most_tuples())
+    stages.begin("encoding")
+    encoded = encode_tuples(tuples.source, policy, tuples.times, tuples.of_row)
+    check_input(tuples.source, encoded)
+    check_values(tuples.source, encoded)
+    stages.end("read")
+    told = stages.told_when_compiling(loops_of(policy, asked.able))
+    together = in_tuples(encoded)
+    try:
+        found = attempt(together.table, asked.able, told)
+    except Unmeetable as error:
+        raise proved_or_not_found(error, together.table) from None
+    if together.table is not encoded:
+        found = replace(found, solution=found.solution.spread(together.of_row))
+    stages.end("solve")
+    as_they_come = policy.release.model_copy(update={"order": "keep"})
+    laid = encoded.changed(policy=policy.model_copy(update={"release": as_they_come}))
+    return SolvedTuples(units, tuples, encoded, found, decode(tuples.source, laid, found.solution))
+
+
+def cell_warnings(release: SparkFrame, policy: Policy, types: Types, rows: int) -> list[str]:
+    """Return warnings about a release's own cells, as for one in memory."""
+    plain = [name for name, kind in types.items() if kind != pl.List]
+    cells = formula_names(list(types)) + count_formulas(release, types, FORMULA, NUMBER)
+    distinct = distinct_rows(release, [name for name in plain if name in policy.unchanged])
+    return [*unique_columns(policy, plain, rows, distinct), *formula_cells(cells)]
+
+
+def verified(solved: SolvedTuples, join: Joined, release: SparkFrame, asked: SparkRequest, stages: Stages) -> Run:
+    """Return the run of a release that is there as Spark wrote it, judged by what Spark counts of it."""
+    policy, tuples = asked.policy, solved.tuples
+    stages.begin("verifying")
+    with told_plainly("read the release back"):
+        types = types_of(release)
+    questioned = questions(policy, types)
+    written: Written = count_written(release, policy, questioned, types, number=len(tuples.place))
+    counts = count_release(join, written, policy, questioned, tuples.counted)
+    laid = lay_counts(policy, counts)
+    verdict = verify_rows(laid.release, laid.rows, policy, laid.aligned).with_findings(incomplete(policy, counts))
+    if not verdict:
+        telling = [] if laid.aligned is None else telling_labels(laid.aligned, policy)
+        if telling and verdict.findings == telling:
+            raise PolicyError(telling[0])
+        raise NotVerified(
+            f"kveil made a release that its own verifier refuses ({verdict.findings[0].rstrip('.')}); nothing was "
+            "written. Either a disk failed, or this is a defect of kveil: please report the policy."
+        )
+    assert laid.aligned is not None, "the original was counted, too"
+    stages.end("verify")
+    least = None
+    if asked.bounded:
+        from kveil.algorithms.bound.bound import lower_bound
+
+        least = lower_bound(solved.table, stages.progress)
+        stages.end("solve")
+    told = (
+        cell_warnings(release, policy, types, written.totals.rows),
+        empty_promises(policy),
+        policy_sha256(policy, laid.rows),
+        least,
+        "spark",
+        None,
+        tuples.records,
+    )
+    return Run(tuples.source, solved.table, solved.attempt, solved.release, laid.aligned, verdict, *told)

@@ -1,0 +1,47 @@
+"""Whatever a policy joins is solved by `auto`, or refused for what the policy or the table says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import kveil
+from joint_policies import joint_case
+from strategies import seeds
+
+FEW = 60  # rows of a table at most: more of them make no other policies
+
+
+@pytest.mark.parametrize("first", range(0, 200, 20))
+def test_no_joint_policy_is_refused(first: int) -> None:
+    solved = 0
+    for seed in seeds(first, first + 20):
+        case = joint_case(seed, FEW)
+        try:
+            kveil.anonymize(case.frame, case.policy())
+        except kveil.Refused as refused:
+            pytest.fail(f"joint policy {seed} is refused: {refused}")
+        except (kveil.Unmeetable, kveil.DataError):
+            continue
+        solved += 1
+    assert solved > len(seeds(first, first + 20)) / 3
+
+
+def test_what_is_proved_to_be_unmeetable_is_told_apart() -> None:
+    frame = {"age": ["10", "11", "40", "70"], "city": ["a", "a", "b", "b"]}
+    text = """
+kveil: 1
+attributes:
+  age: {role: quasi-identifier, hierarchy: {intervals: {from: 0, to: 99, widths: [10]}}, boundary: {level: 1}}
+  city: {role: quasi-identifier}
+privacy: [{model: k-anonymity, k: 2}]
+"""
+    with pytest.raises(kveil.Unmeetable, match="No release can: 2 records can never be kept") as proved:
+        kveil.anonymize(pl.DataFrame(frame), kveil.Policy.parse(text, "p.yaml", Path()))
+    assert proved.value.proved
+    text = text.replace(", boundary: {level: 1}", "").replace("k: 2", "k: 4")
+    with pytest.raises(kveil.Unmeetable, match="does not prove that there is none") as open_question:
+        kveil.anonymize(pl.DataFrame(frame), kveil.Policy.parse(text, "p.yaml", Path()))
+    assert not open_question.value.proved
