@@ -10,6 +10,7 @@ import polars as pl
 
 from kveil.arrays import Ints, Longs
 from kveil.kernels.grouping.groups import add_up, group_rows
+from kveil.stopping import check_cancelled
 from kveil.table.columns import code_texts
 
 CELLS = 4_000_000  # pairs of values that are counted in a table of their own
@@ -83,6 +84,7 @@ class Columns:
 
     def follows(self, left: int, right: int) -> bool:
         """Tell whether a column always has one value where another has one: the rule left -> right."""
+        check_cancelled()
         values = int(self.codes[left].max(initial=0)) + 1
         for rows in (slice(0, PART), slice(None)):  # most rules that do not hold are refuted by a part
             some, other = self.codes[left, rows], self.codes[right, rows]
