@@ -19,9 +19,7 @@ def told_of(folder: Path, field: dict[str, Any], version: str = "4.3.0") -> tupl
     schema = json.dumps({"type": "struct", "fields": [field]})
     said = {"org.apache.spark.version": version, "org.apache.spark.sql.parquet.row.metadata": schema}
     table = pa.table({"age": ["1", "2"]}).replace_schema_metadata(said)
-    pq.write_table(
-        table, folder / "part-00000.parquet", write_statistics=False, store_schema=False, use_dictionary=False
-    )
+    pq.write_table(table, folder / "part-00000.parquet", write_statistics=False, use_dictionary=False)
     of_folder, of_file = (look_beside(path, read_table(path), "") for path in (folder, folder / "part-00000.parquet"))
     assert of_folder == of_file
     return of_file.content
