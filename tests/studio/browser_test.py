@@ -210,6 +210,7 @@ def test_undo_goes_back_through_all_screens(browser: Browser, studio: Running) -
     page.get_by_role("button", name="History").click()
     expect(page.get_by_role("dialog").locator("li")).to_have_count(4)
     page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
     for said in ("show: star", "", "quarter", "insurance: {role: identifier}"):
         page.locator("h2").first.click()
         page.keyboard.press("Control+z")

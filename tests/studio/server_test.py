@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from kveil.datasets import hospital
 from running_studio import Running, url
 
 SMALL = """\
@@ -172,6 +174,7 @@ def test_the_live_check_says_whose_fault_it_is(studio: Running) -> None:
 
 
 def _run(studio: Running) -> dict[str, Any]:
+    _shortened(studio.folder)
     return studio.job(studio.ask("POST", "jobs", {"do": "run"})["number"])
 
 
@@ -238,7 +241,13 @@ def _children(process: int) -> list[int]:
 
 
 def _long_policy() -> str:
-    return SMALL.replace("algorithm: mondrian", "algorithm: {name: least-loss, refine_seconds: 60}")
+    return SMALL.replace("algorithm: mondrian", "algorithm: {name: least-loss, refine_seconds: 3600}")
+
+
+def _shortened(folder: Path) -> None:
+    """Leave the first records of a table alone, so that its report is soon drawn."""
+    lines = (hospital() / "patients.csv").read_text().splitlines(keepends=True)
+    (folder / "patients.csv").write_text("".join(lines[:201]))
 
 
 def test_cancel_leaves_no_file_and_no_process(studio: Running) -> None:
@@ -256,6 +265,7 @@ def test_cancel_leaves_no_file_and_no_process(studio: Running) -> None:
 
 
 def test_finish_now_gives_a_verified_release(studio: Running) -> None:
+    _shortened(studio.folder)
     (studio.folder / "policy.yaml").write_text(_long_policy())
     studio.ask("GET", "state")
     job = studio.ask("POST", "jobs", {"do": "run"})
@@ -267,9 +277,35 @@ def test_finish_now_gives_a_verified_release(studio: Running) -> None:
         time.sleep(0.1)
     studio.ask("POST", f"jobs/{job['number']}/finish")
     ended = studio.job(job["number"])
-    assert ended["state"] == "done", ended
+    assert ended["state"] == "done", ended["told"]
     assert all(guarantee["holds"] for guarantee in ended["result"]["guarantees"])
     assert (studio.folder / "releases" / ended["run"] / "release.csv").exists()
+
+
+@pytest.mark.parametrize("moment", ["", "encoding", "verifying", "playing"])
+def test_finish_now_at_any_moment_gives_a_verified_release(tmp_path: Path, moment: str) -> None:
+    """The command that a job is, asked for the best so far as it tells a stage: before, in and after its search."""
+    shutil.copyfile(hospital() / "zip.csv", tmp_path / "zip.csv")
+    _shortened(tmp_path)
+    (tmp_path / "policy.yaml").write_text(_long_policy())
+    arguments = ["anonymize", "policy.yaml", "--output", "r.csv", "--report", "r.html", "--json", "--progress", "json"]
+    command = [sys.executable, "-m", "kveil.cli.child", *arguments]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=tmp_path, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stderr is not None
+        assert process.stdout is not None
+        assert process.stdin is not None
+        asked = False
+        for line in process.stderr:
+            if not asked and line.startswith("{") and json.loads(line)["stage"].startswith(moment):
+                process.stdin.write("\n")
+                process.stdin.flush()
+                asked = True
+        answer = process.stdout.read()
+        assert process.wait() == 0, line
+    assert asked
+    assert all(guarantee["holds"] for guarantee in json.loads(answer)["guarantees"])
+    assert (tmp_path / "r.csv").exists()
 
 
 def test_a_killed_server_takes_its_children_along_and_nothing_is_half_written(studio: Running) -> None:
@@ -339,8 +375,6 @@ def test_a_table_without_names_gets_them(tmp_path: Path, studio_in: Callable[...
 def test_looks_right_takes_the_mark_and_a_decision_replaces_the_guess(
     tmp_path: Path, studio_in: Callable[..., Running]
 ) -> None:
-    from kveil.datasets import hospital
-
     (tmp_path / "patients.csv").write_bytes((hospital() / "patients.csv").read_bytes())
     running = studio_in(tmp_path)
     running.enter()

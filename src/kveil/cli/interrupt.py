@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from kveil.stopping import Stop, under
+from kveil.stopping import Stop, current, under
 
 
 @contextmanager
 def interruptible() -> Iterator[Stop]:
     """Run a command under a stop that Ctrl-C asks; nobody listening, or asked before, it ends the run as ever."""
-    stop = Stop()
+    stop = Stop(within=current())
 
     def ask(number: int, frame: FrameType | None) -> None:
         if not stop.ask():

@@ -222,8 +222,9 @@ class Jobs:
         """Ask for a release of the best so far."""
         if job.state == "running" and job.process is not None:
             job.state = "finishing"
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(job.process.pid, signal.SIGINT)
+            assert job.process.stdin is not None
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                job.process.stdin.write(b"\n")
             self.tell(job)
 
     async def cancel(self, job: Job) -> None:

@@ -1,5 +1,5 @@
 // The window: steps on top, work at the left, the policy's text at the right.
-import { html, render, useEffect, useState } from "./vendor/preact.js";
+import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
 import { start, useStore, undo, redo, set, state, go } from "./store.js";
 import { Text } from "./yaml.js";
 import { FileScreen } from "./file.js";
@@ -32,8 +32,15 @@ function badge(screen) {
 
 function History({ close }) {
   const { project } = useStore();
-  return html`<div class="history" role="dialog" aria-label="What was done" onKeyDown=${(e) => e.key === "Escape" && close()}>
-    <div class="row end"><h3>What was done</h3><button class="quiet tight" onClick=${close} autofocus>Close</button></div>
+  const button = useRef(null);
+  useEffect(() => {
+    const key = (event) => event.key === "Escape" && close();
+    button.current?.focus();
+    addEventListener("keydown", key);
+    return () => removeEventListener("keydown", key);
+  }, []);
+  return html`<div class="history" role="dialog" aria-label="What was done">
+    <div class="row end"><h3>What was done</h3><button class="quiet tight" onClick=${close} ref=${button}>Close</button></div>
     ${project.steps.length === 0 ? html`<p class="soft">Nothing yet since the studio was started.</p>` : html`<ol>
       ${project.steps.map((step, i) => html`<li class=${i < project.done ? "" : "undone"}>${step.words}
         ${step.lost.map((note) => html`<div class="small soft">took the note “${note}” with it</div>`)}</li>`)}</ol>`}
@@ -66,6 +73,7 @@ function App() {
   }, []);
   useEffect(() => {
     scrollTo(0, 0);
+    showHistory(false);
     document.title = `${SCREENS.find(([id]) => id === screen)?.[1] ?? ""} · kveil studio`;
   }, [screen]);
   if (!ready) return html`<p class="loading">Opening the studio…</p>`;

@@ -33,9 +33,10 @@ function Progress({ job }) {
   const elapsed = isOver(job) ? job.seconds : (performance.now() - born) / 1000;
   const loss = job.losses.at(-1)?.[1];
   const finishing = job.state === "finishing";
+  const searched = /^(verifying|writing|playing|drawing)/.test(job.stage);
   return html`<div role="group" aria-label="Progress"><div class="progress" role="progressbar" aria-label="How far it is" aria-valuenow=${Math.round(100 * job.done)} aria-valuemin="0" aria-valuemax="100"><i style=${{ width: `${Math.max(2, 100 * job.done)}%` }}></i></div>
     <div class="row end"><span>${finishing ? "finishing with the best so far" : stageInWords(job.stage)}${loss !== undefined ? `, ${share(loss)} of the detail lost so far` : ""} · ${seconds(elapsed)}</span>
-    <span class="row">${job.kind === "run" && html`<button disabled=${finishing} title="Take the best release found so far; it is verified like any other" onClick=${() => attempt(() => api("POST", `jobs/${job.number}/finish`))}>Finish now with the best so far</button>`}
+    <span class="row">${job.kind === "run" && html`<button disabled=${finishing || searched} title=${searched ? "The search is over; its release is being finished" : "Take the best release found so far; it is verified like any other"} onClick=${() => attempt(() => api("POST", `jobs/${job.number}/finish`))}>Finish now with the best so far</button>`}
     <button onClick=${() => attempt(() => api("DELETE", `jobs/${job.number}`))}>Cancel</button></span></div>
     <${Curve} losses=${job.losses} /></div>`;
 }

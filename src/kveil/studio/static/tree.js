@@ -146,7 +146,7 @@ export function Tree({ column, answer, boundary, limited, k, noun }) {
     box.current.focus();
   };
   return html`<div class="stack">
-    <div class="row"><input aria-label="Find in the tree" placeholder="find…" value=${find} onInput=${(e) => setFind(e.target.value)} />
+    <div class="row tools"><input aria-label="Find in the tree" placeholder="find…" value=${find} onInput=${(e) => setFind(e.target.value)} />
       ${limited && html`<label class="choice"><input type="checkbox" checked=${onlyLimits} onChange=${(e) => setOnlyLimits(e.target.checked)} />only nodes with limits</label>`}
       <button class="tight" onClick=${() => setOpen(new Set(tree.order.filter(isGroup)))}>Open all</button><button class="tight" onClick=${() => setOpen(new Set([tree.root]))}>Close all</button></div>
     ${asking && html`<form class="row" onSubmit=${answerAsked}><label>${asking.what === "rename" ? `New name for ${tree.labels[asking.node]}` : "Name of the new group"} <input autofocus ref=${(e) => e && document.activeElement !== e && !asking.seen && ((asking.seen = true), e.focus())} value=${asking.text} onInput=${(e) => ask({ ...asking, text: e.target.value })} onKeyDown=${(e) => e.key === "Escape" && ask(null)} /></label><button class="main">Do it</button><button type="button" onClick=${() => ask(null)}>Never mind</button></form>`}

@@ -158,7 +158,9 @@ export function Text() {
     if (!view.current || !key || view.current.hasFocus) return;
     const quoted = key.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
     const at = new RegExp(`^ *["']?${quoted}["']? *:`, "m").exec(view.current.state.doc.toString());
-    if (at) view.current.scrollDOM.scrollTop = view.current.lineBlockAt(at.index).top - view.current.scrollDOM.clientHeight / 3;
+    if (!at) return;
+    const above = Math.max(0, view.current.lineBlockAt(at.index).top - view.current.scrollDOM.clientHeight / 3);
+    view.current.scrollDOM.scrollTop = above < 60 ? 0 : view.current.lineBlockAtHeight(above).top; // no line is cut in half
   }, [screen, column, folded]);
 
   if (!project) return null;
