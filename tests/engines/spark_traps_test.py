@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import kveil
+from kveil.databases import parse_place
 from kveil.engines.spark import staging
 from kveil.flow import spark as flow
 from kveil.flow.anonymize import anonymize_file
@@ -160,6 +161,19 @@ def test_the_files_of_a_release_do_not_depend_on_how_the_input_was_divided(here:
         shuffled[number::3].write_parquet(here / "parts" / f"{number}.parquet")
     anonymize_file(Policy.load(here / "policy.yaml"), here / "parts", Targets(here / "again"))
     assert (here / "again" / "part-00000.parquet").read_bytes() == bytes_of
+
+
+def test_a_table_of_the_catalog_is_read_by_its_name(here: Path, session: Any) -> None:
+    frame = session.read.parquet(str(here / "data.parquet"))
+    frame.write.option("path", str(here / "kept")).saveAsTable("visits")
+    try:
+        policy = Policy.load(here / "policy.yaml")
+        account = anonymize_file(policy, parse_place("table:visits"), Targets(here / "release"))
+        assert account["records"]["released"] == release_of(here / "release").height
+        with pytest.raises(kveil.DataError, match="Spark could not read the table nowhere"):
+            anonymize_file(policy, parse_place("table:nowhere"), Targets(here / "other"))
+    finally:
+        session.sql("DROP TABLE visits")
 
 
 def change_a_cell(folder: Path) -> None:
