@@ -65,6 +65,8 @@ def test_the_documented_package_is_run_by_name_and_verified(tmp_path: Path, in_a
     assert listed["mondrian"]["package"] is None
     entries = run("compare", policy, "--input", tmp_path / "t.csv", "--algorithms", "in-a-row,datafly", "--json").json
     assert {entry["algorithm"] for entry in entries["algorithms"]} == {"in-a-row", "datafly"}
+    assert all(0 <= entry["others"]["stars"] <= 1 for entry in entries["algorithms"])
+    assert "stars" in run("compare", policy, "--input", tmp_path / "t.csv", "--algorithms", "in-a-row,datafly").out
 
 
 def test_it_passes_the_battery_and_refuses_by_name(in_a_row: Algorithm) -> None:

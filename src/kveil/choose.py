@@ -9,7 +9,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from pydantic import Field
 
-from kveil.algorithms.algorithm import Algorithm
+from kveil.algorithms.algorithm import Algorithm, check_divide
 from kveil.algorithms.least_loss.options import NORMAL
 from kveil.algorithms.registry import check_honours, families, find, honouring, lacking
 from kveil.engines.local import Solved, finished, settled_or_before, solve
@@ -139,6 +139,8 @@ def candidates(policy: Policy) -> list[Algorithm]:
         return honouring(policy)
     algorithm = find(policy.algorithm.name)
     check_honours(algorithm, policy)
+    if "divide" in policy.algorithm.options:
+        check_divide(policy)
     return [algorithm]
 
 

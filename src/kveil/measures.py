@@ -13,6 +13,7 @@ from kveil.errors import PolicyError
 from kveil.kernels.grouping.groups import add_up, group_rows
 from kveil.policy.components import largest_k
 from kveil.policy.plugged import MEASURES, package_of, plugged
+from kveil.stopping import check_cancelled
 from kveil.table.solution import Classes, Shown, Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -195,6 +196,7 @@ def measure(table: Table, solution: Solution) -> Losses:
     starred = [solution.suppressed[component_of[name]][classes.first] for name in table.names]
     attributes: dict[str, AttributeLoss] = {}
     for position, name in enumerate(table.names):
+        check_cancelled()
         shown = solution.shown[position]
         tally = classes.tally(shown.codes[classes.first], len(shown.labels), starred[position])
         suppressed = solution.suppressed[component_of[name]]

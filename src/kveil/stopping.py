@@ -1,10 +1,10 @@
 """When long work should stop: a deadline, or somebody who asks for the best so far.
 
-A `Stop` is looked at between steps, by whoever does the work, in any thread; nothing is interrupted from outside, and
-no signal or timer of the host is taken over. Work that has something to return ends as soon as `over` says so and
-returns that. Work that has nothing to return yet calls `check`, which raises `OutOfTime` once the deadline has passed.
-Whoever wants nothing any more cancels it: then it is late at once, and what it returns is not used.
-A `Stop` is handed down explicitly, or found with `current` where `under` has set it.
+A `Stop` is looked at between steps, by whoever does the work, in any thread, and its `flag` by compiled loops. Nothing
+is interrupted from outside, and no signal or timer of the host is taken over. Work that has something to return ends as
+soon as `over` says so and returns that. Work that has nothing to return yet calls `check`, which raises `OutOfTime`
+once the deadline has passed. Whoever wants nothing any more cancels it: then it is late at once, and what it returns is
+not used. A `Stop` is handed down explicitly, or found with `current` where `under` has set it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import perf_counter
+from typing import TYPE_CHECKING
+from weakref import WeakSet
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class OutOfTime(Exception):
@@ -31,6 +37,12 @@ class Stop:
         self._asked = threading.Event()
         self._cancelled = threading.Event()
         self._listeners: list[None] = []  # adding and taking away need no lock, which a signal's handler could not take
+        self._flag: NDArray[np.bool_] | None = None
+        self._inside: WeakSet[Stop] = WeakSet()
+        self._lock = threading.RLock()  # for the two above
+        if within is not None:
+            with within._lock:
+                within._inside.add(self)
 
     def ask(self) -> bool:
         """Ask for the best so far; return whether that is news to somebody who listens.
@@ -47,8 +59,33 @@ class Stop:
         return self._asked.is_set() or (self._within is not None and self._within.asked)
 
     def cancel(self) -> None:
-        """Let the work end at its next step without returning anything; any thread may call it."""
+        """Let the work end soon, also inside a step, without returning anything; any thread may call it."""
         self._cancelled.set()
+        self._raise_flag()
+
+    def _raise_flag(self) -> None:
+        with self._lock:
+            inside = list(self._inside)
+            if self._flag is not None:
+                self._flag[0] = True
+        for stop in inside:
+            stop._raise_flag()
+
+    @property
+    def flag(self) -> NDArray[np.bool_]:
+        """An array of one entry for loops to look at: True once the work is cancelled, by this or by a stop around it.
+
+        A loop that sees it leaves its work as it is; whoever called it calls `check_cancelled`.
+        """
+        import numpy as np
+
+        with self._lock:
+            if self._flag is None:
+                self._flag = np.zeros(1, dtype=np.bool_)
+            flag = self._flag
+        if self.cancelled:  # perhaps before there was a flag to raise
+            flag[0] = True
+        return flag
 
     @property
     def cancelled(self) -> bool:
@@ -72,6 +109,11 @@ class Stop:
     def check(self) -> None:
         """Raise OutOfTime where the deadline has passed; for work that has nothing to return yet."""
         if self.late:
+            raise OutOfTime
+
+    def check_cancelled(self) -> None:
+        """Raise OutOfTime where nobody waits any more; for work that goes on after a deadline, as verifying does."""
+        if self.cancelled:
             raise OutOfTime
 
     @contextmanager
@@ -106,6 +148,13 @@ def check() -> None:
     stop = _current.get()
     if stop is not None:
         stop.check()
+
+
+def check_cancelled() -> None:
+    """Raise OutOfTime where the work around this call is cancelled; for every step that takes a while."""
+    stop = _current.get()
+    if stop is not None:
+        stop.check_cancelled()
 
 
 @contextmanager

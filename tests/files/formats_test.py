@@ -16,6 +16,7 @@ import zstandard
 
 from kveil.errors import DataError, FileError
 from kveil.files import default_release, look_beside, read_table, write_table
+from sas_file import sas_bytes
 from support import QUASI, Outcome, names_in, run, write_policy
 
 ROLES = {
@@ -87,6 +88,9 @@ def tables(tmp_path: Path) -> dict[str, Path]:
     pyreadstat.write_sav(TABLE, made["sav"], variable_value_labels=labels, note="Planted note", **told)
     whole = {name: {int(code): text for code, text in codes.items()} for name, codes in labels.items()}
     pyreadstat.write_dta(TABLE, made["dta"], variable_value_labels=whole, **told)
+    made["sas7bdat"] = tmp_path / "t.sas7bdat"
+    plain = IN_WORDS.with_columns(pl.col("birth").cast(pl.String), pl.col("score").fill_null(float("nan")))
+    made["sas7bdat"].write_bytes(sas_bytes(plain.to_dict(as_series=False)))
     made["folder"] = tmp_path / "folder"
     made["folder"].mkdir()
     IN_WORDS[:4].write_parquet(made["folder"] / "a.parquet")

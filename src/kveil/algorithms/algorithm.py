@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from pydantic import Field
 
 from kveil.algorithms.settle import settle
+from kveil.errors import Refused
 from kveil.kernels.compiling import compile_some, not_compiled
 from kveil.policy.attributes import MaxWidth, Ranges
 from kveil.policy.components import implied
-from kveil.policy.fields import PolicyPart
+from kveil.policy.fields import Count, PolicyPart
 from kveil.policy.model import Policy
-from kveil.policy.privacy import KAnonymity, KLDiversity
+from kveil.policy.privacy import KAnonymity, KLDiversity, TCloseness
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 
@@ -32,6 +34,32 @@ COMBINATIONS = "k-km-anonymity"
 DIVERSE = "kl-diversity with l above 1"
 GROUP_MODELS = ("l-diversity", "p-sensitive", "alpha-k", "t-closeness")
 COUNTED_MODELS = ("l-diversity", "p-sensitive", "alpha-k")  # of shown items; distances need the original ones
+
+
+class DivideOptions(PolicyPart):
+    """What algorithms can be asked for that would take too long, or too much memory, on a whole table.
+
+    divide: cut the table into parts of at most so many records (individuals) first, as Mondrian cuts, and solve each by
+    itself. Left out: the table is solved as a whole.
+    """
+
+    divide: Count | None = Field(
+        default=None, description="cut the table into parts of at most so many records, and solve each by itself"
+    )
+
+
+def check_divide(policy: Policy) -> None:
+    """Raise Refused where parts of a table that hold by themselves would not hold together."""
+    if policy.dependencies:
+        raise Refused(
+            "divide solves parts of the table by themselves, and a left side of a dependency may stand in two of them; "
+            "leave divide out, or the dependencies."
+        )
+    if any(isinstance(model, TCloseness) for model in policy.privacy):
+        raise Refused(
+            "divide solves parts of the table by themselves, and t-closeness compares groups with the whole table; "
+            "leave divide out, or ask for l-diversity instead."
+        )
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import polars as pl
 
 from kveil.arrays import Bools, Floats, Longs, Words
 from kveil.attacker.cover import Cover
+from kveil.stopping import check_cancelled
 from kveil.table.columns import codes_among
 
 CHUNK = 8_000_000  # cells that are looked at at once, in bytes
@@ -155,6 +156,7 @@ def matches(clues: Sequence[Clue], asked: int, weights: Floats) -> Floats:
     everything = _packed(np.ones((1, groups), dtype=bool))
     step = max(MATCHED // (words * 8), 1)
     for start in range(0, asked, step):
+        check_cancelled()
         part = slice(start, start + step)
         fits = np.repeat(everything, min(step, asked - start), axis=0)
         for clue, bits in zip(clues, laid, strict=True):
@@ -177,6 +179,7 @@ def _bits(clue: Clue, values: Longs, words: int) -> Words:
     bits = np.zeros((len(values), words), dtype=np.uint64)
     step = max(CHUNK // (words * 64), 1)
     for start in range(0, len(values), step):
+        check_cancelled()
         bits[start : start + step] = _packed(clue.table(values[start : start + step]))
     return bits
 

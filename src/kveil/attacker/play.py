@@ -23,6 +23,7 @@ from kveil.files import Source
 from kveil.policy.model import Policy
 from kveil.policy.privacy import sensitive_of
 from kveil.progress import Progress, silent
+from kveil.stopping import check_cancelled
 
 Game = Callable[[], Sequence[Attack]]
 MOST_OTHERS = 3
@@ -111,6 +112,7 @@ def play(
     games = _games(world, original, release, means)
     attacks: list[Attack] = []
     for number, game in enumerate(games, 1):
+        check_cancelled()
         progress(f"playing the attacker ({number} of {len(games)})")
         attacks += [_in_words(attack, world) for attack in game()]
     return Attacks(

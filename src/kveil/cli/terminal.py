@@ -174,6 +174,8 @@ def show_comparison(out: Console, content: dict[str, Any]) -> None:
     """Print what each algorithm made of a table."""
     asked = content["prediction"]
     extra = ([] if content["queries"] is None else ["count error"]) + ([] if asked is None else [asked["measure"]])
+    others = sorted({name for entry in content["algorithms"] for name in entry.get("others", {})})
+    extra += map(safe, others)
     table = _table("algorithm", content["loss"], "suppressed", "groups", *extra, "seconds")
     for entry in content["algorithms"]:
         if entry["solved"]:
@@ -185,6 +187,7 @@ def show_comparison(out: Console, content: dict[str, Any]) -> None:
             worth = [f"{entry['query_error']['median'] * 100:.1f} %"] if content["queries"] else []
             if asked is not None:
                 worth.append("-" if entry["prediction"] is None else f"{entry['prediction']:.3f}")
+            worth += [f"{entry['others'][other]:.4g}" for other in others]
             table.add_row(name + mark, shown, share, f"{entry['groups']:,}", *worth, f"{entry['seconds']:.2f}")
         else:
             table.add_row(entry["algorithm"], "-", "-", "-", *["-"] * len(extra), f"{entry['seconds']:.2f}")

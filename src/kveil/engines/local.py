@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from kveil.algorithms.algorithm import MULTIVALUED, Algorithm
+from kveil.algorithms.algorithm import MULTIVALUED, Algorithm, DivideOptions, check_divide
 from kveil.algorithms.least_loss.options import RefineOptions
 from kveil.algorithms.settle import settle
+from kveil.engines.parts import solve_parts
 from kveil.errors import PolicyError, Unmeetable
 from kveil.measures import Losses, measure
 from kveil.policy.fields import PolicyPart
@@ -80,6 +81,11 @@ class _Task:
             self.budget.spent += perf_counter() - started
         return settled_or_before(table, refined, solution)
 
+    def solve_part(self, part: Table) -> Solution:
+        """Run the algorithm on a part of the table, which is not kept, and refine that as asked."""
+        own = replace(self, table=part, solutions={})
+        return own.solve_and_refine(part) if self.tries_per_row else own.solve(part)
+
     def solve_and_refine(self, table: Table) -> Solution:
         """Run the algorithm on a table and refine what it finds."""
         return self.refine(table, self.solve(table))
@@ -97,6 +103,9 @@ def solve(algorithm: Algorithm, table: Table, options: dict[str, Any], progress:
     lost; before there is one, OutOfTime is raised.
     """
     task = _task(algorithm, table, options, progress)
+    if isinstance(task.options, DivideOptions) and task.options.divide is not None:
+        check_divide(table.policy)
+        return finished(table, solve_parts(table, task.options.divide, algorithm.name, task.solve_part))
     if table.policy.dependencies:
         return finished(table, _keeping_rules(task).solution)
     return finished(table, task.solve_and_refine(table) if task.tries_per_row else task.solve(table))

@@ -48,6 +48,12 @@ class Store(Protocol):
     def read(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
         """Read a table that a policy speaks about."""
 
+    def open(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
+        """Open a table that a policy speaks about, of which nothing need be in memory yet."""
+
+    def hold(self, policy: Policy, source: Source) -> Source:
+        """Return an opened table as `read` returns it."""
+
     def read_release(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
         """Read a release of a policy, which is in UTF-8 whatever the original is in."""
 

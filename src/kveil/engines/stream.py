@@ -17,7 +17,7 @@ from kveil.databases import Place
 from kveil.engines.memory import numbers_held
 from kveil.engines.store import LaidRelease, ReleaseFile
 from kveil.errors import NotVerified
-from kveil.files import Source, open_file_path, open_stored, sink_parquet, with_commas
+from kveil.files import Source, StoredSource, open_file_path, open_stored, sink_parquet, with_commas
 from kveil.policy.model import Policy
 from kveil.table.decode import Release
 
@@ -30,8 +30,15 @@ class StreamStore:
     by_tuples: bool = True
 
     def read(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
+        return self.hold(policy, self.open(policy, place, hashed=hashed))
+
+    def open(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
         assert isinstance(place, Path), "tables of databases are refused before"
-        return self._held(policy, place, place.name, hashed=hashed)
+        return numbers_held(open_stored(place, hashed=hashed), policy)
+
+    def hold(self, policy: Policy, source: Source) -> Source:
+        assert isinstance(source, StoredSource), "what is opened stays on the disk"
+        return source.holding([name for name in policy.quasi_identifiers if name in source.columns])
 
     def read_release(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
         return self.read(policy, place, hashed=hashed)
@@ -49,8 +56,7 @@ class StreamStore:
             for name, column in release.columns.items()
         }
         digest = sink_parquet(columns, len(release.source_rows), out.file, out.target)
-        written = open_file_path(out.file)
-        laid = self._held(policy, written, "the release")
+        laid = self.read_back(policy, out)
         if laid.rows != len(release.source_rows):
             raise NotVerified(
                 f"the file of the release has {laid.rows:,} rows instead of {len(release.source_rows):,}; nothing was "
@@ -58,10 +64,13 @@ class StreamStore:
             )
         return LaidRelease(laid, digest)
 
-    def _held(self, policy: Policy, path: Path, name: str, *, hashed: bool = False) -> Source:
-        stored = open_stored(path, name, hashed=hashed)
-        held = stored.holding([name for name in policy.quasi_identifiers if name in stored.columns])
-        return numbers_held(held, policy)
+    def read_back(self, policy: Policy, out: ReleaseFile) -> Source:
+        """Read a release that was written, as anybody would read it."""
+        return self.hold(policy, self.reopened(policy, out))
+
+    def reopened(self, policy: Policy, out: ReleaseFile) -> Source:
+        """Open a release that was written, of which every column is read when it is asked for."""
+        return numbers_held(open_stored(open_file_path(out.file), "the release"), policy)
 
 
 def _as_it_came(column: pl.Series, commas: frozenset[str]) -> pl.Series:

@@ -11,8 +11,8 @@ from kveil.files.dataset import dataset_files, is_dataset
 from kveil.files.decimals import numbers_with_commas, with_commas, with_points
 from kveil.files.reading import parse_table, read_table
 from kveil.files.source import Labels, Source, check_columns, check_written, kind_of
-from kveil.files.spilled import open_file_path, sink_parquet
-from kveil.files.stored import StoredSource, open_stored
+from kveil.files.spilled import ShownCells, open_file_path, sink_parquet
+from kveil.files.stored import CategorySource, StoredSource, as_categories, open_stored
 from kveil.files.texts import TEXT_TYPES, as_texts, exact_values, fresh, item_texts, text_of
 from kveil.files.writing import Outputs, as_json, default_release, joined_items, write_table
 from kveil.suffixes import suffix_of
@@ -20,10 +20,13 @@ from kveil.suffixes import suffix_of
 __all__ = [
     "TEXT_TYPES",
     "Beside",
+    "CategorySource",
     "Labels",
     "Outputs",
+    "ShownCells",
     "Source",
     "StoredSource",
+    "as_categories",
     "as_json",
     "as_texts",
     "check_columns",

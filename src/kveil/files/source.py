@@ -11,6 +11,7 @@ import polars as pl
 
 from kveil.errors import DataError, FileError
 from kveil.files.texts import as_texts
+from kveil.stopping import check_cancelled
 from kveil.suffixes import SUFFIXES, WRITTEN, Kind, plain_suffix, suffix_of
 from kveil.words import count, did_you_mean, listing
 
@@ -59,6 +60,7 @@ class Source:
         """Return a column as texts, null where the source has none."""
         if column not in self.columns:
             raise DataError(f"{self.name} lacks the column {column}; check that it is the right table.")
+        check_cancelled()
         return as_texts(self.column(column))
 
     def held(self, column: str) -> pl.Series:

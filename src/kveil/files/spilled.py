@@ -6,16 +6,33 @@ import hashlib
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from polars.io.plugins import register_io_source
 
 from kveil.files.texts import fresh
 from kveil.files.writing import ROWS_PER_GROUP, write_error
 
-Column = pl.Series | Callable[[], pl.Series]
+
+@dataclass(frozen=True)
+class ShownCells:
+    """A column whose rows show few cells: which of them each row shows."""
+
+    cells: pl.Series
+    shown: NDArray[np.int32]
+
+    def part(self, start: int) -> pl.Series:
+        """Return the column's rows from a place on."""
+        part = self.cells.gather(self.shown[start : start + ROWS_PER_GROUP])
+        return part if part.dtype == pl.String else fresh(part)
+
+
+Column = pl.Series | ShownCells | Callable[[], pl.Series]
 
 
 def sink_parquet(columns: Mapping[str, Column], rows: int, file: IO[bytes], target: Path) -> str:
@@ -52,6 +69,8 @@ def open_file_path(file: IO[bytes]) -> Path:
 
 def _part(column: Column, folder: Path, stack: ExitStack) -> tuple[pl.DataType, Callable[[int], pl.Series]]:
     """Return the type of a column as it is written, and a way to its rows from a place on."""
+    if isinstance(column, ShownCells):
+        return column.cells.dtype, column.part
     if isinstance(column, pl.Series):
         if isinstance(column.dtype, pl.Categorical):
             return pl.String(), lambda start: column.slice(start, ROWS_PER_GROUP).cast(pl.String)

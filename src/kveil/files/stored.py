@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from polars.io.plugins import register_io_source
 
 from kveil.errors import DataError, FileError
@@ -114,16 +115,46 @@ class StoredSource(Source):
 
     def holding(self, names: Sequence[str]) -> StoredSource:
         """Return the same table with some columns in memory, as categories of their texts."""
-        kinds = {name: _categories(None) for name in names}
-        parts: dict[str, list[pl.Series]] = {name: [] for name in names}
+        return replace(self, frame=pl.DataFrame({name: self._categories_of(name) for name in names}))
+
+    def _categories_of(self, name: str) -> pl.Series:
+        """Return a column as categories of its texts; one after another, so that room for one is enough."""
+        kind = _categories(None)
         try:
-            for batch in self.batches(names) if names else ():
-                for name in names:
-                    parts[name].append(as_texts(batch[name]).cast(kinds[name]))
+            parts = [as_texts(batch[name]).cast(kind) for batch in self.batches([name])]
         except DataError as error:
             raise error if str(error).startswith(self.name) else DataError(f"{self.name}: {error}") from None
-        frame = pl.DataFrame({name: _compact(_joined(parts.pop(name), kinds[name])) for name in names})
-        return replace(self, frame=frame)
+        return _compact(_joined(parts, kind))
+
+    def cells(self, name: str, rows: NDArray[np.int64]) -> pl.Series:
+        """Return a column's cells in some rows, typed as their file has them, without room for the whole column."""
+        order = np.argsort(rows, kind="stable")
+        wanted, start = rows[order], 0
+        parts = [pl.Series(name, [], dtype=self.schema[name])]
+        for batch in self.batches([name]):
+            begin, end = np.searchsorted(wanted, [start, start + batch.height])
+            parts.append(batch[name].gather(wanted[begin:end] - start))
+            start += batch.height
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        return pl.concat(parts).gather(place)
+
+
+@dataclass(frozen=True)
+class CategorySource(Source):
+    """A table in memory, some columns of which are categories of their texts."""
+
+    def held(self, column: str) -> pl.Series:
+        own = self.frame[column]
+        return own if isinstance(own.dtype, pl.Categorical) else super().held(column)
+
+    def held_type(self, number: int) -> pl.DataType:
+        return _categories(number)
+
+
+def as_categories(texts: pl.Series) -> pl.Series:
+    """Return texts as categories of their own, in as few bytes as they allow."""
+    return texts.cast(_categories(texts.n_unique()))
 
 
 def open_stored(path: Path, name: str | None = None, *, hashed: bool = False) -> StoredSource:

@@ -17,10 +17,11 @@ from kveil.databases import Place
 from kveil.engines.choosing import check_on_spark, refuse_on_spark, store_of
 from kveil.engines.memory import MemoryStore
 from kveil.engines.store import ReleaseFile, Store
-from kveil.errors import NotVerified, PolicyError, Refused, Unmeetable
+from kveil.errors import Refused, Unmeetable
 from kveil.files import Outputs, Source, as_json
 from kveil.flow.cancelling import cancellable
 from kveil.flow.inputs import check_input, check_targets, check_values, table_of, with_algorithm
+from kveil.flow.judging import check_verdict
 from kveil.flow.outputs import Destination, Targets, check_destination
 from kveil.flow.publish import policy_sha256
 from kveil.flow.result import Result, without_names
@@ -36,7 +37,6 @@ from kveil.table.decode import decode
 from kveil.table.encode import encode
 from kveil.table.table import Table
 from kveil.table.tuples import in_tuples
-from kveil.verifier.labels import telling_labels
 from kveil.verifier.release import lay_beside, verify_rows
 
 if TYPE_CHECKING:  # imported by the runs that need them, which few do
@@ -146,7 +146,7 @@ def anonymize_file(
         files = {target: outputs.open(target, private=private) for target, private in targets.beside()}
         destination = exits.enter_context(Destination(targets.release, outputs))  # the last to get its name
         stages.begin("reading")
-        source = chosen.store.read(policy, path, hashed=targets.owner is not None or additions is not None)
+        source = chosen.store.open(policy, path, hashed=targets.owner is not None or additions is not None)
         people = None if additions is None else additions.people_of(source, policy)
         run = _release(source, asked, stages, chosen.store, destination.file)
         stages.begin("writing")
@@ -228,6 +228,13 @@ def _release(source: Source, asked: _Request, stages: Stages, store: Store, out:
     """Make and verify a release of a table, alone and together with earlier ones."""
     policy, earlier = asked.policy, asked.earlier
     stages.begin("encoding")
+    if store.by_tuples and earlier is None and out is not None:
+        from kveil.flow.few_rows import few_rows, release_few_rows
+
+        few = few_rows(source, policy, asked.able)
+        if few is not None:
+            return release_few_rows(few, source, asked.able, stages, out, bounded=asked.bounded)
+    source = store.hold(policy, source)
     table = encode(source, policy)
     check_input(source, table)
     check_values(source, table)
@@ -255,19 +262,7 @@ def _release(source: Source, asked: _Request, stages: Stages, store: Store, out:
     verdict = verify_rows(released, aligned.rows, policy, aligned)
     if earlier is not None and people is not None:
         verdict = verdict.with_previous(*earlier.check(released, policy, people.gather(release.rows)))
-    if not verdict:
-        telling = telling_labels(aligned, policy)
-        if verdict.findings == telling:
-            raise PolicyError(telling[0])
-        if chosen.algorithm.package is not None:
-            raise NotVerified(
-                f"the algorithm {chosen.algorithm.name} of {chosen.algorithm.package} made a release that the verifier "
-                f"refuses ({verdict.findings[0].rstrip('.')}); nothing was written. Tell its authors."
-            )
-        raise NotVerified(
-            f"kveil made a release that its own verifier refuses ({verdict.findings[0].rstrip('.')}); nothing was "
-            "written. This is a defect of kveil: please report the policy."
-        )
+    check_verdict(verdict, aligned, policy, chosen.algorithm)
     warnings = release_warnings(released, policy, release.labels)
     private_warnings = owners_warnings(evidence_of(policy, aligned))
     private_warnings += [] if together is None else together.warnings(table.noun)
@@ -294,18 +289,18 @@ def _entry(run: Run, account: Account, people: pl.Series, destination: Destinati
 
 def _beside(run: Run, account: Account, targets: Targets, progress: Progress) -> Iterator[tuple[Path, bytes]]:
     """Return what is written beside the release, file by file."""
-    owner = run.owner(account["sha256"]["release"])
     if targets.receipt is not None:
         yield targets.receipt, as_json(make_receipt(account, run))
     if targets.account is not None:
         yield targets.account, as_json(account)
     if targets.owner is not None:
-        yield targets.owner, as_json(owner.as_json(), indent=None)
+        yield targets.owner, as_json(run.owner(account["sha256"]["release"]).as_json(), indent=None)
     if targets.report is not None:
         from kveil.report.page import owners_page, public_page
 
         if targets.public:
             page = public_page(run.policy, make_receipt(account, run), run.released)
         else:
+            owner = run.owner(account["sha256"]["release"])
             page = owners_page(run.policy, account, run.released, run.source, owner, progress)
         yield targets.report, page.encode()

@@ -16,7 +16,7 @@ from kveil.errors import Refused
 from kveil.files import Outputs, Source
 from kveil.flow.inputs import check_input, check_targets, input_path, read, table_of
 from kveil.kernels.compiling import compile_some
-from kveil.measures import LossFigures
+from kveil.measures import LossFigures, plugged_measures
 from kveil.policy.model import Policy
 from kveil.progress import Compared, Progress, silent
 from kveil.table.decode import decode
@@ -42,6 +42,7 @@ class ComparisonEntry(TypedDict):
     groups: NotRequired[int]
     query_error: NotRequired[QueryError | None]
     prediction: NotRequired[float | None]
+    others: NotRequired[dict[str, float]]
     cut: NotRequired[bool]
 
 
@@ -238,6 +239,7 @@ def _entry(source: Source, table: Table, trial: Trial, tests: _Tests) -> Compari
         "groups": _groups(frame, table.policy.quasi_identifiers),
         "seconds": trial.seconds,
         "query_error": query_error(table, solved.solution, tests.queries),
+        "others": plugged_measures(table, solved.solution),
     }
     if tests.examiner is not None:
         entry["prediction"] = tests.examiner.score(solved.solution)

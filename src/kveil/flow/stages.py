@@ -7,6 +7,7 @@ from time import perf_counter
 
 from kveil.kernels.compiling import not_compiled
 from kveil.progress import Progress, silent
+from kveil.stopping import check_cancelled
 
 COMPILING = " (the first run compiles its loops, which can take a minute; kveil warmup does it ahead)"
 
@@ -20,7 +21,8 @@ class Stages:
         self._since = perf_counter()
 
     def begin(self, stage: str) -> None:
-        """Tell of a stage."""
+        """Tell of a stage, unless nobody waits for it any more."""
+        check_cancelled()
         self.progress(stage)
 
     def end(self, name: str) -> None:

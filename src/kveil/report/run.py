@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from kveil.algorithms.bound.bound import Bound
-from kveil.arrays import Longs
+from kveil.arrays import Ints, Longs
 from kveil.choose import Attempt
 from kveil.files import Source
 from kveil.policy.model import Policy
@@ -15,6 +16,14 @@ from kveil.table.table import Table
 from kveil.verifier import Verdict
 from kveil.verifier.aligned import Aligned
 from kveil.verifier.counts import CountedSides
+
+
+@dataclass(frozen=True)
+class WayBack:
+    """The record of every row of a release, and those that are suppressed, by reason."""
+
+    rows: Longs
+    reasons: Mapping[str, Ints]
 
 
 @dataclass(frozen=True)
@@ -39,6 +48,7 @@ class Run:
     engine: str = "local"
     release_sha256: str | None = None  # where it was written before it was verified
     records: Longs | None = None  # of individuals taken together: how many records each row of the table stands for
+    way_back: Callable[[], WayBack] | None = None  # where rows of the table stand for several records
 
     @property
     def released(self) -> Source:
@@ -52,10 +62,14 @@ class Run:
 
     def owner(self, release_sha256: str | None) -> Owner:
         """Return the owner's way back from the release to the input."""
+        rows, reasons = self.release.rows, self.attempt.solution.reasons
+        if self.way_back is not None:
+            back = self.way_back()
+            rows, reasons = back.rows, back.reasons
         return Owner(
-            self.release.rows,
+            rows,
             self.table.records,
-            self.attempt.solution.reasons,
+            reasons,
             self.source.sha256,
             release_sha256,
         )

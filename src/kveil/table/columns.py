@@ -15,6 +15,7 @@ from kveil.files import Source
 from kveil.kernels.threads import threads
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
+from kveil.stopping import check_cancelled
 from kveil.words import count
 
 ROWS_WORTH_A_THREAD = 10_000  # below, starting one takes longer than what it does
@@ -44,6 +45,7 @@ def codes_among(texts: pl.Series, known: Sequence[str]) -> Ints:
 
 def code_texts(texts: pl.Series) -> Coded:
     """Return texts as codes in the order of the distinct ones; -1 is null."""
+    check_cancelled()
     distinct: list[str] = texts.unique().drop_nulls().sort().to_list()
     return Coded(distinct, codes_among(texts, distinct))
 
@@ -59,6 +61,7 @@ def code_columns(source: Source, policy: Policy, names: Sequence[str], times: Lo
     except DataError as error:
         raise DataError(f"{source.name}: {error}") from None
     for name, column in zip(names, _categories(texts), strict=True):
+        check_cancelled()
         coded = replace(_code(column, set(policy.data.missing)), times=times)
         if STAR in coded.texts:
             raise stars_in(source.name, name, coded.count({STAR}))

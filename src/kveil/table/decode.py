@@ -144,10 +144,13 @@ def _order(source: Source, columns: _ReleaseColumns, policy: Policy, kept: Longs
         # Never the policy's seed: whoever reads the policy could undo the shuffle.
         return np.random.default_rng(secrets.randbits(128)).permutation(len(kept))
     if released and len(codes) == len(released) and 2 * len(codes[released[0]]) < len(kept):
-        # Nothing else is released, so it is enough to sort the classes, and the records by their class.
+        # Nothing else is released, so it is enough to sort the classes, and the records by what their class shows.
         ranked = sorted_rows([codes[name] for name in released])
+        differs = np.zeros(len(ranked), dtype=bool)
+        for name in released:
+            differs[1:] |= np.diff(codes[name][ranked]) != 0
         rank = np.empty(len(ranked), dtype=np.int32)
-        rank[ranked] = np.arange(len(ranked), dtype=np.int32)
+        rank[ranked] = np.cumsum(differs, dtype=np.int32)
         return sorted_rows([rank[here]])
     keys: list[Ints] = []
     for name in released:

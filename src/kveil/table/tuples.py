@@ -64,12 +64,23 @@ def chosen_rows(table: Table, rows: Ints, times: Longs | None) -> Table:
     )
 
 
+def some_rows(table: Table, rows: Ints) -> Table:
+    """Return some rows of a table as they are, with all that tells them apart."""
+    times = None if table.times is None else table.times[rows]
+    return replace(chosen_rows(table, rows, times), ties=tuple(texts.gather(rows) for texts in table.ties))
+
+
 def _values_of(sensitive: Sensitive, rows: Ints) -> Sensitive:
     """Return the pairs of a row and a value for some rows, numbered anew."""
+    row, at = pairs_of_rows(sensitive, rows)
+    return replace(sensitive, row=row, code=sensitive.code[at])
+
+
+def pairs_of_rows(sensitive: Sensitive, rows: Ints) -> tuple[Ints, Longs]:
+    """Return the place of some rows that each of their pairs of a row and a value belongs to, and the pair's own."""
     order = np.argsort(sensitive.row, kind="stable")
     ends = np.cumsum(np.bincount(sensitive.row, minlength=int(rows.max(initial=-1)) + 1))
     number = np.diff(ends, prepend=0)[rows]
     row = np.repeat(np.arange(len(rows), dtype=np.int32), number)
     within = np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
-    at = order[np.repeat(ends[rows] - number, number) + within]
-    return replace(sensitive, row=row, code=sensitive.code[at])
+    return row, order[np.repeat(ends[rows] - number, number) + within]

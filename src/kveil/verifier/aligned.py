@@ -17,7 +17,7 @@ from kveil.arrays import Bools, Longs
 from kveil.files import Source
 from kveil.policy.attributes import STAR, Intervals
 from kveil.policy.model import Policy
-from kveil.verifier.rows import ITEM, ROW, Rows, is_text, released_texts
+from kveil.verifier.rows import ITEM, ROW, TIMES, Rows, is_text, released_texts
 from kveil.verifier.stars import Stars
 
 WAS, SHOWN, STARRED, CELLS = "was", "shown", "star", "len"
@@ -173,17 +173,22 @@ class Aligned:
         frame = pl.LazyFrame({WAS: was}).select(pl.col(WAS).gather(pl.Series(self.records)))
         if self.row_of is not None:
             shown, star = shown.gather(self.row_of), star.gather(self.row_of)
-        frame = frame.with_columns(shown.alias(SHOWN))
+        frame = frame.with_columns(shown.alias(SHOWN), *self._times())
+        number = pl.len() if self.rows.times is None else pl.col(TIMES).sum().cast(pl.UInt64)
         if was.dtype != shown.dtype:  # categories of their own: compared by what they mean, once pairs are counted
-            frame = frame.with_columns(star.alias(STARRED)).group_by(WAS, SHOWN, STARRED).len()
+            frame = frame.with_columns(star.alias(STARRED)).group_by(WAS, SHOWN, STARRED).agg(number.alias(CELLS))
             frame = frame.with_columns(pl.col(WAS, SHOWN).cast(pl.String))
             return frame.filter(asked.cells() | pl.col(STARRED)).select(*PAIRS)
         cells = asked.cells()
         if star.any():
             frame = frame.with_columns(star.alias(STARRED)).filter(cells | pl.col(STARRED))
-            return frame.group_by(WAS, SHOWN, STARRED).len()
-        frame = frame.filter(cells).group_by(WAS, SHOWN).len()
+            return frame.group_by(WAS, SHOWN, STARRED).agg(number.alias(CELLS))
+        frame = frame.filter(cells).group_by(WAS, SHOWN).agg(number.alias(CELLS))
         return frame.select(WAS, SHOWN, pl.lit(False).alias(STARRED), CELLS)
+
+    def _times(self) -> list[pl.Series]:
+        """Return how many records each pair of a released and an original row stands for, where that is not one."""
+        return [] if self.rows.times is None else [pl.Series(TIMES, self.rows.times)]
 
     def starred_with(self, name: str, star: pl.Series, values: Iterable[str]) -> Bools:
         value = self.before.texts[name].gather(self.places)
@@ -191,13 +196,14 @@ class Aligned:
 
     def people_with(self, policy: Policy, name: str, values: set[str]) -> pl.DataFrame:
         if name in self.before.items:
-            pairs = self.before.items[name].select(pl.col(ITEM).alias(VALUE))
-            return pairs.filter(pl.col(VALUE).is_in(values)).group_by(VALUE).len(PEOPLE)
+            chosen = self.before.items[name].filter(pl.col(ITEM).is_in(values))
+            people = self.before.tally(chosen, [ITEM], PEOPLE, chosen[ROW].to_numpy())
+            return people.rename({ITEM: VALUE})
         texts = self.record_texts(policy, name).to_frame(VALUE)
+        chosen = texts.with_columns(pl.Series(ROW, self.before.row_of)).filter(pl.col(VALUE).is_in(values))
         if self.before.persons:  # somebody has every value that one of the records has
-            texts = texts.with_columns(pl.Series(ROW, self.before.row_of))
-        chosen = texts.filter(pl.col(VALUE).is_in(values))
-        return (chosen.unique() if self.before.persons else chosen).group_by(VALUE).len(PEOPLE)
+            chosen = chosen.unique()
+        return self.before.tally(chosen, [VALUE], PEOPLE, chosen[ROW].to_numpy())
 
     def different(self, policy: Policy, name: str) -> list[str]:
         texts = self.before.items[name][ITEM] if name in self.before.items else self.record_texts(policy, name)
@@ -221,7 +227,7 @@ class Aligned:
     def kept(self, policy: Policy, name: str) -> KeptCells:
         was = self.original.column(name).gather(self.before.source[self.places])
         shown = self.release.column(name).gather(self.rows.source)
-        return KeptCells(was, shown, np.arange(self.rows.height), None)
+        return KeptCells(was, shown, np.arange(self.rows.height), self.rows.times)
 
 
 def _record_alignment(before: Rows, places: Longs) -> tuple[Longs, Longs | None]:

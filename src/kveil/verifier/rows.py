@@ -13,6 +13,7 @@ from kveil.errors import DataError
 from kveil.files import Source, item_texts
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
+from kveil.stopping import check_cancelled
 from kveil.words import count, listing
 
 ROW = "\0row"
@@ -60,6 +61,7 @@ class Rows:
 
         The frame has one line per row, or lines of the ``rows`` that are given by position.
         """
+        check_cancelled()
         if self.times is None:
             return frame.group_by(by).len(name)
         times = pl.Series(TIMES, self.times if rows is None else self.times[rows])

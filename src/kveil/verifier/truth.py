@@ -15,6 +15,7 @@ from kveil.policy.hierarchy import WaysUp, marked_nodes
 from kveil.policy.lines import Line
 from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number, parse_span
+from kveil.stopping import check_cancelled
 from kveil.verifier.aligned import SHOWN, WAS, BesideOriginal
 from kveil.verifier.rows import ITEM, ROW, SIZE, Rows, is_text
 from kveil.verifier.stars import Stars
@@ -139,6 +140,7 @@ def compare_generalized(aligned: BesideOriginal, policy: Policy, stars: Stars) -
     impossible = {part: np.zeros(rows.height, dtype=bool) for part in stars.parts}
     part_of = {name: part for part in stars.parts for name in part.attributes}
     for column in aligned.generalized(policy, stars):
+        check_cancelled()
         name, pairs = column.name, column.pairs
         if not pairs.height:
             continue

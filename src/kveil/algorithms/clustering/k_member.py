@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from kveil.algorithms.algorithm import DivideOptions
 from kveil.algorithms.clustering.space import RowClusters, Space, clusters_of
 from kveil.algorithms.component import components_of
 from kveil.algorithms.stars import NOTHING_LEFT, count_as_suppressed, give_away
@@ -19,13 +20,13 @@ from kveil.algorithms.suppression import WAYS_OUT
 from kveil.arrays import Bools
 from kveil.errors import Unmeetable
 from kveil.policy.components import most_suppressed
-from kveil.policy.fields import Count, PolicyPart
+from kveil.policy.fields import Count
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.words import count
 
 
-class KMemberOptions(PolicyPart):
+class KMemberOptions(DivideOptions):
     """Options of k-member and greedy-cka.
 
     blocks: split every group into blocks of at most so many distinct tuples first, and cluster inside the blocks: two

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from kveil.algorithms.algorithm import DivideOptions
 from kveil.algorithms.clustering.place import Placement
 from kveil.algorithms.clustering.space import RowClusters, Space, clusters_of
 from kveil.algorithms.splitting.mondrian import solve_by_parts
@@ -24,14 +25,13 @@ from kveil.kernels.models.layout import SensitiveCodes
 from kveil.models.distributions import AlphaShare
 from kveil.models.groups import AtLeastK
 from kveil.models.packed import needs_of, values_of
-from kveil.policy.fields import PolicyPart
 from kveil.table.order import sorted_rows
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 
 
-class PkClusteringOptions(PolicyPart):
-    """pk-clustering has no options."""
+class PkClusteringOptions(DivideOptions):
+    """pk-clustering has no options of its own."""
 
 
 def pk_clustering(table: Table, options: PkClusteringOptions, rng: np.random.Generator) -> Solution:

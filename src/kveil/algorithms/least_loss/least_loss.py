@@ -7,11 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from kveil.algorithms.algorithm import Algorithm
+from kveil.algorithms.algorithm import Algorithm, DivideOptions
 from kveil.errors import Unmeetable
 from kveil.measures import measure
 from kveil.policy.components import implied
-from kveil.policy.fields import PolicyPart
 from kveil.stopping import OutOfTime
 from kveil.table.solution import Solution
 from kveil.table.table import Table
@@ -20,8 +19,8 @@ from kveil.table.tree import Tree
 SPLITTING = {"mondrian", "1m-generalization"}  # choose what to split by width, or by how much the loss falls
 
 
-class LeastLossOptions(PolicyPart):
-    """Least loss has the options of refine alone."""
+class LeastLossOptions(DivideOptions):
+    """Least loss has the options of refine, and none of its own."""
 
 
 def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorithm]) -> Solution:

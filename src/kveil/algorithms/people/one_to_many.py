@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from kveil.algorithms.algorithm import DivideOptions
 from kveil.algorithms.classfly.classfly import ClassflyOptions, classfly_complete
 from kveil.algorithms.limits import limit_groups
 from kveil.algorithms.neighbourhoods import counted_rows, hidden_with_neighbours, runs_to_leave_out
@@ -31,14 +32,13 @@ from kveil.models.groups import AtLeastK, Pairs
 from kveil.models.of_policy import counted_names, group_model
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.components import implied, largest_k, most_suppressed
-from kveil.policy.fields import PolicyPart
 from kveil.policy.privacy import KAnonymity, KKmAnonymity, KLDiversity, sensitive_of
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 
-class PeopleOptions(PolicyPart):
+class PeopleOptions(DivideOptions):
     """Options of 1:M-generalization and Partition.
 
     choose: how Mondrian chooses the attribute to split, see there. take_out: when Partition takes a single child out of

@@ -136,7 +136,11 @@ class Splitter:
         return ComponentParts(part, self.mam.low.copy(), self.mam.high.copy(), split=False)
 
     def partition(self, alive: Bools, *, by_gain: bool) -> ComponentParts:
-        """Split the tuples that are in, MAM group by MAM group."""
+        """Divide the tuples that are in, MAM group by MAM group."""
+        return self.split_down(alive, by_gain=by_gain)
+
+    def split_down(self, alive: Bools, *, by_gain: bool, few: int = 0) -> ComponentParts:
+        """Split the tuples that are in top-down; parts of at most ``few`` rows are not split further."""
         group, groups = self.mam.group, self.mam.number
         chosen = np.flatnonzero(alive)
         part = np.full(len(alive), -1, dtype=np.int32)
@@ -156,6 +160,7 @@ class Splitter:
             order,
             starts,
             by_gain,
+            few,
         )
         parts = len(made.ends) - 1
         part[made.order] = np.repeat(np.arange(parts, dtype=np.int32), np.diff(made.ends))

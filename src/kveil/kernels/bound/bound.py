@@ -11,6 +11,7 @@ import numpy as np
 from kveil.arrays import Longs
 from kveil.kernels.bound.layout import CoverLattice, KeptNodes, NodeWalk, new_walk
 from kveil.kernels.threads import threads
+from kveil.stopping import current
 
 T = TypeVar("T")
 MANY = 10_000  # tuples from which on several walks share the nodes
@@ -61,10 +62,14 @@ def collect(lattice: CoverLattice, price: Longs, more: int, k: int, used: Longs,
 def _shared(lattice: CoverLattice, walk_over: Callable[[NodeWalk], T]) -> list[T]:
     """Return what walks that share the nodes come to, one per core; small lattices are walked over by one alone."""
     walks = threads() if lattice.above.shape[1] >= MANY else 1
+    stop = current()
     if walks == 1:
-        return [walk_over(new_walk(lattice))]
-    with ThreadPoolExecutor(walks) as pool:
-        return list(pool.map(walk_over, [new_walk(lattice, number, walks) for number in range(walks)]))
+        found = [walk_over(new_walk(lattice, stop.flag))]
+    else:
+        with ThreadPoolExecutor(walks) as pool:
+            found = list(pool.map(walk_over, [new_walk(lattice, stop.flag, n, walks) for n in range(walks)]))
+    stop.check_cancelled()
+    return found
 
 
 def _together(kept: list[KeptNodes], room: int) -> KeptNodes:

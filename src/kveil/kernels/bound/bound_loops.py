@@ -208,7 +208,7 @@ def sum_all(
     kept, fits = 0, len(kept_cost) > 0
     go_under(lattice, walk, 0)
     a = next_node(lattice, walk, want, want, k, 0)
-    while a >= 0:
+    while a >= 0 and not walk.halt[0]:
         begin, end, cost = walk.start[a, walk.at[a]], walk.start[a, walk.at[a] + 1], walk.cost[a + 1]
         members = walk.members[a + 1]
         if (
@@ -252,7 +252,7 @@ def cheapest_nodes(lattice: CoverLattice, walk: NodeWalk, k: int, whole: Longs, 
     last = len(walk.level) - 1
     go_under(lattice, walk, 0)
     a = next_node(lattice, walk, whole, least, k, 0)
-    while a >= 0:
+    while a >= 0 and not walk.halt[0]:
         if not is_mine(walk, a):
             pass
         elif a < last:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kveil.arrays import Ints, Longs
+from kveil.arrays import Bools, Ints, Longs
 
 BEST = 16  # tuples of a node that are looked at one by one to see whether it can pay
 SHARED = 2  # the attribute whose nodes several walks share
@@ -38,7 +38,7 @@ class NodeWalk(NamedTuple):
     for each of them which it is, how many tuples and rows it has, and the most that one of them would pay above it.
     ``best`` and ``best_rows`` have room for the tuples of a node that pay most, and their rows. Of several walks that
     share the nodes of attribute SHARED, this one goes under every ``turn[1]``-th, beginning with number ``turn[0]``;
-    ``turn[2]`` counts them.
+    ``turn[2]`` counts them. It ends where the flag ``halt`` is raised.
     """
 
     level: Longs
@@ -55,9 +55,10 @@ class NodeWalk(NamedTuple):
     best: Longs
     best_rows: Longs
     turn: Longs
+    halt: Bools
 
 
-def new_walk(lattice: CoverLattice, number_of_walk: int = 0, walks: int = 1) -> NodeWalk:
+def new_walk(lattice: CoverLattice, halt: Bools, number_of_walk: int = 0, walks: int = 1) -> NodeWalk:
     """Return a walk that has not begun: all tuples, at no cost; one of several that share the nodes."""
     attributes, number = len(lattice.at) - 1, lattice.above.shape[1]
     nodes = int(lattice.above.max(initial=0)) + 1
@@ -79,6 +80,7 @@ def new_walk(lattice: CoverLattice, number_of_walk: int = 0, walks: int = 1) -> 
         np.zeros(BEST, dtype=np.int64),
         np.zeros(BEST, dtype=np.int64),
         np.array([number_of_walk, walks, -1], dtype=np.int64),
+        halt,
     )
 
 

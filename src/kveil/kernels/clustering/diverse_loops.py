@@ -212,15 +212,17 @@ def cluster_all(
         for t in range(begin, end):
             for _ in range(left[t]):
                 count_in(outside, t, 1)
-        plant(costs, distinct, forest, left, begin, end, field.BUCKET)
+        plant(costs, distinct, room, begin, end, field.BUCKET)
         cover(costs, origin, distinct, begin, True)
-        while waiting >= k:
+        while waiting >= k and not room.halt[0]:
             plan(outside, waiting, k, plans)
             clear(models)
             total, version, parked, failing, whole = 0, -1, 0, 0, False
             size = push(heap, 0, 0, 0, -1, version)
             while True:
                 size = next_tuple(costs, distinct, forest, heap, left, origin if version < 0 else box, size, version)
+                if room.halt[0]:
+                    break
                 if size == 0:
                     planned = False
                     for m in range(len(later)):
@@ -267,5 +269,5 @@ def cluster_all(
             made += 1
             waiting -= total
         if more_is_safe and made > first:
-            place_rest(costs, distinct, left, begin, end, clusters, first, made)
+            place_rest(costs, distinct, room, begin, end, clusters, first, made)
     return made

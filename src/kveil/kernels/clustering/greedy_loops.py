@@ -30,14 +30,15 @@ def enter_cluster(clusters: ClusterArrays, number: int, box: Ints, size: int, gr
 
 @inner
 def place_rest(
-    costs: Costs, distinct: DistinctTuples, left: Longs, begin: int, end: int, clusters: ClusterArrays, first: int,
-    last: int,
+    costs: Costs, distinct: DistinctTuples, room: ClusterRoom, begin: int, end: int, clusters: ClusterArrays,
+    first: int, last: int,
 ) -> None:  # fmt: skip
     """Let every row that is left over join the cluster whose total loss grows least; of equals the first."""
     label, low, high, sizes = clusters.label, clusters.low, clusters.high, clusters.size
+    left, halt = room.left, room.halt
     width = distinct.low.shape[1]
     for t in range(begin, end):
-        while left[t] > 0:
+        while left[t] > 0 and not halt[0]:
             best, chosen = np.int64(0), -1
             for c in range(first, last):
                 growth = np.int64(0)
@@ -65,10 +66,10 @@ def cluster_groups(
     for g in range(len(groups) - 1):
         begin, end = groups[g], groups[g + 1]
         waiting = distinct.start[end] - distinct.start[begin]
-        plant(costs, distinct, forest, left, begin, end, field.BUCKET)
+        plant(costs, distinct, room, begin, end, field.BUCKET)
         cover(costs, origin, distinct, begin, True)  # the first canonical record
         first = made
-        while waiting >= k:
+        while waiting >= k and not room.halt[0]:
             need, version = k, -1  # first the farthest from the last seed, then those that add least loss
             size = push(heap, 0, 0, 0, -1, version)
             while need > 0:
@@ -88,7 +89,7 @@ def cluster_groups(
             enter_cluster(clusters, made, box, k, g)
             made += 1
             waiting -= k
-        place_rest(costs, distinct, left, begin, end, clusters, first, made)
+        place_rest(costs, distinct, room, begin, end, clusters, first, made)
 
 
 @door
@@ -99,7 +100,7 @@ def split_blocks(
     forest = room.forest
     for g in range(len(groups) - 1):
         begin, end = groups[g], groups[g + 1]
-        nodes = plant(costs, distinct, forest, room.left, begin, end, largest)
+        nodes = plant(costs, distinct, room, begin, end, largest)
         for at in range(begin, end):
             order[at] = forest.order[at - begin]
         for node in range(nodes):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kveil.arrays import Ints, Longs
+from kveil.arrays import Bools, Ints, Longs
 
 BUCKET = 8  # tuples a node of the search tree holds before it is split
 DEAD = 2**31 - 1  # in the place of a tuple's number: none is left
@@ -77,12 +77,14 @@ class ClusterRoom(NamedTuple):
     """Room to cluster in: how many rows of each tuple are left, the tree and the heap of its search, two boxes.
 
     A box is what a cluster covers, the first one that of the seed: per attribute a node, the first and the last leaf.
+    Work ends where the flag ``halt`` is raised.
     """
 
     left: Longs
     forest: SearchTree
     heap: Heap
     boxes: Ints
+    halt: Bools
 
 
 def new_heap(entries: int) -> Heap:
@@ -102,7 +104,7 @@ def new_clusters(distinct: DistinctTuples, number: int) -> ClusterArrays:
     )
 
 
-def new_cluster_room(distinct: DistinctTuples, groups: Longs, entries: int) -> ClusterRoom:
+def new_cluster_room(distinct: DistinctTuples, groups: Longs, entries: int, halt: Bools) -> ClusterRoom:
     """Return room for the largest group, with a heap of so many entries for each of its tuples; all rows are left."""
     largest, width = int(np.diff(groups).max(initial=1)), distinct.low.shape[1]
     forest = SearchTree(  # cuts need not be even: a bucket may hold one tuple
@@ -113,7 +115,7 @@ def new_cluster_room(distinct: DistinctTuples, groups: Longs, entries: int) -> C
         np.empty(len(distinct.low), dtype=np.int32),
     )
     heap = new_heap(entries * largest + 4)
-    return ClusterRoom(np.diff(distinct.start), forest, heap, np.zeros((2, 3, width), dtype=np.int32))
+    return ClusterRoom(np.diff(distinct.start), forest, heap, np.zeros((2, 3, width), dtype=np.int32), halt)
 
 
 class DiverseRoom(NamedTuple):

@@ -15,7 +15,7 @@ import numpy as np
 from kveil.arrays import Ints, Longs
 from kveil.kernels.clustering import layout as field
 from kveil.kernels.clustering.boxes_loops import joined_cost, least_cost, span_cost
-from kveil.kernels.clustering.layout import Costs, DistinctTuples, Heap, SearchTree
+from kveil.kernels.clustering.layout import ClusterRoom, Costs, DistinctTuples, Heap, SearchTree
 from kveil.kernels.jit import inner
 
 
@@ -152,16 +152,15 @@ def cut_of(costs: Costs, distinct: DistinctTuples, forest: SearchTree, node: int
 
 
 @inner
-def plant(
-    costs: Costs, distinct: DistinctTuples, forest: SearchTree, left: Longs, begin: int, end: int, bucket: int
-) -> int:
+def plant(costs: Costs, distinct: DistinctTuples, room: ClusterRoom, begin: int, end: int, bucket: int) -> int:
     """Build the tree over tuples begin..end, parents before children; return the number of its nodes."""
+    forest, left = room.forest, room.left
     link, order = forest.link, forest.order
     for t in range(begin, end):
         order[t - begin] = t
     link[0, field.BEGIN], link[0, field.END], link[0, field.UP] = 0, end - begin, -1
     nodes, node = 1, 0
-    while node < nodes:
+    while node < nodes and not room.halt[0]:
         fit(distinct, forest, left, node)
         first, last = link[node, field.BEGIN], link[node, field.END]
         link[node, field.LEFT] = -1

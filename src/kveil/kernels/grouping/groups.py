@@ -8,6 +8,7 @@ import numpy as np
 
 from kveil.arrays import Ints, Longs
 from kveil.kernels.grouping.layout import new_grouping_room
+from kveil.stopping import check_cancelled
 
 
 def group_rows(columns: Ints) -> tuple[Ints, Ints]:
@@ -18,6 +19,7 @@ def group_rows(columns: Ints) -> tuple[Ints, Ints]:
     """
     from kveil.kernels.grouping.groups_loops import group_hashed, hash_rows, pack_rows
 
+    check_cancelled()
     columns = np.ascontiguousarray(_varying(columns), dtype=np.int32)
     rows = columns.shape[1]
     lowest = columns.min(axis=1, initial=0)

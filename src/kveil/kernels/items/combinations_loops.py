@@ -87,11 +87,11 @@ def row_cost(
 @door
 def merge_clusters(
     nodes: Longs, leaves: Longs, attributes: Longs, low: Ints, high: Ints, size: Longs, group: Ints, most: int,
-    into: Ints, cost: Longs, alone: Bools,
+    into: Ints, cost: Longs, alone: Bools, halt: Bools,
 ) -> None:  # fmt: skip
     """Merge nearest clusters while the total cost allows it; see `combinations.merge_nearest`.
 
-    ``alone`` are those that have nothing left in their group to merge with.
+    ``alone`` are those that have nothing left in their group to merge with. It ends where the flag ``halt`` is raised.
     """
     clusters = len(size)
     far = np.int64(1) << 62
@@ -102,7 +102,7 @@ def merge_clusters(
     for c in range(clusters):
         cost[c] = row_cost(nodes, leaves, attributes, low, high, c, c, far)
         total += cost[c] * size[c]
-    while True:
+    while not halt[0]:
         seed = -1
         for c in range(clusters):
             if into[c] == c and not alone[c] and (seed < 0 or cost[c] < cost[seed]):

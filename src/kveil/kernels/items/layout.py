@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kveil.arrays import Ints, Longs, Words
+from kveil.arrays import Bools, Ints, Longs, Words
 
 
 class Forest(NamedTuple):
@@ -95,6 +95,7 @@ class DividingRoom(NamedTuple):
     into: Ints
     stack: Longs
     later: Longs
+    halt: Bools
 
 
 def make_room(records: int, longest: int, nodes: int) -> Room:
@@ -130,7 +131,7 @@ def new_board(nodes: int) -> Board:
     )
 
 
-def new_dividing_room(records: int, parts: int) -> DividingRoom:
+def new_dividing_room(records: int, parts: int, halt: Bools) -> DividingRoom:
     """Return room for parts of so many records, and so many parts at a time."""
     return DividingRoom(
         np.empty(records + 2, dtype=np.int32),
@@ -138,4 +139,5 @@ def new_dividing_room(records: int, parts: int) -> DividingRoom:
         np.empty(records, dtype=np.int32),
         np.empty((parts, 2), dtype=np.int64),
         np.empty((parts, 2), dtype=np.int64),
+        halt,
     )

@@ -9,6 +9,7 @@ import numpy as np
 from kveil.arrays import Ints, Longs
 from kveil.kernels.items.layout import Forest, LaidSets, make_room, new_board, new_dividing_room
 from kveil.kernels.threads import threads
+from kveil.stopping import current
 
 MANY = 16_384  # records that are worth a second thread
 SHARES = 16  # into which they are then dealt out, at least
@@ -30,14 +31,17 @@ def refine(forest: Forest, sets: LaidSets, order: Ints, k: int, patient: bool = 
     longest = int(np.diff(laid.start).max(initial=1))
     place, records = forest.way_start[laid.leaf], np.arange(len(order), dtype=np.int32)
 
+    stop = current()
+
     def work(parts: Longs, small: int = 0) -> Longs:
         sizes = parts[:, 1] - parts[:, 0]
         most, everyone = int(sizes.max(initial=0)), int(sizes.sum())
-        dividing = new_dividing_room(most, everyone // max(k, 1) + len(parts) + 1)
+        dividing = new_dividing_room(most, everyone // max(k, 1) + len(parts) + 1, stop.flag)
         dividing.stack[: len(parts)] = parts
         room, board = make_room(most, longest, len(forest.cost)), new_board(2 * longest + 2)
         asked = (len(parts), k, patient, small)
         left = refine_parts(forest, laid, records, place, *asked, room, board, dividing)
+        stop.check_cancelled()
         return dividing.later[:left].copy()
 
     whole = np.array([[0, len(order)]], dtype=np.int64)

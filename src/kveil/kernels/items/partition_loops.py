@@ -254,12 +254,12 @@ def refine_parts(
     """Open nodes part by part until none can be; return how many parts of at most ``small`` records are left as is.
 
     ``dividing.stack`` has the parts to begin with: the first record of each and the one behind its last; those that are
-    left stand in ``dividing.later``. See `partition.refine`.
+    left stand in ``dividing.later``. It ends where the flag ``dividing.halt`` is raised. See `partition.refine`.
     """
     stack, later = dividing.stack, dividing.later
     height = parts
     waiting = 0
-    while height > 0:
+    while height > 0 and not dividing.halt[0]:
         height -= 1
         part = RecordRun(order, stack[height, 0], stack[height, 1], place)
         if part.end - part.begin <= small:
@@ -269,7 +269,7 @@ def refine_parts(
         known = 0
         saved = np.int64(-1)
         shown = list_nodes(forest, sets, place, order[part.begin], board.nodes, np.int64(0), np.int64(-1))
-        while True:
+        while not dividing.halt[0]:
             saved = weigh_nodes(forest, sets, part, k, board, known, shown, saved, room)
             known = shown
             best, whole = choose(board, shown, patient)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kveil.arrays import Floats, Ints, Longs, Words
+from kveil.arrays import Bools, Floats, Ints, Longs, Words
 
 # How an attribute's codes are joined: by a table of pairs, by climbing a tree, as spans of numbers.
 SMALL, LARGE, SPAN = range(3)
@@ -116,9 +116,13 @@ class ChildTable(NamedTuple):
 
 
 class TopDownRoom(NamedTuple):
-    """Room to split parts in: rows in the order of parts, three columns per row, four per child, the parts to do."""
+    """Room to split parts in: rows in the order of parts, three columns per row, four per child, the parts to do.
+
+    Work ends where the flag ``halt`` is raised.
+    """
 
     order: Ints
     rows: Ints
     children: Longs
     stack: Longs
+    halt: Bools

@@ -10,6 +10,7 @@ from kveil.arrays import Ints, Longs
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.groups_layout import ChildTable, Codes, GroupedRows, PoolRoom, TopDownRoom
 from kveil.kernels.models.layout import Models, no_models
+from kveil.stopping import current
 
 
 @cache
@@ -75,14 +76,17 @@ def top_down(base: Ints, starts: Longs, codes: Codes, children: ChildTable, k: i
     from kveil.kernels.least_loss.start_loops import split_down
 
     rows, most = len(base), int(np.diff(children.start).max(initial=1))
+    stop = current()
     room = TopDownRoom(
         np.arange(rows, dtype=np.int32),
         np.empty((3, rows), dtype=np.int32),
         np.empty((4, most + 1), dtype=np.int64),
         np.empty((rows + len(starts) + 1, 2), dtype=np.int64),
+        stop.flag,
     )
     part = np.empty(rows, dtype=np.int32)
     split_down(base, starts, codes, children, k, room, part)
+    stop.check_cancelled()
     return part
 
 

@@ -99,7 +99,7 @@ def split_down(
     for z in range(len(starts) - 2, -1, -1):
         stack[height, 0], stack[height, 1] = starts[z], starts[z + 1]
         height += 1
-    while height > 0:
+    while height > 0 and not room.halt[0]:
         height -= 1
         begin, end = stack[height, 0], stack[height, 1]
         best, best_gain, best_bins = -1, np.int64(0), 0

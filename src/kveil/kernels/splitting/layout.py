@@ -59,7 +59,7 @@ class SplitRoom(NamedTuple):
     Per attribute: the part's first, last and last known leaf, and its width. Per bin: where it starts, where the next
     tuple of it goes, its weight, whether it stands alone, and the ends of parts, now and at best. Per tuple: its bin,
     the tuples sorted by bin, the best such order, and room to rearrange them. Per leaf: counts, or pairs to sort. Then
-    the parts that wait and where the final ones begin.
+    the parts that wait and where the final ones begin, and the flag that ends the work.
     """
 
     low: Ints
@@ -80,6 +80,7 @@ class SplitRoom(NamedTuple):
     leaves: Longs
     stack: Longs
     final: Longs
+    halt: Bools
 
 
 class OrderRoom(NamedTuple):
@@ -95,7 +96,7 @@ def new_order_room(tuples: int) -> OrderRoom:
     return OrderRoom(*np.empty((3, tuples), dtype=np.int32))
 
 
-def new_split_room(attributes: int, starts: Longs, trees: Trees, shared: OrderRoom) -> SplitRoom:
+def new_split_room(attributes: int, starts: Longs, trees: Trees, shared: OrderRoom, halt: Bools) -> SplitRoom:
     """Return room to split the parts that start there, the end of the last one being the last entry."""
     bins = max(int(np.diff(trees.child_start).max(initial=0)) + 1, 4) + 2
     span = int(np.diff(trees.leaf_offset).max(initial=1))
@@ -122,4 +123,5 @@ def new_split_room(attributes: int, starts: Longs, trees: Trees, shared: OrderRo
         np.empty((2, min(largest, span // 4 + 1)), dtype=np.int64),
         np.empty((tuples + len(starts), 2), dtype=np.int64),
         np.empty(tuples + 1, dtype=np.int64),
+        halt,
     )

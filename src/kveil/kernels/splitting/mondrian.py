@@ -10,6 +10,7 @@ from kveil.arrays import Ints, Longs
 from kveil.kernels.models.layout import Needs, SensitiveCodes, new_models
 from kveil.kernels.splitting.layout import SplitParts, SplitTuples, Trees, new_order_room, new_split_room
 from kveil.kernels.threads import threads
+from kveil.stopping import current
 
 MANY = 1 << 16  # tuples from which on several threads split them
 
@@ -24,12 +25,13 @@ def split(
     order: Ints,
     starts: Longs,
     by_gain: bool,
+    few: int = 0,
 ) -> SplitParts:
     """Return the parts of tuples, given by attribute × tuple spans of leaves and how many rows have each.
 
-    ``order`` and ``starts`` give the parts to begin with, each of which satisfies all needs. O(tuples ·
-    attributes) per level of the recursion. Parts do not know of each other: once there are enough of them, several
-    threads split them, and come to what one comes to.
+    ``order`` and ``starts`` give the parts to begin with, each of which satisfies all needs. Parts of at most ``few``
+    rows are not split further. O(tuples · attributes) per level of the recursion. Parts do not know of each other: once
+    there are enough of them, several threads split them, and come to what one comes to.
     """
     from kveil.kernels.splitting.mondrian_loops import spans_of, split_parts
 
@@ -37,12 +39,14 @@ def split(
     near = SplitTuples(np.empty_like(far.low), far.high, np.empty_like(weight), np.empty_like(far.tuple))
     near = near._replace(high=near.low if low is high else np.empty_like(far.high))
     order, shared = order.copy(), new_order_room(len(order))
+    stop = current()
 
     def split_run(run: Longs, small: int) -> Longs:
         """Split parts that lie side by side, down to small ones; return where their parts start, and the end."""
-        room = new_split_room(len(low), run, trees, shared)
+        room = new_split_room(len(low), run, trees, shared, stop.flag)
         models = new_models(needs, values)
-        number = split_parts(far, near, low is not high, trees, models, order, run, by_gain, small, room)
+        number = split_parts(far, near, low is not high, trees, models, order, run, by_gain, small, few, room)
+        stop.check_cancelled()
         return room.final[: number + 1].copy()
 
     several = threads() if len(order) >= MANY else 1

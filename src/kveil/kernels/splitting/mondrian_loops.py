@@ -69,11 +69,12 @@ def split_parts(
     starts: Longs,
     by_gain: bool,
     small: int,
+    few: int,
     room: SplitRoom,
 ) -> int:
     """Split parts top-down until no split is allowed; return how many there are then. See `mondrian.split`.
 
-    Parts of at most ``small`` tuples are left as they are.
+    Parts of at most ``small`` tuples, or of at most ``few`` rows, are left as they are. -1 where the flag was raised.
     """
     attributes = far.low.shape[1]
     near_begin = near_end = np.int64(0)
@@ -89,6 +90,8 @@ def split_parts(
         height += 1
     finals = 0
     while height > 0:
+        if room.halt[0]:
+            return -1
         height -= 1
         begin, end = stack[height, 0], stack[height, 1]
         inside = near_begin <= begin and end <= near_end
@@ -108,7 +111,7 @@ def split_parts(
         for at in range(begin, end):
             total += rows.weight[order[at]]
         chosen = False
-        if total >= 2 * least and end - begin > 1:
+        if total > few and total >= 2 * least and end - begin > 1:
             measure_part(rows, trees, order, begin, end, room)
             for a in range(attributes):
                 width[a] = width_of(trees, a, low[a], high[a], room.top[a]) * trees.importance[a]

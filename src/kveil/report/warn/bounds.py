@@ -56,7 +56,9 @@ def exact_bounds(evidence: Evidence) -> list[str]:
         if not wide.any():
             continue
         was = evidence.original.texts(name).gather(evidence.records).fill_null("")
-        pairs = pl.DataFrame({"code": shown.codes, "was": was}).filter(pl.Series(wide)).group_by("code", "was").len()
+        times = np.ones(len(shown.codes), dtype=np.int64) if evidence.times is None else evidence.times
+        cells_of = pl.DataFrame({"code": shown.codes, "was": was, "times": times}).filter(pl.Series(wide))
+        pairs = cells_of.group_by("code", "was").agg(pl.col("times").sum())
         exact = sum(cells for code, text, cells in pairs.iter_rows() if parse_number(text) in (spans[code] or ()))
-        warnings.append(told(name, exact / int(wide.sum()), "in this release"))
+        warnings.append(told(name, exact / evidence.count(wide), "in this release"))
     return warnings

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
+from kveil.arrays import Longs
 from kveil.files import TEXT_TYPES, Source
 from kveil.files.texts import item_texts
 from kveil.policy.model import Policy
@@ -16,15 +17,19 @@ FORMULA = r"^[\t\r\n]*[=+\-@\uff1d\uff0b\uff0d\uff20]"
 NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
 
 
-def release_warnings(release: Source, policy: Policy, labels: Mapping[str, list[str]]) -> list[str]:
+def release_warnings(
+    release: Source, policy: Policy, labels: Mapping[str, list[str]], times: Longs | None = None
+) -> list[str]:
     """Return warnings about a release's own cells: columns that name people, cells a spreadsheet would run.
 
-    ``labels`` are the distinct texts of columns that are known already, and need no look at every cell.
+    ``labels`` are the distinct texts of columns that are known already, and need no look at every cell. ``times`` says
+    how many rows each stands for, where equal ones are taken together.
     """
+    rows = release.rows if times is None else int(times.sum())
     plain = [name for name in release.columns if release.dtype(name) != pl.List]
     return [
-        *unique_columns(policy, plain, release.rows, release.distinct),
-        *formula_cells(_formulas(release, labels)),
+        *unique_columns(policy, plain, rows, release.distinct),
+        *formula_cells(_formulas(release, labels, times)),
     ]
 
 
@@ -61,7 +66,7 @@ def unique_columns(
     return warnings
 
 
-def _formulas(release: Source, labels: Mapping[str, list[str]]) -> int:
+def _formulas(release: Source, labels: Mapping[str, list[str]], times: Longs | None) -> int:
     """Return how many cells, names of columns included, start like a formula, also after tabs and inside sets."""
     cells = formula_names(release.columns)
     for name in release.columns:
@@ -71,7 +76,7 @@ def _formulas(release: Source, labels: Mapping[str, list[str]]) -> int:
         elif isinstance(kind, TEXT_TYPES):
             known = labels.get(name)
             if known is None or _starting(pl.Series(known, dtype=pl.String)):
-                cells += _starting(release.texts(name))
+                cells += _starting(release.texts(name), times)
     return cells
 
 
@@ -89,7 +94,7 @@ def formula_names(columns: Sequence[str]) -> int:
     return _starting(pl.Series(columns, dtype=pl.String))
 
 
-def _starting(texts: pl.Series) -> int:
+def _starting(texts: pl.Series, times: Longs | None = None) -> int:
     """Return how many texts start like a formula and are no numbers."""
     like = texts.str.contains(FORMULA) & ~texts.str.contains(NUMBER)
-    return int(like.sum())
+    return int(like.sum() if times is None else times[like.fill_null(value=False).to_numpy()].sum())

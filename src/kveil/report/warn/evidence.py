@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from kveil.arrays import Ints, Longs
+from kveil.arrays import Bools, Ints, Longs
 from kveil.attacker.match import EqualRows, coded
 from kveil.files import Source
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.groups import add_up, group_rows
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.verifier.aligned import Aligned
@@ -40,6 +40,9 @@ class Evidence:
     rows: Rows
     shown: Longs  # the released rows that show something, by position
     records: Longs
+    times: Longs | None = None  # how many records each row shown stands for, where that is not one
+    original_times: Longs | None = None  # the same of the original's rows
+    of_record: Ints | None = None  # and the row of every record there
     _coded: dict[str, ShownColumn] = field(default_factory=dict)
 
     def column(self, name: str) -> ShownColumn:
@@ -60,8 +63,23 @@ class Evidence:
         first: Ints = np.zeros(min(len(member), 1), dtype=np.int32)
         for name in names:  # one after another, so that never all of them lie side by side
             member, first = group_rows(np.array([member, self.column(name).codes], dtype=np.int32))
-        sizes = np.bincount(member, minlength=len(first)).astype(np.int64)
+        sizes = self.tally(member, len(first))
         return EqualRows(member.astype(np.int64), first.astype(np.int64), sizes)
+
+    def tally(self, codes: Ints | Longs, number: int) -> Longs:
+        """Return how many records, of the rows shown, have each code."""
+        if self.times is None:
+            return np.bincount(codes, minlength=number).astype(np.int64)
+        return add_up(codes.astype(np.int32), self.times, number)
+
+    def count(self, chosen: Bools) -> int:
+        """Return how many records some of the rows shown stand for."""
+        return int(np.count_nonzero(chosen) if self.times is None else self.times[chosen].sum())
+
+    @property
+    def number(self) -> int:
+        """How many records, or people, show something."""
+        return len(self.shown) if self.times is None else int(self.times.sum())
 
     def items(self, name: str) -> pl.DataFrame:
         """Return what the rows show of a sensitive attribute: the row, by its place among those shown, and a value.
@@ -81,12 +99,17 @@ class Evidence:
         return joined.select("row", pl.col(ITEM).alias("value"))
 
 
-def evidence_of(policy: Policy, aligned: Aligned) -> Evidence:
-    """Return what warnings are reckoned on, of a release that lies beside its original."""
+def evidence_of(policy: Policy, aligned: Aligned, of_record: Ints | None = None) -> Evidence:
+    """Return what warnings are reckoned on, of a release that lies beside its original.
+
+    ``of_record`` gives the row of every record of the original, where rows stand for several.
+    """
     rows = aligned.rows
     stars = rows.starred.to_numpy()
     if not rows.persons and policy.quasi_identifiers:
         stars = rows.stars(rows.texts.columns).to_numpy()
     shown = np.flatnonzero(~stars) if not stars.all() else np.arange(rows.height)
     records = aligned.before.source[aligned.places[shown]]
-    return Evidence(policy, aligned.original, aligned.release, rows, shown.astype(np.int64), records)
+    times = None if rows.times is None else rows.times[shown]
+    beside = aligned.original, aligned.release, rows, shown.astype(np.int64), records
+    return Evidence(policy, *beside, times, aligned.before.times, of_record)

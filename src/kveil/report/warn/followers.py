@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 import polars as pl
 
 from kveil.discover.columns import Columns
@@ -37,7 +36,7 @@ def following_columns(evidence: Evidence) -> list[str]:
             warnings.append(
                 f"{listing(followers)} {verb} {name}, or nearly so, and {'is' if verb == 'tells' else 'are'} released "
                 f"as in the table: counted with the quasi-identifiers, {count(below, noun)} of "
-                f"{len(evidence.shown):,} fall below k {k}. Give role quasi-identifier to what others may know."
+                f"{evidence.number:,} fall below k {k}. Give role quasi-identifier to what others may know."
             )
     return warnings
 
@@ -45,7 +44,7 @@ def following_columns(evidence: Evidence) -> list[str]:
 def _followers(evidence: Evidence, quasi: list[str], others: list[str]) -> Iterator[tuple[str, list[str]]]:
     """Return each quasi-identifier that is hidden somewhere, with the columns that tell it or that it tells."""
     texts = {name: evidence.original.held(name) for name in [*quasi, *others]}
-    columns = Columns(pl.DataFrame(texts))
+    columns = Columns(pl.DataFrame(texts), times=evidence.original_times, of_record=evidence.of_record)
     place = {name: i for i, name in enumerate(columns.names)}
     for name in quasi:
         shown = evidence.column(name)
@@ -64,4 +63,4 @@ def _followers(evidence: Evidence, quasi: list[str], others: list[str]) -> Itera
 def _below(evidence: Evidence, names: tuple[str, ...], followers: list[str], k: int) -> int:
     """Return how many rows fall below k by counting more columns, of those that do not without."""
     alone, together = evidence.groups(names).own, evidence.groups([*names, *followers]).own
-    return int(np.count_nonzero((alone >= k) & (together < k)))
+    return evidence.count((alone >= k) & (together < k))

@@ -129,7 +129,9 @@ def _shared_by_all(evidence: Evidence, names: tuple[str, ...], items: pl.DataFra
     held = items.unique(maintain_order=True) if evidence.rows.persons else items
     held = held.with_columns(pl.Series("group", groups.member[held["row"].to_numpy()]))
     most: Longs = np.zeros(len(groups.sizes), dtype=np.int64)
-    counts = held.group_by("group", "value").len("rows")
+    times = np.ones(len(groups.member), dtype=np.int64) if evidence.times is None else evidence.times
+    held = held.with_columns(pl.Series("times", times[held["row"].to_numpy()]))
+    counts = held.group_by("group", "value").agg(pl.col("times").sum().alias("rows"))
     np.maximum.at(most, counts["group"].to_numpy(), counts["rows"].cast(pl.Int64).to_numpy())
     shared = most == groups.sizes
     return int(shared.sum()), int(groups.sizes[shared].sum())
