@@ -68,7 +68,7 @@ coverage: $(DEV)
 	$(UNCOMPILED) --cov --cov-append --cov-report=term:skip-covered
 
 bench: $(PLAIN)
-	$(INSTALL) -e '.[bench]'
+	$(INSTALL) -e '.[bench,spark]'
 	$(BIN)/python benchmarks/run.py --write docs/benchmarks.md
 
 # How time and memory grow with rows, columns, leaves and k: hours, on a quiet machine.

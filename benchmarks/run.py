@@ -23,6 +23,7 @@ from bench_dependencies import incognito, rules
 from bench_house import anjana, anonypy, files, models
 from bench_least_loss import least_loss, least_loss_speed
 from bench_people import people
+from bench_spark import spark
 from bench_stream import stream
 from measuring import ADULT, KVEIL, Row, where_and_when
 
@@ -30,6 +31,7 @@ BENCHMARKS: dict[str, Callable[[Path], Iterator[Row]]] = {
     "files": files,
     "census": census,
     "stream": stream,
+    "spark": spark,
     "anjana": anjana,
     "anonypy": anonypy,
     "models": models,

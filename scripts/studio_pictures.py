@@ -41,7 +41,8 @@ def _visit(page: Any) -> None:
     page.evaluate("location.hash = 'run'")
     page.wait_for_selector("text=Compare methods")
     page.get_by_role("button", name="Compare all that can do it").click()
-    page.get_by_role("button", name="Use this").last.click()
+    page.get_by_text("The smallest loss first", exact=True).wait_for()  # all of them are done
+    page.get_by_role("button", name="Use this").first.click()
     page.wait_for_selector("text=Options of")
     page.get_by_role("button", name="Make the release").click()
     page.wait_for_selector("text=See the result")

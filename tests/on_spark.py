@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from kveil.policy.model import Policy
 
 # Few threads and little memory; the compiler of hot code stays at its first level, which suits a run of minutes.
 ARGUMENTS = (
+    f"--conf spark.sql.warehouse.dir={Path(tempfile.gettempdir()) / 'kveil-warehouse'} "
     "--master local[2] --driver-memory 1g --conf spark.ui.enabled=false --conf spark.ui.showConsoleProgress=false "
     "--conf spark.sql.shuffle.partitions=2 --conf spark.sql.adaptive.enabled=false "
     "--conf spark.driver.extraJavaOptions='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' pyspark-shell"

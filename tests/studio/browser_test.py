@@ -224,20 +224,20 @@ def test_undo_goes_back_through_all_screens(browser: Browser, studio: Running) -
     tab.close()
 
 
-def test_a_server_that_is_killed_in_a_run_is_told_with_what_to_do(browser: Browser, studio: Running) -> None:
-    studio.edit({"path": ["algorithm"], "value": {"name": "least-loss", "refine_seconds": 60}})
-    tab = Tab(browser, studio)
+def test_a_server_that_is_killed_in_a_run_is_told_with_what_to_do(browser: Browser, own_studio: Running) -> None:
+    own_studio.edit({"path": ["algorithm"], "value": {"name": "least-loss", "refine_seconds": 60}})
+    tab = Tab(browser, own_studio)
     page = tab.page
     tab.go("run")
     page.get_by_role("button", name="Make the release").click()
     page.wait_for_selector(".progress")
     text = tab.policy
-    os.kill(studio.process.pid, signal.SIGKILL)
-    studio.process.wait()
+    os.kill(own_studio.process.pid, signal.SIGKILL)
+    own_studio.process.wait()
     expect(page.get_by_text("The server has stopped.")).to_be_visible()
-    assert str(studio.folder / "policy.yaml") in page.locator(".gone").inner_text()
+    assert str(own_studio.folder / "policy.yaml") in page.locator(".gone").inner_text()
     assert tab.policy == text
-    assert list(studio.folder.rglob("release.*")) == []
+    assert list(own_studio.folder.rglob("release.*")) == []
     page.context.close()
 
 

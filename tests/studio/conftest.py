@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,9 +57,31 @@ def project(tmp_path: Path) -> Path:
     return _hospital_in(tmp_path)
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Return a studio that all tests of a module work in, each in a folder of its own."""
+    running = start(tmp_path_factory.mktemp("shared"))
+    try:
+        running.enter()
+        yield running
+    finally:
+        running.stop()
+
+
 @pytest.fixture
-def studio(project: Path, studio_in: Callable[..., Running]) -> Running:
-    """Return a studio that has the hospital's policy open, as its own page sees it."""
+def studio(shared: Running) -> Running:
+    """Return the module's studio, which has a hospital of this test's own open; its folder is the hospital's."""
+    folder = shared.folder / f"hospital {len(list(shared.folder.iterdir()))}"
+    folder.mkdir()
+    _hospital_in(folder)
+    running = replace(shared, folder=folder)
+    assert running.ask("POST", "open", {"path": f"{folder.name}/policy.yaml"})["table"]["error"] is None
+    return running
+
+
+@pytest.fixture
+def own_studio(project: Path, studio_in: Callable[..., Running]) -> Running:
+    """Return a studio of this test's own, for one that ends it or looks at its process."""
     return _opened(studio_in(project, "policy.yaml"))
 
 

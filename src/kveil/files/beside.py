@@ -6,10 +6,13 @@ import base64
 import binascii
 import hashlib
 import io
+import json
+import re
 import tempfile
 from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,10 +21,11 @@ from kveil.errors import FileError
 from kveil.files.arrow_parts import arrow_parts, schema_metadata
 from kveil.files.compressed import tells_beside, unpacked
 from kveil.files.csv_reading import count_byte
+from kveil.files.dataset import dataset_files, is_dataset
 from kveil.files.decimals import with_commas
 from kveil.files.excel_parts import in_excel
 from kveil.files.parquet_parts import SCHEMA_KEY, Unreadable, parquet_parts
-from kveil.files.reading import read_bytes
+from kveil.files.reading import read_bytes, read_table
 from kveil.files.source import Source
 from kveil.files.spilled import sink_parquet
 from kveil.files.stored import StoredSource
@@ -30,6 +34,7 @@ from kveil.files.writing import write_table
 from kveil.suffixes import LABELLED, PACKED
 from kveil.words import count, listing
 
+SPARK_VERSION, SPARK_SCHEMA = "org.apache.spark.version", "org.apache.spark.sql.parquet.row.metadata"
 AGAIN = "write it again with nothing but its cells"
 OTHERWISE = f"{{}} is not, byte for byte, what kveil writes for its cells; {AGAIN} if anything may hide there."
 
@@ -45,8 +50,12 @@ class Beside:
 def look_beside(path: Path, source: Source, missing: str) -> Beside:
     """Compare the bytes of a file with what kveil writes for the same cells; name what it holds beside them.
 
-    ``missing`` is what a CSV shows for a cell without a value.
+    ``missing`` is what a CSV shows for a cell without a value. Of a folder or a pattern it is every file.
     """
+    if is_dataset(path):
+        every = [look_beside(file, read_table(file), missing) for file in dataset_files(path)]
+        form = [told for beside in every for told in beside.form]
+        return Beside(tuple(told for beside in every for told in beside.content), tuple(form[:1]))
     if isinstance(source, StoredSource):
         return _look_beside_stored(path, source)
     if source.kind == "csv" and path.suffix.lower() not in PACKED and _is_plain_file(path, source, missing):
@@ -157,7 +166,7 @@ def _is_plain(raw: bytes | mmap, source: Source, missing: str) -> bool:
 def _in_parquet(raw: bytes | mmap, ours: bytes | mmap, source: Source) -> list[str]:
     parts, own = parquet_parts(raw), parquet_parts(ours)
     metadata, expected = _with_schema(parts.metadata), _with_schema(own.metadata)
-    told = _metadata(metadata, expected)
+    told = _metadata(_without_sparks(metadata), expected)
     if parts.statistics:
         told.append(f"statistics of {count(parts.statistics, 'part')} of its columns")
     column: pl.Series | None = None
@@ -186,6 +195,35 @@ def _with_schema(metadata: dict[str, bytes]) -> dict[str, bytes]:
         except binascii.Error:
             raise Unreadable from None
     return found
+
+
+def _without_sparks(metadata: dict[str, bytes]) -> dict[str, bytes]:
+    """Return metadata without what Spark puts into every file, where that says no more than the columns do.
+
+    That is its version, and the names and types of columns; a comment or values of a column stand there, too, if any.
+    """
+    found = dict(metadata)
+    if re.fullmatch(rb"\d+\.\d+\.\d+", found.get(SPARK_VERSION, b"")):
+        del found[SPARK_VERSION]
+    try:
+        fields = json.loads(found.get(SPARK_SCHEMA, b"{}"))["fields"]
+        if all(_says_nothing(field) for field in fields):
+            del found[SPARK_SCHEMA]
+    except (ValueError, KeyError, TypeError):  # none, or none of Spark
+        pass
+    return found
+
+
+def _says_nothing(field: dict[str, Any]) -> bool:
+    """Tell whether Spark says of a column its name and type alone, and not that it never had a cell without a value."""
+    kind = field["type"]
+    if isinstance(kind, dict):
+        plain = set(kind) == {"type", "elementType", "containsNull"} and isinstance(kind["elementType"], str)
+    else:
+        plain = isinstance(kind, str)
+    return (
+        plain and set(field) == {"name", "type", "nullable", "metadata"} and field["nullable"] and not field["metadata"]
+    )
 
 
 def _in_arrow(raw: bytes, ours: bytes, frame: pl.DataFrame) -> list[str]:

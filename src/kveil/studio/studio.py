@@ -92,12 +92,14 @@ class Studio:
         return self.project
 
     async def begin(self, project: Project) -> None:
-        """Take up a project, and look at its table."""
+        """Take up a project, and look at its table; the check comes after it, since columns are wanted first."""
         self.openings += 1
         self.project = project
         self.table = None
-        self.changed()
+        self.took = dict.fromkeys(self.took, 0.0)
+        self.changed(checked=False)
         await self.look_at_table()
+        self.ask_check()
 
     def data(self) -> dict[str, Any]:
         """Return what the policy says about its table; say what to do where it names none."""
@@ -130,8 +132,8 @@ class Studio:
 
     # ------------------------------------------------------------------------------------------ changes
 
-    def changed(self) -> None:
-        """Tell every page the new state, and check it soon."""
+    def changed(self, *, checked: bool = True) -> None:
+        """Tell every page the new state, and have it checked soon."""
         project = self.opened()
         self.used = monotonic()
         self.tell("project", {**project.state(), "command": self.command()})
@@ -141,7 +143,12 @@ class Studio:
             with contextlib.suppress(Told):
                 if self.data() != self.table["given"]:
                     self._later(self.look_at_table())
-        self.ask_check()
+        if checked:
+            self.ask_check()
+            return
+        if self.checking is not None:  # it is about what was open before
+            self.checking.cancel()
+        self._checked({"state": "running", "seconds": 0.0})
 
     def _later(self, work: Any) -> None:
         task = asyncio.ensure_future(work)

@@ -126,6 +126,11 @@ def table_of_frame(frame: DataFrame, name: str) -> SparkTable:
     if alike:
         raise DataError(f"{name} has columns whose names differ only in small and large letters ({listing(alike)}); "
                         "rename one of them.")  # fmt: skip
+    if not frame._jdf.queryExecution().analyzed().deterministic():  # it is read several times
+        raise DataError(
+            f"{name} is not the same each time it is read, since something in it is random; write it down first, as a "
+            "table or by localCheckpoint."
+        )
     kinds = tuple(type(field.dataType).__name__ for field in frame.schema.fields)
     numbered = frame.toDF(*(f"c{i}" for i in range(len(names))))
     columns = []

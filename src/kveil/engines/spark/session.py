@@ -60,10 +60,25 @@ def _started(kind: Any) -> Any:
         for key, value in OWN.items():
             builder = builder.config(key, value)
     with told_plainly("start a session"):
-        session = builder.getOrCreate()
-    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+        if "PYSPARK_GATEWAY_PORT" in os.environ:
+            return builder.getOrCreate()
+        with _silent_java():
+            session = builder.getOrCreate()
         session.sparkContext.setLogLevel("OFF")  # what goes wrong is told in one sentence
-    return session
+        return session
+
+
+@contextmanager
+def _silent_java() -> Iterator[None]:
+    """Let a Java that is started here write to no terminal: its first words cannot be switched off otherwise."""
+    terminal, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(terminal, 2)
+        os.close(terminal)
+        os.close(nowhere)
 
 
 @contextmanager

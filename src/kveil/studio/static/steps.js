@@ -98,11 +98,17 @@ function Import({ column }) {
   const [text, type] = useState("");
   const [path, setPath] = useState("");
   const [files, setFiles] = useState([]);
-  useEffect(() => { if (how === "import") attempt(() => api("GET", "files?under=")).then((a) => setFiles((a?.entries ?? []).filter((e) => /\.(csv|txt|tsv)$/.test(e.name)))); }, [how]);
+  const { project, root } = useStore();
+  const beside = project.folder.startsWith(`${root}/`) ? project.folder.slice(root.length + 1) : "";
+  useEffect(() => { // those beside the policy first, by their names alone
+    if (how !== "import") return;
+    const listed = (under) => attempt(() => api("GET", `files?under=${encodeURIComponent(under)}`)).then((a) => (a?.entries ?? []).filter((e) => /\.(csv|txt|tsv)$/.test(e.name)));
+    Promise.all([...new Set([beside, ""])].map(listed)).then((lists) => setFiles(lists.flat().map((e, i) => ({ path: e.path, name: i < lists[0].length ? e.name : `${e.path}, where the studio was started` }))));
+  }, [how, beside]);
   const plant = (wish) => change(() => ({ column, ...wish }), "tree").then((ok) => ok && choose((now) => (now === how ? null : now)));
   return html`<div class="row"><button class="tight" aria-expanded=${how === "import"} onClick=${() => choose(how === "import" ? null : "import")}>Take a tree from a file…</button>
     <button class="tight" aria-expanded=${how === "paste"} onClick=${() => choose(how === "paste" ? null : "paste")}>Paste from a spreadsheet…</button></div>
-    ${how === "import" && html`<form class="row" onSubmit=${(e) => { e.preventDefault(); plant({ do: "import", path }); }}><label>File <select aria-label="File of the tree" required value=${path} onChange=${(e) => setPath(e.target.value)}><option value="">choose…</option>${files.map((f) => html`<option value=${f.path}>${f.path}</option>`)}</select></label><button class="main" disabled=${!path}>Take it</button></form>`}
+    ${how === "import" && html`<form class="row" onSubmit=${(e) => { e.preventDefault(); plant({ do: "import", path }); }}><label>File <select aria-label="File of the tree" required value=${path} onChange=${(e) => setPath(e.target.value)}><option value="">choose…</option>${files.map((f) => html`<option value=${f.path}>${f.name}</option>`)}</select></label><button class="main" disabled=${!path}>Take it</button></form>`}
     ${how === "paste" && html`<form class="stack" onSubmit=${(e) => { e.preventDefault(); plant({ do: "paste", text }); }}><label>One row for each value: the value, then its groups, from the narrowest to the widest<br /><textarea rows="6" value=${text} onInput=${(e) => type(e.target.value)} placeholder=${"02138\tCambridge\tMassachusetts\n05401\tBurlington\tVermont"} required></textarea></label><button class="main">Take these rows</button></form>`}`;
 }
 

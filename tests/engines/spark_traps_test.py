@@ -1,0 +1,275 @@
+"""What Spark does otherwise than a table in memory, and what must not be seen in or beside a release."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+import kveil
+from kveil.databases import parse_place
+from kveil.engines.spark import staging
+from kveil.flow import spark as flow
+from kveil.flow.anonymize import anonymize_file
+from kveil.flow.outputs import Targets
+from kveil.policy.model import Policy
+from on_spark import ARGUMENTS, needs_spark, on_both, plain, release_of, started
+from support import run
+
+pytestmark = needs_spark(pytest.mark.usefixtures("session"))
+
+POLICY = """
+kveil: 1
+data: {path: data.parquet}
+attributes:
+  name: {role: identifier}
+  zip: {role: quasi-identifier, hierarchy: {mask: {keep: [4, 3]}}}
+  age: {role: quasi-identifier, hierarchy: {intervals: {from: 0, to: 100, widths: [10, 20]}}, boundary: {level: 2}}
+  seen: {role: insensitive}
+  weight: {role: insensitive}
+  illness: {role: sensitive}
+privacy:
+  - {model: k-anonymity, k: 3}
+suppression: {limit: 0.1}
+algorithm: mondrian
+engine: spark
+"""
+SECRET = "Zacharias"
+
+
+def rows(number: int = 90) -> pl.DataFrame:
+    random = Random(2)
+    return pl.DataFrame(
+        {
+            "name": [f"{SECRET}{i}" for i in range(number)],
+            "zip": [random.choice(["02138", "02139", "10001"]) for _ in range(number)],
+            "age": [*(random.choice([21.0, 34.0, float("nan"), None]) for _ in range(number - 1)), 97.0],
+            "seen": [random.choice([None, datetime(2020, 1, 1), datetime(2020, 1, 1, 12, 30)]) for _ in range(number)],
+            "weight": [random.choice([float("nan"), None, -0.0, 1.5]) for _ in range(number)],
+            "illness": [random.choice(["flu", "Flu", "FLU"]) for _ in range(number)],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def session() -> Any:
+    return started()
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    rows().write_parquet(tmp_path / "data.parquet")
+    (tmp_path / "policy.yaml").write_text(POLICY)
+    return tmp_path
+
+
+def anonymized(here: Path, **more: Any) -> Any:
+    return anonymize_file(Policy.load(here / "policy.yaml"), here / "data.parquet", Targets(here / "release", **more))
+
+
+def nothing_is_left(here: Path) -> None:
+    assert sorted(path.name for path in here.iterdir()) == ["data.parquet", "policy.yaml"]
+
+
+def test_commands_on_spark_say_what_commands_in_memory_say(here: Path) -> None:
+    policy, data, release = here / "policy.yaml", here / "data.parquet", here / "release"
+    made = run(
+        "anonymize", policy, "--output", release, "--receipt", here / "r.json", "--account", here / "a.json",
+        "--owner", here / "owner", "--owner-key", "name", "--quiet",
+    )  # fmt: skip
+    assert (made.code, made.err) == (0, "")
+    assert (here / "owner").stat().st_mode & 0o777 == 0o700
+    told = [json.loads(run("check", policy, "--engine", engine, "--json").out) for engine in ("spark", "local")]
+    assert told[0] == told[1]
+    sides = ("--original", data, "--owner", here / "owner")
+    alone = [
+        json.loads(run("verify", policy, "--release", release, "--engine", e, "--json").out) for e in ("spark", "local")
+    ]
+    assert alone[0]["holds"]
+    assert alone[0]["guarantees"] == alone[1]["guarantees"]
+    beside = run("verify", policy, "--release", release, *sides, "--json")
+    assert beside.code == 0, beside
+    assert json.loads(beside.out)["truth"] == {"violations": 0}
+    measured = json.loads(run("measure", policy, "--release", release, *sides, "--json").out)
+    account = json.loads((here / "a.json").read_bytes())
+    for name in ("precision", "il", "ncp", "discernibility", "average_group"):
+        assert measured["loss"][name] == pytest.approx(account["loss"][name])
+    assert measured["records"] == account["records"]
+    first = sorted(release.glob("*.parquet"))[0]
+    pl.read_parquet(first).with_columns(illness=pl.lit("flu")).write_parquet(first)
+    assert run("verify", policy, "--release", release, *sides, "--quiet").code == 1
+
+
+def test_folders_that_look_like_numbers_are_texts_and_files_must_have_the_same_columns(here: Path) -> None:
+    frame = rows()
+    for zip_code, part in frame.partition_by("zip", as_dict=True, include_key=False).items():
+        (here / "parts" / f"zip={zip_code[0]}").mkdir(parents=True)
+        part.write_parquet(here / "parts" / f"zip={zip_code[0]}" / "a.parquet")
+    policy = Policy.load(here / "policy.yaml")
+    assert not isinstance(on_both(policy, here / "parts", here), str)
+    assert set(release_of(here / "release")["zip"].str.slice(0, 1)) <= {"0", "1", "*"}
+    (here / "release" / "part-00000.parquet").unlink()
+    (here / "release").rmdir()
+    assert not isinstance(on_both(policy, here / "parts" / "*" / "*.parquet", here), str)
+    frame.with_columns(secret=pl.lit("x")).write_parquet(here / "parts" / "zip=02138" / "b.parquet")
+    (here / "release" / "part-00000.parquet").unlink()
+    (here / "release").rmdir()
+    (here / "local.parquet").unlink()
+    assert "has other columns than" in on_both(policy, here / "parts", here)
+
+
+def test_a_frame_of_spark_comes_back_as_one_and_nothing_stands_beside_its_cells(here: Path, session: Any) -> None:
+    from pyspark.sql import functions as f
+
+    frame = session.read.parquet(str(here / "data.parquet"))
+    frame = frame.withColumn(
+        "illness", f.collate("illness", "UTF8_LCASE").alias("illness", metadata={"comment": SECRET})
+    )
+    frame = frame.withColumn("zip", f.coalesce("zip", f.lit("02138")).alias("zip", metadata={"comment": SECRET}))
+    assert not frame.schema["zip"].nullable
+    result = kveil.anonymize(frame, Policy.load(here / "policy.yaml"))
+    result.data.write.parquet(str(here / "written"))
+    account = on_both(Policy.load(here / "policy.yaml"), here / "data.parquet", here)
+    assert result.account["records"] == account["records"]
+    assert plain(release_of(here / "written")).equals(plain(release_of(here / "release")))
+    assert set(result.data.toArrow()["illness"].to_pylist()) == {"flu", "Flu", "FLU"}
+    assert all(field.nullable and not field.metadata for field in result.data.schema.fields)
+    for file in (here / "release").iterdir():
+        assert file.name == "part-00000.parquet"
+        metadata = pq.ParquetFile(file).metadata
+        assert SECRET.encode() not in file.read_bytes()
+        assert not any(metadata.row_group(0).column(i).is_stats_set for i in range(metadata.num_columns))
+    with pytest.raises(kveil.DataError, match="not the same each time"):
+        kveil.anonymize(frame.withColumn("weight", f.rand()), Policy.load(here / "policy.yaml"))
+
+
+def test_the_files_of_a_release_do_not_depend_on_how_the_input_was_divided(here: Path) -> None:
+    anonymized(here)
+    bytes_of = (here / "release" / "part-00000.parquet").read_bytes()
+    shuffled = rows().sample(fraction=1.0, shuffle=True, seed=1)
+    (here / "parts").mkdir()
+    for number in range(3):
+        shuffled[number::3].write_parquet(here / "parts" / f"{number}.parquet")
+    anonymize_file(Policy.load(here / "policy.yaml"), here / "parts", Targets(here / "again"))
+    assert (here / "again" / "part-00000.parquet").read_bytes() == bytes_of
+
+
+def test_a_table_of_the_catalog_is_read_by_its_name(here: Path, session: Any) -> None:
+    frame = session.read.parquet(str(here / "data.parquet"))
+    frame.write.option("path", str(here / "kept")).saveAsTable("visits")
+    try:
+        policy = Policy.load(here / "policy.yaml")
+        account = anonymize_file(policy, parse_place("table:visits"), Targets(here / "release"))
+        assert account["records"]["released"] == release_of(here / "release").height
+        with pytest.raises(kveil.DataError, match="Spark could not read the table nowhere"):
+            anonymize_file(policy, parse_place("table:nowhere"), Targets(here / "other"))
+    finally:
+        session.sql("DROP TABLE visits")
+
+
+def change_a_cell(folder: Path) -> None:
+    file = sorted(folder.glob("*.parquet"))[0]
+    frame = pl.read_parquet(file)
+    frame.with_columns(weight=pl.when(pl.int_range(pl.len()) == 3).then(77.0).otherwise("weight")).write_parquet(file)
+
+
+def double_a_file(folder: Path) -> None:
+    file = sorted(folder.glob("*.parquet"))[0]
+    (folder / "part-00009.parquet").write_bytes(file.read_bytes())
+
+
+def lose_rows(folder: Path) -> None:
+    file = sorted(folder.glob("*.parquet"))[0]
+    pl.read_parquet(file)[:-1].write_parquet(file)
+
+
+def plant_a_small_group(folder: Path) -> None:
+    file = sorted(folder.glob("*.parquet"))[0]
+    frame = pl.read_parquet(file)
+    frame.with_columns(zip=pl.when(pl.int_range(pl.len()) < 2).then(pl.lit("10001")).otherwise("zip")).write_parquet(
+        file
+    )
+
+
+@pytest.mark.parametrize("harm", [change_a_cell, double_a_file, lose_rows, plant_a_small_group])
+def test_a_release_that_was_harmed_before_it_was_read_back_is_refused(
+    here: Path, harm: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = staging.StagedFolder.write
+
+    def harmed(self: Any, frame: Any) -> None:
+        write(self, frame)
+        harm(self.rows)
+
+    monkeypatch.setattr(staging.StagedFolder, "write", harmed)
+    with pytest.raises(kveil.KveilError, match="its own verifier refuses"):
+        anonymized(here)
+    nothing_is_left(here)
+
+
+def test_an_input_that_changes_meanwhile_is_refused(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tuples_of = flow.tuples_of
+
+    def changed(*given: Any) -> Any:
+        told = tuples_of(*given)
+        rows().with_columns(weight=pl.lit(8.5)).write_parquet(here / "data.parquet")
+        return told
+
+    monkeypatch.setattr(flow, "tuples_of", changed)
+    with pytest.raises(kveil.DataError, match=r"changed while kveil read it|Spark could not"):
+        anonymized(here)
+    nothing_is_left(here)
+
+
+def test_plans_hold_no_value_and_nothing_that_a_second_run_would_do_otherwise(
+    here: Path, session: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plans: list[Any] = []
+    joined = flow.joined
+
+    def noted(*given: Any) -> Any:
+        join = joined(*given)
+        plans.append(join.frame._jdf.queryExecution())
+        return join
+
+    monkeypatch.setattr(flow, "joined", noted)
+    monkeypatch.setattr(session.sparkContext, "pythonExec", "/bin/false")  # executors run no Python
+    anonymized(here)
+    (plan,) = plans
+    assert plan.analyzed().deterministic()
+    for value in ("02138", "10001", "97", SECRET):
+        assert value not in plan.toString()
+
+
+KILLED = """
+import os, signal, kveil.engines.spark.staging as s
+write = s.StagedFolder.write
+def killed(self, frame):
+    write(self, frame)
+    assert list(self.rows.glob("*.parquet"))
+    os.kill(os.getpid(), signal.SIGKILL)
+s.StagedFolder.write = killed
+from kveil.cli import entry
+import sys
+sys.argv = ["kveil", *sys.argv[1:]]
+entry()
+"""
+
+
+def test_a_run_that_is_killed_leaves_nothing(here: Path) -> None:
+    arguments = ["anonymize", "policy.yaml", "--output", "release", "--receipt", "r.json"]
+    environment = {**os.environ, "PYSPARK_SUBMIT_ARGS": ARGUMENTS}
+    run_killed = [sys.executable, "-c", KILLED, *arguments]
+    # Its Java holds the pipe until it is gone, too, and has deleted what was staged.
+    done = subprocess.run(run_killed, cwd=here, env=environment, capture_output=True, check=False)
+    assert done.returncode == -9, done.stderr
+    nothing_is_left(here)
