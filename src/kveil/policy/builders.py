@@ -31,6 +31,7 @@ class IntervalScale:
     def __init__(self, spec: Intervals, *, real: bool) -> None:
         self.spec = spec
         self.real = real or not all(is_whole(n) for n in (spec.from_, spec.to, *spec.widths))
+        self._labels: dict[Decimal, list[str]] = {}  # by where the narrowest interval starts: the others lie around it
 
     def bounds(self, number: Decimal, width: Decimal) -> tuple[Decimal, Decimal]:
         """Return the interval of a width that holds a number, as its label names the bounds; open ends are not cut."""
@@ -71,10 +72,17 @@ class IntervalScale:
         number = parse_number(value)
         if number is None or not self.holds(number):
             return None
-        labels = [self.label(*self.bounds(number, width)) for width in self.spec.widths]
+        labels = self._labels_over(number)
         if labels[0] == show_number(number):
             labels = [value if label == labels[0] else label for label in labels]
         return collapse([value, *labels, STAR])
+
+    def _labels_over(self, number: Decimal) -> list[str]:
+        """Return the intervals that hold a number, from the narrowest on; numbers of one narrowest share all."""
+        start = self.bounds(number, self.spec.widths[0])[0]
+        if start not in self._labels:
+            self._labels[start] = [self.label(*self.bounds(start, width)) for width in self.spec.widths]
+        return self._labels[start]
 
     def knows(self, text: str) -> bool:
         """Tell whether a text is a number on the scale, or one of its intervals."""

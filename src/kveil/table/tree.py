@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 
 import numpy as np
@@ -214,9 +215,14 @@ def _interval_costs(
     height = height.copy()
     levels = len(spec.widths)
     done: set[str] = set()
+    starts: set[Decimal] = set()  # of the narrowest intervals: numbers of one of these lie in the same ones
     for text in texts:
         number = parse_number(text)
         assert number is not None
+        start = scale.bounds(number, spec.widths[0])[0]
+        if start in starts:
+            continue
+        starts.add(start)
         for level in range(levels):
             low, high = scale.bounds(number, spec.widths[level])
             label = scale.label(low, high)
