@@ -12,7 +12,6 @@ import numpy as np
 from kveil.algorithms.algorithm import MULTIVALUED, Algorithm, DivideOptions, check_divide
 from kveil.algorithms.least_loss.options import RefineOptions
 from kveil.algorithms.settle import settle
-from kveil.engines.parts import solve_parts
 from kveil.errors import PolicyError, Unmeetable
 from kveil.measures import Losses, measure
 from kveil.policy.fields import PolicyPart
@@ -104,6 +103,8 @@ def solve(algorithm: Algorithm, table: Table, options: dict[str, Any], progress:
     """
     task = _task(algorithm, table, options, progress)
     if isinstance(task.options, DivideOptions) and task.options.divide is not None:
+        from kveil.engines.parts import solve_parts  # few runs need it
+
         check_divide(table.policy)
         return finished(table, solve_parts(table, task.options.divide, algorithm.name, task.solve_part))
     if table.policy.dependencies:
