@@ -32,7 +32,7 @@ T = TypeVar("T")
 # it is a matter of minutes; KVEIL_EXPLORE=1 draws new ones, as many as are asked for, KVEIL_EXPLORE=20 twenty times as
 # many.
 EXPLORE = int(os.environ.get("KVEIL_EXPLORE", "0"))
-EVERYDAY = 0.25  # of the examples that a test asks for
+EVERYDAY = 0.4  # of the examples that a test asks for
 FEW = 10  # that are drawn in any case
 settings.register_profile(
     "kveil",
