@@ -34,12 +34,13 @@ def why_not() -> str | None:
     return None
 
 
-def needs_spark(test: Any) -> Any:
-    """Let a test, or a module's tests, run where there is Spark, after all others."""
+def needs_spark() -> list[pytest.MarkDecorator]:
+    """Marks that let a module's tests run where there is Spark, after all others, with the session of the module."""
     reason = why_not()
     if reason is not None and os.environ.get("KVEIL_NEEDS_SPARK"):
         raise RuntimeError(f"KVEIL_NEEDS_SPARK is set, but {reason}")
-    return pytest.mark.spark(pytest.mark.skipif(reason is not None, reason=reason or "")(test))
+    skips = pytest.mark.skipif(reason is not None, reason=reason or "")
+    return [pytest.mark.spark, skips, pytest.mark.usefixtures("session")]
 
 
 def started() -> Any:

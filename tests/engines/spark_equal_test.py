@@ -18,7 +18,7 @@ from on_spark import needs_spark, on_both, plain, release_of, started
 from planted_rules import planted
 from strategies import EXPLORE, placed
 
-pytestmark = needs_spark(pytest.mark.usefixtures("session"))
+pytestmark = needs_spark()
 
 POLICY = """
 kveil: 1

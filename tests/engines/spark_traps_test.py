@@ -25,7 +25,7 @@ from kveil.policy.model import Policy
 from on_spark import ARGUMENTS, needs_spark, on_both, plain, release_of, started
 from support import run
 
-pytestmark = needs_spark(pytest.mark.usefixtures("session"))
+pytestmark = needs_spark()
 
 POLICY = """
 kveil: 1
