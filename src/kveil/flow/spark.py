@@ -25,10 +25,11 @@ from kveil.engines.spark.showing import Joined, joined, shown_tuples
 from kveil.engines.spark.staging import StagedFolder
 from kveil.engines.spark.tuples import SparkTuples, tuples_of
 from kveil.engines.spark.units import Units
-from kveil.errors import NotVerified, PolicyError, Refused, Unmeetable
+from kveil.errors import Refused, Unmeetable
 from kveil.files import Outputs, as_json, check_columns, with_commas
 from kveil.flow.check import proved_or_not_found
 from kveil.flow.inputs import check_input, check_values
+from kveil.flow.judging import check_verdict
 from kveil.flow.outputs import Targets
 from kveil.flow.publish import policy_sha256
 from kveil.flow.spark_tuples import checked_units, most_tuples
@@ -44,7 +45,6 @@ from kveil.table.encode import encode_tuples
 from kveil.table.table import Table
 from kveil.table.tuples import in_tuples
 from kveil.verifier.counts import incomplete, lay_counts, questions
-from kveil.verifier.labels import telling_labels
 from kveil.verifier.release import verify_rows
 from kveil.words import listing
 
@@ -207,15 +207,8 @@ def verified(solved: SolvedTuples, join: Joined, release: SparkFrame, asked: Spa
     counts = count_release(join, written, policy, questioned, tuples.counted)
     laid = lay_counts(policy, counts)
     verdict = verify_rows(laid.release, laid.rows, policy, laid.aligned).with_findings(incomplete(policy, counts))
-    if not verdict:
-        telling = [] if laid.aligned is None else telling_labels(laid.aligned, policy)
-        if telling and verdict.findings == telling:
-            raise PolicyError(telling[0])
-        raise NotVerified(
-            f"kveil made a release that its own verifier refuses ({verdict.findings[0].rstrip('.')}); nothing was "
-            "written. Either a disk failed, or this is a defect of kveil: please report the policy."
-        )
     assert laid.aligned is not None, "the original was counted, too"
+    check_verdict(verdict, laid.aligned, policy, solved.attempt.algorithm)
     stages.end("verify")
     least = None
     if asked.bounded:

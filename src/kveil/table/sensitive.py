@@ -131,13 +131,9 @@ class Sensitive:
         missing = len(tree.labels) if tree.missing is None else int(tree.leaf_nodes[tree.missing])
         node = np.array([*(tree.node_of.get(value, -1) for value in self.values), missing], dtype=np.int32)
         parent = np.append(tree.parent, 0)
-        levels = []
-        while (node >= 0).any():
-            levels.append(node)
-            node = np.where(node > 0, parent[np.maximum(node, 0)], -1).astype(np.int32)
         height = tree.height.astype(np.float64)
         fall = np.append(height[tree.parent] - height, height[0])
-        return np.array(levels).T, fall / (2 * max(float(height[0]), 1.0))
+        return _climbs(node, parent), fall / (2 * max(float(height[0]), 1.0))
 
 
 @dataclass(frozen=True)
@@ -160,12 +156,17 @@ class ShownItems(Sensitive):
         first = np.where(inner, size + 1 + np.arange(len(own)), own)
         parent = np.concatenate([tree.parent, [0], own]).astype(np.int32)
         node = np.append(first, missing).astype(np.int32)
-        levels = []
-        while (node >= 0).any():
-            levels.append(node)
-            node = np.where(node > 0, parent[np.maximum(node, 0)], -1).astype(np.int32)
         height = np.concatenate([tree.height, [0], np.zeros(len(own))]).astype(np.float64)
-        return np.array(levels).T, (height[parent] - height) / (2 * max(float(tree.height[0]), 1.0))
+        return _climbs(node, parent), (height[parent] - height) / (2 * max(float(tree.height[0]), 1.0))
+
+
+def _climbs(node: Ints, parent: Ints) -> Ints:
+    """Return the nodes from each node up to the root, a row per node, -1 past the root."""
+    levels = []
+    while (node >= 0).any():
+        levels.append(node)
+        node = np.where(node > 0, parent[np.maximum(node, 0)], -1).astype(np.int32)
+    return np.array(levels).T
 
 
 def encode_sensitive(column: Coded, policy: Policy, name: str, persons: Persons | None, where: str) -> Sensitive:

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from subprocess import DEVNULL
 from typing import TYPE_CHECKING, Any
 
 from kveil.errors import DataError, FileError, Refused
@@ -52,33 +53,26 @@ def spark_session() -> SparkSession:
 
 
 def _started(kind: Any) -> Any:
-    builder = kind.builder.appName("kveil")
-    if "PYSPARK_GATEWAY_PORT" not in os.environ:  # not by spark-submit, whose settings hold
+    with told_plainly("start a session"):
+        if "PYSPARK_GATEWAY_PORT" in os.environ:  # by spark-submit, whose settings hold
+            return kind.builder.appName("kveil").getOrCreate()
         java = os.path.join(os.environ.get("JAVA_HOME", ""), "bin", "java")
         if not os.path.isfile(java) and shutil.which("java") is None:
             raise FileError("Spark needs Java 17, which is not on this machine; install it, or set JAVA_HOME.")
-        for key, value in OWN.items():
-            builder = builder.config(key, value)
-    with told_plainly("start a session"):
-        if "PYSPARK_GATEWAY_PORT" in os.environ:
-            return builder.getOrCreate()
-        with _silent_java():
-            session = builder.getOrCreate()
+        _start_java()
+        session = kind.builder.getOrCreate()
         session.sparkContext.setLogLevel("OFF")  # what goes wrong is told in one sentence
         return session
 
 
-@contextmanager
-def _silent_java() -> Iterator[None]:
-    """Let a Java that is started here write to no terminal: its first words cannot be switched off otherwise."""
-    terminal, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(terminal, 2)
-        os.close(terminal)
-        os.close(nowhere)
+def _start_java() -> None:
+    """Start Spark's machine, unless it runs already; it writes to no terminal, since its first words are never off."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    if SparkContext._gateway is None:
+        settings = SparkConf().setAppName("kveil").setAll(list(OWN.items()))
+        SparkContext(conf=settings, gateway=launch_gateway(settings, {"stderr": DEVNULL}))
 
 
 @contextmanager
