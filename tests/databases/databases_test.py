@@ -304,7 +304,7 @@ def test_a_new_database_file_holds_the_release_and_nothing_else(tmp_path: Path) 
             "PostgreSQL's tables need the library adbc-driver-postgresql",
         ),
         ("adbc_driver_sqlite", "sqlite:///t.db?table=t", "SQLite's tables need the library adbc-driver-sqlite"),
-        ("duckdb", "duckdb:///t.db?table=t", "DuckDB's tables need the library duckdb"),
+        ("adbc_driver_duckdb", "duckdb:///t.db?table=t", "DuckDB's tables need the library duckdb"),
     ],
 )
 def test_a_driver_that_is_not_there_is_named_with_its_install_line(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 from kveil.databases.address import Address
@@ -13,7 +14,7 @@ from kveil.files.extras import needed
 NO_TABLE = ("42P01", "3F000")  # PostgreSQL's numbers for a table or schema that is not there
 NO_RIGHT = "42501"
 EXISTS = "42P07"
-DRIVERS = ("adbc_driver", "duckdb", "_duckdb", "pyarrow")
+DRIVERS = ("adbc_driver", "pyarrow")
 
 
 def _postgresql() -> Any:
@@ -31,10 +32,11 @@ def _sqlite() -> Any:
 
 
 def _duckdb() -> Any:
-    import duckdb
+    import adbc_driver_duckdb
+    import adbc_driver_manager.dbapi
     import pyarrow  # noqa: F401 (as above)
 
-    return duckdb
+    return partial(adbc_driver_manager.dbapi.connect, adbc_driver_duckdb.driver_path(), entrypoint="duckdb_adbc_init")
 
 
 @contextmanager
@@ -53,8 +55,8 @@ def connected(address: Address, *, writing: bool = False) -> Iterator[Any]:
         raise FileError(f"{address.file.name}: the database cannot be read (there is no such file); check the path.")
     try:
         if address.system == "duckdb":
-            connection = library.connect(target, read_only=not writing)
-            connection.begin()
+            mode = "READ_WRITE" if writing else "READ_ONLY"
+            connection = library(db_kwargs={"path": target, "access_mode": mode})
         else:
             connection = library.connect(target)
     except Exception:  # of the drivers' own kinds

@@ -26,9 +26,7 @@ def read_database(address: Address, *, hashed: bool = False) -> Source:
     check_not_spark(address)
     sql = address.query if address.query is not None else f"SELECT * FROM {address.quoted}"
     with connected(address) as connection:
-        table = (
-            connection.sql(sql).to_arrow_table() if address.system == "duckdb" else _fetched(connection, address, sql)
-        )
+        table = _fetched(connection, address, sql)
     frame = pl.DataFrame([_column(table, place) for place in range(table.num_columns)])
     if len(set(table.column_names)) < table.num_columns:
         raise DataError(f"{address.name} has two columns of one name; give them names with AS.")
@@ -41,7 +39,7 @@ def _fetched(connection: Any, address: Address, sql: str) -> Any:
     with connection.cursor() as cursor:
         if address.system == "postgresql":
             cursor.execute("SET TRANSACTION READ ONLY")
-        else:
+        elif address.system == "sqlite":
             cursor.adbc_statement.set_options(**{BATCH: WHOLE})
         cursor.execute(sql)
         return cursor.fetch_arrow_table()

@@ -34,13 +34,9 @@ def check_new_table(address: Address) -> None:
     else:
         inside = "current_schema()" if schema is None else _text(schema)
         sql = f"SELECT 1 FROM information_schema.tables WHERE table_name = {_text(table)} AND table_schema = {inside}"
-    with connected(address) as connection:
-        if address.system == "duckdb":
-            there = connection.sql(sql).fetchall()
-        else:
-            with connection.cursor() as cursor:
-                cursor.execute(sql)
-                there = cursor.fetchall()
+    with connected(address) as connection, connection.cursor() as cursor:
+        cursor.execute(sql)
+        there = cursor.fetchall()
     if there:
         raise DataError(f"{address.name} exists already and is not replaced; name another, or drop it first.")
 
@@ -66,11 +62,6 @@ class StagedTable:
         plain = plain.with_columns(pl.selectors.enum().cast(pl.String))
         self._is_new = address.system != "postgresql" and not address.file.exists()
         self._connection = self._around.enter_context(connected(address, writing=True))
-        if address.system == "duckdb":
-            self._connection.register("kveil_release", plain.to_arrow())
-            self._connection.execute(f"CREATE TABLE {address.quoted} AS SELECT * FROM kveil_release")
-            self._connection.unregister("kveil_release")
-            return
         schema, table = address.schema_and_table
         with self._connection.cursor() as cursor:
             arrow = plain.to_arrow(compat_level=pl.CompatLevel.oldest())
