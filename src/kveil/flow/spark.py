@@ -119,7 +119,7 @@ def anonymize_on_spark(asked: SparkRequest, place: Place, targets: Targets, stag
         join = solved.joined()
         stages.begin("writing")
         rows = int(solved.tuples.times[solved.release.rows].sum())
-        staged.write(in_order(join.released(solved.names), asked.policy, rows))
+        staged.write(in_order(join, solved.names, asked.policy, rows))
         if owner is not None:
             owner.write(owner_frame(join, key))
             owner.describe(ABOUT, about(join, key))
@@ -159,7 +159,7 @@ def anonymize_spark_frame(frame: Any, asked: SparkRequest, stages: Stages) -> tu
     join = solved.joined()
     rows = int(solved.tuples.times[solved.release.rows].sum())
     with told_plainly("make the release"):
-        release = in_order(join.released(solved.names), asked.policy, rows).localCheckpoint(eager=True)
+        release = in_order(join, solved.names, asked.policy, rows).localCheckpoint(eager=True)
     stages.end("write")
     return release, verified(solved, join, release, asked, stages)
 

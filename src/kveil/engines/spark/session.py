@@ -23,6 +23,8 @@ READING = {
     "spark.sql.parquet.mergeSchema": "true",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "true",
+    "spark.sql.files.openCostInBytes": "65536",  # packed files are read by several at a time, though they are small
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
 }
 
 
