@@ -117,6 +117,7 @@ def anonymize_on_spark(asked: SparkRequest, place: Place, targets: Targets, stag
         key = () if owner is None else check_key(table, asked.policy, targets.owner_key)
         solved = solved_tuples(table, asked, stages)
         join = solved.joined()
+        exits.callback(join.let_go)
         stages.begin("writing")
         rows = int(solved.tuples.times[solved.release.rows].sum())
         staged.write(in_order(join, solved.names, asked.policy, rows))
@@ -158,10 +159,12 @@ def anonymize_spark_frame(frame: Any, asked: SparkRequest, stages: Stages) -> tu
     solved = solved_tuples(table_of_frame(frame, "the frame"), asked, stages)
     join = solved.joined()
     rows = int(solved.tuples.times[solved.release.rows].sum())
-    with told_plainly("make the release"):
-        release = in_order(join, solved.names, asked.policy, rows).localCheckpoint(eager=True)
-    stages.end("write")
-    return release, verified(solved, join, release, asked, stages)
+    with ExitStack() as exits:
+        exits.callback(join.let_go)
+        with told_plainly("make the release"):
+            release = in_order(join, solved.names, asked.policy, rows).localCheckpoint(eager=True)
+        stages.end("write")
+        return release, verified(solved, join, release, asked, stages)
 
 
 def solved_tuples(table: SparkTable, asked: SparkRequest, stages: Stages) -> SolvedTuples:

@@ -13,11 +13,11 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
+from kveil.engines.spark.known import laid_known
 from kveil.engines.spark.laying import (
     PERSON,
     LaidTuples,
     changed_meanwhile,
-    laid_known,
     laid_slices,
     some_star,
 )

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
-from kveil.engines.spark.session import told_plainly
-from kveil.engines.spark.showing import CLASS, NUMBER, Joined, KnownTuples
-from kveil.engines.spark.tuples import HASH, CountedTuples, grouped, in_slices, records_at
+from kveil.engines.spark.showing import CLASS, Joined
+from kveil.engines.spark.tuples import CountedTuples, grouped, in_slices, records_at
 from kveil.engines.spark.units import Units, hash_number
-from kveil.errors import DataError, NotVerified
+from kveil.errors import DataError
 from kveil.files import as_texts
 from kveil.policy.model import Policy
 from kveil.verifier.counts import Questions
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 PERSON = "\0person"
-SHOWS = "shows"  # a hash of what a row shows
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ def laid_slices(
     from pyspark.sql import functions as f
 
     units = joined.units
-    frame, half = _with_halves(joined, policy, asked)
+    frame, half = with_halves(joined, joined.frame, policy, asked)
     shown = f.when(f.col(CLASS) >= 0, hash_number([joined.shown(name) for name in names]))
     extra = [*map(units.table.place, units.constant), *(f"h{units.table.place(name)}" for name in half)]
     keys = [*units.keys, *map(joined.shown, joined.made), *extra, CLASS]
@@ -104,82 +102,17 @@ def laid_slices(
         yield LaidTuples.of(joined, part, half)
 
 
-def _with_halves(joined: Joined, policy: Policy, asked: Questions) -> tuple[DataFrame, list[str]]:
-    """Return the join with sensitive cells that are looked at where a row shows stars, and the names of these."""
+def with_halves(joined: Joined, frame: DataFrame, policy: Policy, asked: Questions) -> tuple[DataFrame, list[str]]:
+    """Return joined rows with sensitive cells that are looked at where a row shows stars, and the names of these."""
     from pyspark.sql import functions as f
 
     table = joined.units.table
     starred = some_star([[f.col(joined.shown(name)) for name in part] for part in asked.parts], asked)
-    frame, named = joined.frame, joined.units.named
+    named = joined.units.named
     half = [name for name in asked.apart if policy.attributes[name].role == "sensitive" and name not in named]
     for name in half:
         frame = frame.withColumn(f"h{table.place(name)}", f.when(starred, table.column(name)))
     return frame, half
-
-
-def laid_known(
-    joined: Joined, known: KnownTuples, policy: Policy, asked: Questions, names: Sequence[str]
-) -> Iterator[LaidTuples]:
-    """Bring the join to the driver where that holds the tuples: a hash stands for each, and a number for its class.
-
-    Every tuple must be there as often as it was when it was read first, and every row must show what its class does:
-    that is looked at by a hash of the made cells, which Spark also takes of the table of classes itself.
-    """
-    from pyspark.sql import functions as f
-
-    units, made = joined.units, [joined.shown(name) for name in joined.made]
-    frame, half = _with_halves(joined, policy, asked)
-    frame = frame.withColumn(SHOWS, hash_number(made))
-    places = [joined.shown(name) for name in names]
-    whole = f.when(f.col(CLASS) >= 0, f.col(SHOWS) if places == made else hash_number(places))
-    sums = [*([units.hashed_beside(f.col(HASH))] if units.carried else []), whole]
-    keys = [HASH, CLASS, SHOWS, *(f"h{units.table.place(name)}" for name in half)]
-    with told_plainly("compare the release"):
-        texts = known.texts.select(NUMBER, hash_number(made).alias(SHOWS)).toArrow()
-    expected = np.empty(texts.num_rows, dtype=np.int64)
-    expected[texts.column(NUMBER).to_numpy()] = texts.column(SHOWS).to_numpy()
-    counted = in_slices(grouped(frame, keys, sums), keys, len(known.tuples.place), "compare the release")
-    seen = _Seen(expected, np.zeros(len(known.tuples.place), dtype=np.int64))
-    for part in counted:
-        yield _of_known(joined, known, part, half, seen)
-    if not np.array_equal(seen.times, known.tuples.times):
-        raise changed_meanwhile(units)
-
-
-@dataclass
-class _Seen:
-    """What the rows of each class must show, as a hash, and how often each tuple was there so far."""
-
-    shows: Longs
-    times: Longs
-
-
-def _of_known(
-    joined: Joined, known: KnownTuples, counted: CountedTuples, half: Sequence[str], seen: _Seen
-) -> LaidTuples:
-    """Lay out counted rows of a join whose tuples the driver holds."""
-    units, tuples, classes = joined.units, known.tuples, counted.column(CLASS)
-    hashes = counted.column(HASH).to_numpy()
-    at = np.minimum(np.searchsorted(tuples.hashes, hashes), len(tuples.place) - 1)
-    if classes.null_count() or (tuples.hashes[at] != hashes).any():
-        raise changed_meanwhile(units)
-    released = (classes >= 0).to_numpy()
-    number = classes.to_numpy()
-    if (counted.column(SHOWS).to_numpy()[released] != seen.shows[number[released]]).any():
-        raise NotVerified(
-            "rows of the release do not show what was found for them; nothing was written. Look into the log of the "
-            "cluster, and run again."
-        )
-    np.add.at(seen.times, at, counted.times)
-    records, tuple_of = records_at(units, tuples.counted, tuples.place[at])
-    first = np.searchsorted(tuple_of, np.arange(len(at)))
-    places = pl.select(pl.when(pl.Series(released)).then(classes)).to_series()
-    shown = [known.shown.classes[name].gather(places) for name in joined.made]
-    wanted = units.constant if units.individuals else [name for name in units.named if name not in joined.made]
-    shown += [records[name].gather(first) if units.individuals else records[name] for name in wanted]
-    apart = {name: counted.column(f"h{units.table.place(name)}") for name in half}
-    sums = counted.sums if units.carried else (0, *counted.sums)
-    return LaidTuples(units, records, tuple_of, pl.DataFrame(shown), apart, released, replace(counted, sums=sums))
 
 
 def changed_meanwhile(units: Units) -> DataError:

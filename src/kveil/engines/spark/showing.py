@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,8 @@ import polars as pl
 from kveil.arrays import Ints, Longs
 from kveil.engines.spark.session import told_plainly
 from kveil.engines.spark.tuples import HASH, SparkTuples, tuple_hash
-from kveil.engines.spark.units import Units
+from kveil.engines.spark.units import RECORDS, Units
+from kveil.errors import DataError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -64,7 +66,8 @@ def _in_order(classes: pl.DataFrame) -> pl.DataFrame:
 class KnownTuples:
     """The tuples that the driver holds, with what they show.
 
-    On Spark, ``units`` have the class of theirs, and ``texts`` say what each class shows.
+    On Spark, ``units`` have the hash and the class of theirs and what is released as it is; they are kept there, so
+    that what is written and what is counted is the same. ``texts`` say what each class shows.
     """
 
     tuples: SparkTuples
@@ -98,6 +101,12 @@ class Joined:
     made: tuple[str, ...]
     known: KnownTuples | None = None
 
+    def let_go(self) -> None:
+        """Let Spark forget what it kept of the units."""
+        if self.known is not None:
+            with suppress(DataError), told_plainly("forget what it kept"):  # whatever came before is what is told
+                self.known.units.unpersist()
+
     def shown(self, name: str) -> str:
         """Return what Spark calls a released column."""
         return f"m{self.made.index(name)}" if name in self.made else self.units.table.place(name)
@@ -124,8 +133,16 @@ def joined(units: Units, tuples: SparkTuples, shown: ShownTuples) -> Joined:
         texts = session.createDataFrame(labels.to_arrow(compat_level=pl.CompatLevel.oldest()))
         frame = units.frame.withColumn(HASH, tuple_hash(units, tuples.salt))
         frame = frame.join(_sent(known, len(tuples.place)), f.col(HASH) == f.col(KEY), "left").drop(KEY)
-        on_driver = KnownTuples(tuples, shown, frame, texts)
+        with_class = frame.select(*_needed(units, made), HASH, CLASS).persist()
+        on_driver = KnownTuples(tuples, shown, with_class, texts)
         return Joined(units, on_driver.with_texts(frame), made, on_driver)
+
+
+def _needed(units: Units, made: Sequence[str]) -> list[str]:
+    """Return the columns that a release takes over as they are, and how many records individuals have."""
+    taken = [*units.carried, *(units.constant if units.individuals else units.named)]
+    places = [units.table.place(name) for name in taken if name not in made]
+    return [*places, RECORDS] if RECORDS in units.frame.columns else places
 
 
 def _sent(frame: DataFrame, rows: int) -> DataFrame:

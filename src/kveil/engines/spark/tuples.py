@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,7 @@ SUMS = "sum"
 LOW, HIGH = "low", "high"  # halves of a sum of numbers: each stays within what Spark adds up fast
 HALF = 32  # bits
 HASH = "hash"  # what stands for a tuple where its cells need not
+LOOKED_AT = 10_000  # records that say whether tuples repeat
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,7 @@ def grouped(frame: DataFrame, keys: Sequence[str], sums: Sequence[Column]) -> Da
     records = f.sum(RECORDS) if RECORDS in frame.columns else f.count(f.lit(1))
     halves = []
     for i, number in enumerate(sums):
-        whole = number.cast("long")
-        low, high = whole.bitwiseAND(f.lit((1 << HALF) - 1)), f.shiftright(whole, HALF)
+        low, high = _halves(number, i)
         halves += [f.sum(low).alias(f"{LOW}{i}"), f.sum(high).alias(f"{HIGH}{i}")]
     counted = frame.groupBy(*keys).agg(f.count(f.lit(1)).alias(TIMES), records.alias(RECORDS), *halves)
     together = [
@@ -75,6 +76,25 @@ def grouped(frame: DataFrame, keys: Sequence[str], sums: Sequence[Column]) -> Da
         for i in range(len(sums))
     ]
     return counted.select("*", *together)
+
+
+def one_by_one(
+    frame: DataFrame, keys: Sequence[str], sums: Sequence[Column], others: Mapping[str, Column] = MappingProxyType({})
+) -> DataFrame:
+    """Return units as `grouped` would return tuples that are all different, and some columns more."""
+    from pyspark.sql import functions as f
+
+    halves = [column for i, number in enumerate(sums) for column in _halves(number, i)]
+    more = [column.alias(name) for name, column in others.items()]
+    records = f.col(RECORDS) if RECORDS in frame.columns else f.lit(1).cast("long").alias(RECORDS)
+    return frame.select(*keys, f.lit(1).cast("long").alias(TIMES), records, *halves, *more)
+
+
+def _halves(number: Column, i: int) -> tuple[Column, Column]:
+    from pyspark.sql import functions as f
+
+    whole = number.cast("long")
+    return whole.bitwiseAND(f.lit((1 << HALF) - 1)).alias(f"{LOW}{i}"), f.shiftright(whole, HALF).alias(f"{HIGH}{i}")
 
 
 def slices_of(session: SparkSession, rows: int, cells: int) -> int:
@@ -125,13 +145,15 @@ def _added_up(numbers: Any) -> int:
 class SparkTuples:
     """The different tuples of a table as a source that the search reads.
 
-    ``source`` has a row per tuple, or one per record of an individual; ``of_row`` gives the tuple of each. They stand
+    ``source`` has a row per tuple, or one per record of an individual; ``of_row`` gives the tuple of each, ``cells``
+    has them as they came. They stand
     in an order of their own, whatever Spark's was: ``place`` gives the row of ``counted`` that each is. A hash of its
     cells with a ``salt`` stands for every tuple; that no two have the same was looked at.
     """
 
     counted: CountedTuples
     place: Longs
+    cells: pl.DataFrame
     source: Source
     of_row: Ints
     salt: int
@@ -163,23 +185,34 @@ def tuples_of(units: Units, policy: Policy, most: int) -> SparkTuples:
     """Return the different tuples of a table; raise DataError where they are more than the driver may hold."""
     for salt in itertools.count():
         counted = _counted(units, most, salt)
-        place = np.argsort(counted.hashes, kind="stable").astype(np.int64)
-        if (np.diff(counted.hashes[place]) != 0).all():
-            return _laid_out(units, policy, counted, place, salt)
+        if counted is not None:
+            return _laid_out(units, policy, counted, salt)
     raise AssertionError("counting never ends")
 
 
-def _counted(units: Units, most: int, salt: int) -> CountedTuples:
-    """Return the different tuples of a table, each with a hash that stands for it."""
-    import pyarrow as pa
-
+def _counted(units: Units, most: int, salt: int) -> CountedTuples | None:
+    """Return the different tuples of a table, each with a hash that stands for it; None where two have the same."""
     doing = f"count the tuples of {units.table.name}"
     # What a unit has beside its tuple is added up; of tuples alone it is enough to count each.
     sums = [units.hashed_beside(tuple_hash(units, salt))] if units.carried else []
-    frame = grouped(units.frame, units.keys, sums).withColumn(HASH, tuple_hash(units, salt))
     with told_plainly(doing):
         number = units.table.frame.count()  # which files of Parquet tell without being read
-    persisted = number > most or slices_of(units.table.session, number, len(frame.columns)) > 1
+    several = slices_of(units.table.session, number, len(units.keys) + 2 * len(sums) + 3) > 1
+    if number <= most and not several and _mostly_different(units, number):
+        rows = one_by_one(units.frame, [*units.keys], [*sums], {HASH: tuple_hash(units, salt)})
+        with told_plainly(doing):
+            return _taken_together(_held(rows.toArrow(), units.keys))
+    frame = grouped(units.frame, units.keys, sums).withColumn(HASH, tuple_hash(units, salt))
+    counted = _brought(units, frame, most, number if number <= most and not several else None)
+    return None if len(np.unique(counted.hashes)) < len(counted.hashes) else counted
+
+
+def _brought(units: Units, frame: DataFrame, most: int, bound: int | None) -> CountedTuples:
+    """Bring grouped tuples to the driver; where no ``bound`` is known that it may hold, they are numbered first."""
+    import pyarrow as pa
+
+    doing = f"count the tuples of {units.table.name}"
+    persisted, number = bound is None, 0 if bound is None else bound
     if persisted:  # it is asked twice, how many there are and which
         frame = frame.persist()
     try:
@@ -203,6 +236,34 @@ def _counted(units: Units, most: int, salt: int) -> CountedTuples:
     return CountedTuples(pa.concat_tables([part.rows for part in parts]), times, records, totals, hashes)
 
 
+def _mostly_different(units: Units, number: int) -> bool:
+    """Tell whether grouping a table on Spark, which moves all of it, would leave nearly as many tuples as records."""
+    if units.individuals or number < LOOKED_AT:
+        return False
+    with told_plainly(f"count the tuples of {units.table.name}"):
+        some = units.frame.select(*units.keys).limit(LOOKED_AT)
+        return 2 * int(some.distinct().count()) > LOOKED_AT
+
+
+def _taken_together(rows: CountedTuples) -> CountedTuples | None:
+    """Return counted rows with equal ones taken together, by their hashes; None where these do not tell them apart."""
+    order = np.argsort(rows.hashes, kind="stable")
+    again = np.flatnonzero(np.diff(rows.hashes[order]) == 0)
+    if not len(again):
+        return rows
+    here, there = order[again], order[again + 1]
+    for name in rows.rows.column_names:
+        column = rows.column(name)
+        if column.gather(here).ne_missing(column.gather(there)).any():
+            return None
+    first = np.ones(len(order), dtype=bool)
+    first[again + 1] = False
+    starts = np.flatnonzero(first)
+    times, records = (np.add.reduceat(numbers[order], starts) for numbers in (rows.times, rows.records))
+    kept = order[starts]
+    return CountedTuples(rows.rows.take(kept), times, records, rows.sums, rows.hashes[kept])
+
+
 def records_at(units: Units, counted: CountedTuples, rows: Longs) -> tuple[pl.DataFrame, Longs]:
     """Return the records of some tuples, those of one side by side, and the place in ``rows`` that each belongs to.
 
@@ -218,12 +279,14 @@ def records_at(units: Units, counted: CountedTuples, rows: Longs) -> tuple[pl.Da
     return pl.DataFrame(cells), np.repeat(np.arange(len(rows), dtype=np.int64), lengths)
 
 
-def _laid_out(units: Units, policy: Policy, counted: CountedTuples, place: Longs, salt: int) -> SparkTuples:
+def _laid_out(units: Units, policy: Policy, counted: CountedTuples, salt: int) -> SparkTuples:
     """Return counted rows, which have the key columns of units, as a source under the names of the policy."""
     table = units.table
-    frame, of_row = records_at(units, counted, place)
+    place = np.argsort(counted.hashes, kind="stable").astype(np.int64)
+    records, of_row = records_at(units, counted, place)
+    frame = records
     if units.individuals:
         frame = frame.with_columns(pl.Series(str(policy.individual_column), of_row))
     wanted = [name for name in table.columns if name in frame.columns]
     source = numbers_held(Source(table.name, frame.select(wanted), "frame"), policy)
-    return SparkTuples(counted, place, source, of_row.astype(np.int32), salt)
+    return SparkTuples(counted, place, records, source, of_row.astype(np.int32), salt)
