@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
@@ -45,8 +47,17 @@ def needs_of(models: list[GroupModel], names: list[str]) -> Needs:
     )
 
 
-def values_of(table: Table, pairs: dict[str, Pairs], models: list[GroupModel], alive: Longs) -> SensitiveCodes:
-    """Return the sensitive values that models count, in CSR form, and the distribution of all that are alive."""
+def values_of(
+    table: Table,
+    pairs: Mapping[str, Pairs],
+    models: list[GroupModel],
+    alive: Longs,
+    whole_table: Mapping[str, Longs] | None = None,
+) -> SensitiveCodes:
+    """Return the sensitive values that models count, in CSR form, and the distribution of all that are alive.
+
+    ``whole_table`` has how many of the whole table have each code, where the tuples are only a part of it.
+    """
     names = sorted({model.sensitive for model in models if model.sensitive is not None})
     trees = {model.sensitive for model in models if isinstance(model, Close) and model.distance == "hierarchical"}
     tuples = len(alive)
@@ -60,6 +71,8 @@ def values_of(table: Table, pairs: dict[str, Pairs], models: list[GroupModel], a
         own = pairs[name]
         counted = np.where(alive[own.tuples] > 0, own.counts, 0)
         share = np.bincount(own.codes, weights=counted, minlength=codes)
+        if whole_table is not None:
+            share[: own.known + 1] = whole_table[name]
         place = _places(table.sensitive[name], share > 0)
         by_tuple = np.argsort(own.tuples, kind="stable")
         all_codes.append(place[own.codes[by_tuple]])
