@@ -17,7 +17,14 @@ from kveil.algorithms.registry import find
 from kveil.algorithms.splitting.cutting import cut
 from kveil.algorithms.splitting.first_cuts import LEFT_OUT, PartCuts, Spans, bounded_attributes
 from kveil.algorithms.splitting.mondrian import mondrian, split_part
-from kveil.algorithms.splitting.planning import Plan, check_parts, counted_values, plan_division, plan_mondrian
+from kveil.algorithms.splitting.planning import (
+    LimitGroups,
+    Plan,
+    check_parts,
+    counted_values,
+    plan_division,
+    plan_mondrian,
+)
 from kveil.algorithms.splitting.span_counts import COUNT, count_limits, count_spans, packed, smallest_rows
 from kveil.algorithms.stars import nothing_left
 from kveil.errors import Refused, Unmeetable
@@ -66,7 +73,9 @@ def by_parts(source: Source, policy: kveil.Policy, most: int, batches: int) -> l
     whole = bare(source, policy)
     table = encode_some(source, whole)
     check_parts(policy)
-    plan = plan_mondrian(whole, Batches(table, batches, divided=False), most, by_gain=by_gain(policy))
+    counter = Batches(table, batches, divided=False)
+    limits = LimitGroups.counted(whole, counter, divided=False)
+    plan = plan_mondrian(limits, counter, most, by_gain=by_gain(policy))
     part = plan.cut_table.cuts.part_of(Spans.of(table))
     assert set(part.tolist()) - {LEFT_OUT} <= set(plan.cut_table.parts)
     shown = []
@@ -146,8 +155,10 @@ def test_a_division_found_from_counts_is_that_of_a_table_in_memory(
         source, policy = from_frame(here.case.frame()), here.policy
         whole = bare(source, policy)
         table = encode_some(source, whole)
+        counter = Batches(table, batches, divided=True)
+        limits = LimitGroups.counted(whole, counter, divided=True)
         try:
-            plan = plan_division(whole, Batches(table, batches, divided=True), most, "k-member")
+            plan = plan_division(limits, counter, most, "k-member")
         except Unmeetable as error:
             with pytest.raises(Unmeetable) as raised:
                 cut(encode(source, policy), most, "k-member")

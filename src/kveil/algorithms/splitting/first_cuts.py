@@ -1,8 +1,9 @@
 """The first cuts of a table that no machine holds, found from counts alone.
 
-Whether and how Mondrian cuts a part depends, attribute by attribute, on how many records have each span of leaves, and on
-how many of these have each sensitive value. Whoever can count that, on however many machines, gets the very cuts that
-a table in memory would get: they are made by the same loops, which are given spans of one attribute instead of tuples.
+Whether and how Mondrian cuts a part depends, attribute by attribute, on how many records have each span of leaves, and
+on how many of these have each sensitive value. Whoever can count that, on however many machines, gets the very cuts
+that a table in memory would get: they are made by the same loops, which are given spans of one attribute instead of
+tuples.
 """
 
 from __future__ import annotations
@@ -224,13 +225,13 @@ class FirstCuts:
             if width[a] <= 0:
                 break
             own = counted[positions[a]]
-            part = self._split(a, *ends[a], own)
+            part = self._split(a, ends[a][0], ends[a][1], own)
             if part is None:
                 continue
             cut = Cut(positions[a], own.keys, part + np.int32(begin))
             if not self.by_gain:
                 return cut
-            gain = self._gain(a, *ends[a], own.weights, part, float(cost[a]))
+            gain = self._gain(a, ends[a], own.weights, part, float(cost[a]))
             if gain > best_gain:
                 best, best_gain = cut, gain
         return best
@@ -245,9 +246,7 @@ class FirstCuts:
             counted.weights,
             self._single[a],
             needs_of(self.component.models, self.component.sensitive),
-            values_of(
-                self.component.table, counted.pairs, self.component.models, counted.weights, self.whole_table
-            ),
+            values_of(self.component.table, counted.pairs, self.component.models, counted.weights, self.whole_table),
             order,
             np.array([0, len(order)], dtype=np.int64),
             False,
@@ -259,12 +258,12 @@ class FirstCuts:
         part[made.order] = np.repeat(np.arange(len(made.ends) - 1, dtype=np.int32), np.diff(made.ends))
         return part
 
-    def _gain(self, a: int, low: Ints, high: Ints, weights: Longs, part: Ints, cost: float) -> float:
+    def _gain(self, a: int, ends: tuple[Ints, Ints], weights: Longs, part: Ints, cost: float) -> float:
         """Return how much the loss of an attribute falls by a cut, as the loops reckon it."""
         number = int(part.max()) + 1
         lowest, highest = np.full(number, 2147483647, dtype=np.int32), np.full(number, -1, dtype=np.int32)
-        np.minimum.at(lowest, part, low)
-        np.maximum.at(highest, part, high)
+        np.minimum.at(lowest, part, ends[0])
+        np.maximum.at(highest, part, ends[1])
         attribute = np.full(number, a, dtype=np.int32)
         costs = measure_spans(self._trees, attribute, lowest, highest, highest)[1]
         sizes = np.bincount(part, weights=weights)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -35,7 +35,7 @@ from kveil.algorithms.splitting.span_counts import (
     cut_down,
 )
 from kveil.algorithms.suppression import beyond_limit
-from kveil.arrays import Longs
+from kveil.arrays import Bools, Longs
 from kveil.errors import Refused
 from kveil.models.groups import Pairs
 from kveil.policy.attributes import MaxWidth
@@ -75,35 +75,31 @@ def check_parts(policy: Policy) -> None:
         raise Refused(f"a table of individuals by parts has no boundary max_width; {WHOLE}")
 
 
-def plan_mondrian(table: Table, counter: SpanCounter, most: int, *, by_gain: bool) -> Plan:
-    """Cut a table as Mondrian does, until parts have at most so many rows; ``table`` has its trees and no rows.
+def plan_mondrian(limits: LimitGroups, counter: SpanCounter, most: int, *, by_gain: bool) -> Plan:
+    """Cut a table as Mondrian does, until parts have at most so many rows.
 
     Raises Refused where Mondrian would look at the whole table again, Unmeetable where too many are left out.
     """
-    (component,) = components_of(table)
-    limits = _Limits.counted(component, counter)
     if limits.crowded():
         raise Refused(
-            "so many share a sensitive value that neighbourhoods have to be left out, which are looked for in the whole "
-            f"table; {WHOLE}"
+            "so many share a sensitive value that neighbourhoods have to be left out, which are looked for in the "
+            f"whole table; {WHOLE}"
         )
     out, may_split = limits.splitter.outside(limits.counts.weights > 0)
     if not may_split:
         raise Refused(f"some models are about fewer attributes than others, and hold only for the whole table; {WHOLE}")
     plan = limits.plan("mondrian", out)
     cut_down(
-        FirstCuts(component, plan.whole_table, by_gain), plan.cut_table, counter, lambda size: size.rows > most
+        FirstCuts(limits.component, plan.whole_table, by_gain), plan.cut_table, counter, lambda size: size.rows > most
     )
     return plan
 
 
-def plan_division(table: Table, counter: SpanCounter, most: int, name: str) -> Plan:
-    """Cut a table as `cutting.cut` does, into parts of at most so many records; ``table`` has its trees and no rows.
+def plan_division(limits: LimitGroups, counter: SpanCounter, most: int, name: str) -> Plan:
+    """Cut a table as `cutting.cut` does, into parts of at most so many records.
 
     A table that holds only as a whole is one part. Raises Unmeetable where too many are left out.
     """
-    component = component_to_cut(table)
-    limits = _Limits.counted(component, counter)
     out, may_split = limits.splitter.outside(limits.counts.weights > 0)
     if limits.records <= most or not may_split or out.all():
         return limits.uncut()
@@ -112,21 +108,27 @@ def plan_division(table: Table, counter: SpanCounter, most: int, name: str) -> P
     def too_large(size: PartSize) -> bool:
         return size.records > most
 
-    cut_down(FirstCuts(component, plan.whole_table), plan.cut_table, counter, too_large)
+    cut_down(FirstCuts(limits.component, plan.whole_table), plan.cut_table, counter, too_large)
     return plan
 
 
 @dataclass(frozen=True)
-class _Limits:
-    """The groups of equal limits, with what was counted of each."""
+class LimitGroups:
+    """The groups of records that share all their limits, with what was counted of each.
 
+    The table of ``component`` has its trees and no rows, that of ``splitter`` a row per group.
+    """
+
+    component: SearchComponent
     keys: Longs
     counts: CountedSpans
     splitter: Splitter
 
     @classmethod
-    def counted(cls, component: SearchComponent, counter: SpanCounter) -> _Limits:
-        table, names = component.table, component.sensitive
+    def counted(cls, table: Table, counter: SpanCounter, *, divided: bool) -> LimitGroups:
+        """Count the groups of a table, which has its trees and no rows."""
+        component = _component(table, divided=divided)
+        names = component.sensitive
         frame = counter.limits()
         groups = frame.filter(pl.col(VALUE) == RECORDS).select(KEY, COUNT).sort(KEY).with_row_index("group")
         keys = np.array(groups[KEY].to_list(), dtype=np.int64).reshape(groups.height, -1).T
@@ -138,11 +140,23 @@ class _Limits:
             at, codes = own["group"].to_numpy().astype(np.int32), own[CODE].to_numpy().astype(np.int32)
             pairs[name] = Pairs(at, codes, own[COUNT].to_numpy().astype(np.int64), table.sensitive[name].known)
         counts = CountedSpans(np.arange(groups.height), groups[COUNT].to_numpy().astype(np.int64), pairs)
-        return cls(keys, counts, start_groups(component, keys, counts))
+        return cls(component, keys, counts, start_groups(component, keys, counts))
 
     @property
     def records(self) -> int:
+        """How many records, or individuals, the table has."""
         return int(self.counts.weights.sum())
+
+    @property
+    def table(self) -> Table:
+        """The groups as a table, which tells whose limits no release can meet."""
+        own = self.splitter.table
+        pairs = {name: (pairs.tuples, pairs.codes) for name, pairs in self.splitter.pairs.items()}
+        values = {
+            name: replace(sensitive, row=pairs[name][0], code=pairs[name][1]) if name in pairs else sensitive
+            for name, sensitive in own.sensitive.items()
+        }
+        return own.changed(sensitive=values)
 
     def crowded(self) -> bool:
         """Tell whether Mondrian would leave out neighbourhoods, since the table as a whole breaks a model."""
@@ -153,7 +167,7 @@ class _Limits:
         everyone = everyone_as_one(self.counts.weights, self.splitter.pairs)
         return looks_at_values(table) and not all(model.good(everyone).all() for model in self.splitter.models)
 
-    def plan(self, name: str, out: np.ndarray) -> Plan:
+    def plan(self, name: str, out: Bools) -> Plan:
         """Return a plan with groups of equal limits as parts, those that can never hold left out."""
         lost, allowed = int(self.counts.weights[out].sum()), most_suppressed(self.splitter.table.policy, self.records)
         if lost > allowed:
@@ -181,4 +195,8 @@ class _Limits:
 
 def counted_values(table: Table, *, divided: bool) -> Sequence[str]:
     """Return the sensitive attributes that are counted to cut a table."""
-    return component_to_cut(table).sensitive if divided else components_of(table)[0].sensitive
+    return _component(table, divided=divided).sensitive
+
+
+def _component(table: Table, *, divided: bool) -> SearchComponent:
+    return component_to_cut(table) if divided else components_of(table)[0]

@@ -1,15 +1,15 @@
 """What the first cuts of a table need to be counted, and who goes where: one way for all machines that count.
 
 Counts are frames with a line per count, so that those of several machines are added up by grouping. ``VALUE`` is the
-number of a sensitive attribute among those counted, with the code of one of its values in ``CODE``; `RECORDS` stands for
-the records themselves, `ROWS` for the rows that stand for them.
+number of a sensitive attribute among those counted, with the code of one of its values in ``CODE``; `RECORDS` stands
+for the records themselves, `ROWS` for the rows that stand for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
@@ -23,14 +23,14 @@ from kveil.algorithms.splitting.first_cuts import (
     limit_keys,
     limits_of,
 )
-from kveil.arrays import Ints, Longs
+from kveil.arrays import Bools, Ints, Longs
 from kveil.models.groups import Pairs
 from kveil.table.table import Table
 
 PART, ATTRIBUTE, KEY, VALUE, CODE, COUNT = "part", "attribute", "key", "value", "code", "count"
 RECORDS, ROWS = -1, -2
-LIMIT_COUNTS = {KEY: pl.List(pl.Int64), VALUE: pl.Int32, CODE: pl.Int32, COUNT: pl.Int64}
-SPAN_COUNTS = {
+LIMIT_COUNTS: dict[str, Any] = {KEY: pl.List(pl.Int64), VALUE: pl.Int32, CODE: pl.Int32, COUNT: pl.Int64}
+SPAN_COUNTS: dict[str, Any] = {
     PART: pl.Int32, ATTRIBUTE: pl.Int32, KEY: pl.Int64, VALUE: pl.Int32, CODE: pl.Int32, COUNT: pl.Int64
 }  # fmt: skip
 
@@ -68,9 +68,7 @@ def count_spans(table: Table, names: Sequence[str], cuts: PartCuts, parts: Seque
     return _added_up(counted, SPAN_COUNTS)
 
 
-def _counted(
-    laid: pl.DataFrame, table: Table, names: Sequence[str], here: np.ndarray | None = None
-) -> list[pl.DataFrame]:
+def _counted(laid: pl.DataFrame, table: Table, names: Sequence[str], here: Bools | None = None) -> list[pl.DataFrame]:
     """Return the lines of some rows with counts: of rows, of records, and of the values that they have."""
     rows = np.arange(table.rows) if here is None else np.flatnonzero(here)
     nothing = [pl.lit(0, pl.Int32).alias(CODE)]
@@ -90,9 +88,9 @@ def _counted(
     return counted
 
 
-def _added_up(counted: Sequence[pl.DataFrame], schema: dict[str, pl.DataType | type[pl.DataType]]) -> pl.DataFrame:
+def _added_up(counted: Sequence[pl.DataFrame], schema: dict[str, Any]) -> pl.DataFrame:
     frame = pl.concat(counted) if counted else pl.DataFrame(schema=schema)
-    return frame.group_by(pl.exclude(COUNT)).agg(pl.col(COUNT).sum()).select(*schema).cast(dict(schema))
+    return frame.group_by(pl.exclude(COUNT)).agg(pl.col(COUNT).sum()).select(pl.col(name).cast(kind) for name, kind in schema.items())
 
 
 def smallest_rows(table: Table, part: Ints) -> pl.DataFrame:

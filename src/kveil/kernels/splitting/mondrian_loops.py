@@ -59,9 +59,7 @@ def spans_of(rows: SplitTuples, order: Ints, ends: Longs, first: int, last: int,
 
 
 @door
-def measure_spans(
-    trees: Trees, attribute: Ints, low: Ints, high: Ints, top: Ints, width: Floats, cost: Floats
-) -> None:
+def measure_spans(trees: Trees, attribute: Ints, low: Ints, high: Ints, top: Ints, width: Floats, cost: Floats) -> None:
     """Write how wide each span of leaves is, as `split_parts` compares attributes, and what a cell of it loses.
 
     ``attribute`` is the one that a span is of, ``top`` its largest leaf that is not missing.
