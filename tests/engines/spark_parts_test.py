@@ -52,7 +52,7 @@ def rows(number: int = 300) -> pl.DataFrame:
         {
             "name": [f"n{i}" for i in range(number)],
             "note": [random.choice([None, "", "x", "y"]) for _ in range(number)],
-            "age": [random.choice([None, 21, 34, 35, 52, 67, 68]) for _ in range(number)],
+            "age": [*(random.choice([None, 21, 34, 35, 52, 67, 68]) for _ in range(number - 3)), 99, 99, 98],
             "zip": [random.choice(["?", "02138", "02139", "02141", "10001"]) for _ in range(number)],
             "pay": [str(random.randrange(2000, 9000, 50)) for _ in range(number)],
             "illness": [random.choice(["a", "b", "c", None]) for _ in range(number)],
@@ -66,7 +66,50 @@ def written(folder: Path, frame: pl.DataFrame, text: str) -> Policy:
     return Policy.load(folder / "policy.yaml")
 
 
+def changed(text: str, *changes: tuple[str, str]) -> str:
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+BOUNDED = changed(
+    POLICY,
+    ("widths: [10, 20]}}}", "widths: [10, 20]}}, boundary: {level: 2}}"),
+    ("within: [0, 99999]}}}", "within: [0, 99999], bounds: midpoints}}}"),
+    ("k: 4}", "k: 9}"),
+)
+CLOSE = "{model: t-closeness, sensitive: illness, t: 0.5}"
+CASES = {
+    "everybody": POLICY,
+    "halves": changed(POLICY, ("algorithm: mondrian", "algorithm: {name: mondrian, choose: gain}")) + "loss: il\n",
+    "dropped": BOUNDED + "suppression: {limit: 0.4}\n",
+    "starred": changed(BOUNDED, ("{model: l-diversity, sensitive: illness, l: 2}", CLOSE))
+    + "suppression: {limit: 0.4, show: star}\nrelease: {order: shuffle}\n",
+}
+
+
 @pytest.mark.usefixtures("few")
-def test_mondrian_by_parts_gives_the_release_of_memory(tmp_path: Path) -> None:
-    told = on_both(written(tmp_path, rows(), POLICY), tmp_path / "data.parquet", tmp_path)
-    assert told["details"]["parts"] > 10
+@pytest.mark.parametrize("case", CASES)
+def test_mondrian_by_parts_gives_the_release_of_memory(case: str, tmp_path: Path) -> None:
+    frame = rows()
+    if case == "halves":
+        frame = frame.with_columns(pl.col("age") + 0.5)
+    told = on_both(written(tmp_path, frame, CASES[case]), tmp_path / "data.parquet", tmp_path)
+    assert told["details"]["parts"] > 3
+    assert (told["records"]["suppressed"] > 0) == (case in {"dropped", "starred"})
+
+
+DIVIDED = {
+    "k-member": BOUNDED + "suppression: {limit: 0.4}\n",
+    "pk-clustering": POLICY,
+    "least-loss": BOUNDED + "suppression: {limit: 0.4, show: star}\n",
+}
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("name", DIVIDED)
+def test_divided_tables_are_solved_by_parts_and_give_the_release_of_memory(name: str, tmp_path: Path) -> None:
+    text = changed(DIVIDED[name], ("algorithm: mondrian", f"algorithm: {{name: {name}, divide: 80}}"))
+    told = on_both(written(tmp_path, rows(), text), tmp_path / "data.parquet", tmp_path)
+    assert told["details"]["divided"]["parts"] > 2

@@ -40,6 +40,7 @@ from kveil.flow.publish import policy_sha256
 from kveil.flow.spark_request import SparkFrame, SparkRequest, cell_warnings
 from kveil.flow.stages import Stages
 from kveil.measures import GroupSizes, together
+from kveil.policy.attributes import STAR
 from kveil.policy.components import most_suppressed
 from kveil.policy.model import Policy
 from kveil.report.run import Run
@@ -61,6 +62,10 @@ def divides(policy: Policy, able: Sequence[Algorithm]) -> bool:
 def check_by_parts(asked: SparkRequest) -> None:
     """Raise Refused where a table cannot be solved by parts on a cluster, whatever it has."""
     check_parts(asked.policy)
+    if asked.policy.individual_column is not None:
+        raise Refused("a table by parts has no individuals yet; take engine local or stream.")
+    if STAR in asked.policy.data.missing:
+        raise Refused("a table by parts has no `*` that means missing; write another text for it.")
     if asked.bounded:
         raise Refused("a table by parts has no --bound, which looks at all tuples; leave it out, or take engine local.")
     if not grouping_attributes(asked.policy):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kveil.arrays import Bools, Ints, Longs
+from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.kernels.models import layout as kinds
 from kveil.kernels.models.layout import Needs, SensitiveCodes
 from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL
@@ -69,10 +69,7 @@ def values_of(
     offset = 0
     for s, name in enumerate(names):
         own = pairs[name]
-        counted = np.where(alive[own.tuples] > 0, own.counts, 0)
-        share = np.bincount(own.codes, weights=counted, minlength=codes)
-        if whole_table is not None:
-            share[: own.known + 1] = whole_table[name]
+        share = _shares(own, alive, codes) if whole_table is None else _filled(whole_table[name], codes)
         place = _places(table.sensitive[name], share > 0)
         by_tuple = np.argsort(own.tuples, kind="stable")
         all_codes.append(place[own.codes[by_tuple]])
@@ -110,6 +107,19 @@ def values_of(
         edge,
         mass_of,
     )
+
+
+def _shares(pairs: Pairs, alive: Longs, codes: int) -> Floats:
+    """Return how many of the tuples that are alive have each code."""
+    counted = np.where(alive[pairs.tuples] > 0, pairs.counts, 0)
+    return np.bincount(pairs.codes, weights=counted, minlength=codes).astype(np.float64)
+
+
+def _filled(counts: Longs, codes: int) -> Floats:
+    """Return counts of codes for so many codes."""
+    share = np.zeros(codes)
+    share[: len(counts)] = counts
+    return share
 
 
 def _places(sensitive: Sensitive, present: Bools) -> Ints:

@@ -34,7 +34,7 @@ LEFT_OUT = -1  # the part of rows that no part can hold
 
 
 @dataclass(frozen=True)
-class Spans:
+class LeafSpans:
     """Rows as spans of leaves: attribute × row, low and high, and how many leaves each attribute has."""
 
     low: Ints
@@ -42,7 +42,7 @@ class Spans:
     leaves: Longs
 
     @classmethod
-    def of(cls, table: Table) -> Spans:
+    def of(cls, table: Table) -> LeafSpans:
         """Return the rows of a table, in all quasi-identifiers."""
         return cls(table.low, table.high, np.array([tree.leaves for tree in table.trees], dtype=np.int64))
 
@@ -80,7 +80,7 @@ class StartGroups:
     keys: Longs
     part: Ints
 
-    def part_of(self, spans: Spans, limits: Mapping[int, Ints]) -> Ints:
+    def part_of(self, spans: LeafSpans, limits: Mapping[int, Ints]) -> Ints:
         """Return the part of every row."""
         rows = spans.low.shape[1]
         if not self.attributes:
@@ -97,7 +97,7 @@ def _ranks(columns: Longs) -> Ints:
     return np.array([np.unique(line, return_inverse=True)[1].reshape(-1) for line in columns], dtype=np.int32)
 
 
-def limit_keys(spans: Spans, attributes: Sequence[int], limits: Mapping[int, Ints]) -> Longs:
+def limit_keys(spans: LeafSpans, attributes: Sequence[int], limits: Mapping[int, Ints]) -> Longs:
     """Return what rows must share to be generalized together, attribute × row.
 
     That is the limit of their leaf in a tree, by ``limits``; of an attribute without a tree, the very span: which spans
@@ -126,7 +126,7 @@ class PartCuts:
     number: int
     cuts: dict[int, Cut] = field(default_factory=dict)
 
-    def part_of(self, spans: Spans) -> Ints:
+    def part_of(self, spans: LeafSpans) -> Ints:
         """Return the part of every row. O(rows) for each cut that lies above a row's part."""
         part = self.start.part_of(spans, self.limits)
         waiting = np.arange(len(part))
@@ -168,7 +168,7 @@ def start_groups(component: SearchComponent, keys: Longs, counted: CountedSpans)
     """
     table = component.table
     bounded = bounded_attributes(table)
-    spans = Spans.of(table)
+    spans = LeafSpans.of(table)
     low = np.zeros((len(table.names), keys.shape[1]), dtype=np.int32)
     high = low.copy()
     for line, a in zip(keys, bounded, strict=True):
@@ -206,7 +206,7 @@ class FirstCuts:
     def _single(self) -> list[Trees]:
         return [lay_trees(self.component.table, [position]) for position in self.component.positions]
 
-    def cut(self, spans: Spans, counted: Sequence[CountedSpans], begin: int) -> Cut | None:
+    def cut(self, spans: LeafSpans, counted: Sequence[CountedSpans], begin: int) -> Cut | None:
         """Return how a part is cut, None where it cannot be; ``counted`` has its spans in every attribute.
 
         The new parts are numbered from ``begin`` on.

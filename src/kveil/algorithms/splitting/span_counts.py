@@ -18,8 +18,8 @@ from kveil.algorithms.splitting.first_cuts import (
     LEFT_OUT,
     CountedSpans,
     FirstCuts,
+    LeafSpans,
     PartCuts,
-    Spans,
     limit_keys,
     limits_of,
 )
@@ -50,7 +50,7 @@ class SpanCounter(Protocol):
 
 def count_limits(table: Table, names: Sequence[str], attributes: Sequence[int]) -> pl.DataFrame:
     """Count groups of equal limits among some rows, and what they have of the sensitive attributes called ``names``."""
-    keys = limit_keys(Spans.of(table), attributes, limits_of(table))
+    keys = limit_keys(LeafSpans.of(table), attributes, limits_of(table))
     lines = [pl.Series(f"{a}", line) for a, line in enumerate(keys)] or [pl.Series("0", np.zeros(table.rows, np.int64))]
     laid = pl.DataFrame(lines).select(pl.concat_list(pl.all()).alias(KEY))
     return _added_up([part.select(*LIMIT_COUNTS) for part in _counted(laid, table, names)], LIMIT_COUNTS)
@@ -58,7 +58,7 @@ def count_limits(table: Table, names: Sequence[str], attributes: Sequence[int]) 
 
 def count_spans(table: Table, names: Sequence[str], cuts: PartCuts, parts: Sequence[int]) -> pl.DataFrame:
     """Count the spans of every quasi-identifier in some parts, among some rows, and what they have."""
-    spans = Spans.of(table)
+    spans = LeafSpans.of(table)
     part = cuts.part_of(spans)
     here = np.isin(part, list(parts))
     counted = []
@@ -90,7 +90,11 @@ def _counted(laid: pl.DataFrame, table: Table, names: Sequence[str], here: Bools
 
 def _added_up(counted: Sequence[pl.DataFrame], schema: dict[str, Any]) -> pl.DataFrame:
     frame = pl.concat(counted) if counted else pl.DataFrame(schema=schema)
-    return frame.group_by(pl.exclude(COUNT)).agg(pl.col(COUNT).sum()).select(pl.col(name).cast(kind) for name, kind in schema.items())
+    return (
+        frame.group_by(pl.exclude(COUNT))
+        .agg(pl.col(COUNT).sum())
+        .select(pl.col(name).cast(kind) for name, kind in schema.items())
+    )
 
 
 def smallest_rows(table: Table, part: Ints) -> pl.DataFrame:
@@ -147,7 +151,7 @@ def cut_down(
 ) -> None:
     """Cut the parts of a table, as long as they are too large and can be cut. A count of all rows for each level."""
     cuts, table, names = cut_table.cuts, first.component.table, first.component.sensitive
-    spans = Spans.of(table)
+    spans = LeafSpans.of(table)
     known = [table.sensitive[name].known for name in names]
     active = [part for part, records in cut_table.records.items() if too_large(PartSize(records, records))]
     while active:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kveil.algorithms.splitting.first_cuts import LEFT_OUT, PartCuts, Spans
+from kveil.algorithms.splitting.first_cuts import LEFT_OUT, LeafSpans, PartCuts
 from kveil.algorithms.splitting.span_counts import PART, count_limits, count_spans, smallest_rows
 from kveil.arrays import Ints, Longs
 from kveil.engines.memory import numbers_held
@@ -237,7 +237,7 @@ class FirstRows:
     cuts: PartCuts
 
     def __call__(self, table: Table) -> pl.DataFrame:
-        return smallest_rows(table, self.cuts.part_of(Spans.of(table)))
+        return smallest_rows(table, self.cuts.part_of(LeafSpans.of(table)))
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ class PartTask:
         for own, number in ({} if self.packs is None else self.packs).items():
             pack[own] = number
         for batch in batches:
-            part = self.cuts.part_of(Spans.of(self.encoder.encode(pa.Table.from_batches([batch])).table))
+            part = self.cuts.part_of(LeafSpans.of(self.encoder.encode(pa.Table.from_batches([batch])).table))
             if (part < LEFT_OUT).any():  # a span that nobody had when the parts were cut
                 raise changed_meanwhile(self.encoder.layout.where)
             if self.packs is not None:
