@@ -246,10 +246,10 @@ def encode_column(column: Coded, policy: Policy, name: str, where: str) -> tuple
     missing = policy.data.missing[0] if absent else None
     tree = build_tree(fixed.lines, fixed.root, attribute, missing, policy.data.missing)
     leaf_of = _leaf_of(tree)
-    unknown = [text for text in column.texts if text not in leaf_of]
-    if unknown:
+    leaves = [*map(leaf_of.get, column.texts)]
+    if None in leaves:
+        unknown = [text for text, leaf in zip(column.texts, leaves, strict=True) if leaf is None]
         raise unknown_values(column, unknown, policy, name, where)
-    leaves = [leaf_of[text] for text in column.texts]
     leaves.append(-1 if tree.missing is None else tree.missing)
     return tree, np.array(leaves, dtype=np.int32)[column.codes]
 
@@ -271,7 +271,11 @@ def _leaves_among(column: Coded, whole: Table, position: int, where: str) -> Int
 
 
 def _leaf_of(tree: Tree) -> dict[str, int]:
-    return {tree.labels[node]: leaf for leaf, node in enumerate(tree.leaf_nodes.tolist()) if leaf != tree.missing}
+    """Return the leaf of every text that is one, missing aside."""
+    leaf_of = {tree.labels[node]: leaf for leaf, node in enumerate(tree.leaf_nodes.tolist())}
+    if tree.missing is not None:
+        del leaf_of[tree.labels[tree.leaf_nodes[tree.missing]]]
+    return leaf_of
 
 
 def _encode_numbers(column: Coded, spec: Ranges, policy: Policy, name: str, where: str) -> tuple[Scale, Ints]:
