@@ -9,13 +9,14 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Longs
-from kveil.engines.spark.laying import LaidTuples, changed_meanwhile, with_halves
+from kveil.engines.spark.laying import LaidTuples, with_halves
 from kveil.engines.spark.session import told_plainly
 from kveil.engines.spark.showing import CLASS, NUMBER, Joined, KnownTuples
 from kveil.engines.spark.tuples import HASH, CountedTuples, grouped, in_slices, one_by_one, records_at
 from kveil.engines.spark.units import hash_number
 from kveil.errors import NotVerified
 from kveil.policy.model import Policy
+from kveil.table.sensitive import changed_meanwhile
 from kveil.verifier.counts import Questions
 
 SHOWS = "shows"  # a hash of the made cells of a row
@@ -47,7 +48,7 @@ def laid_known(
     for part in in_slices(counted, keys, number, "compare the release"):
         yield _laid(joined, known, part, half, seen)
     if not np.array_equal(seen.times, known.tuples.times):
-        raise changed_meanwhile(units)
+        raise changed_meanwhile(units.table.name)
 
 
 @dataclass
@@ -75,7 +76,7 @@ def _laid(joined: Joined, known: KnownTuples, counted: CountedTuples, half: Sequ
     at = np.empty(len(order), dtype=np.int64)
     at[order] = np.minimum(np.searchsorted(tuples.hashes, hashes[order]), len(tuples.place) - 1)
     if column.null_count() or (tuples.hashes[at] != hashes).any():
-        raise changed_meanwhile(units)
+        raise changed_meanwhile(units.table.name)
     classes, times = column.to_numpy(), counted.times
     out = classes >= 0
     if (counted.column(SHOWS).to_numpy()[out] != seen.shows[classes[out]]).any():

@@ -150,3 +150,17 @@ def _sent(frame: DataFrame, rows: int) -> DataFrame:
     from pyspark.sql import functions as f
 
     return f.broadcast(frame) if rows <= SENT_WHOLE else frame.hint("shuffle_hash")
+
+
+def with_known(units: Units, known: DataFrame) -> DataFrame:
+    """Return every unit with what is known of its tuple, joined by the keys of units, null with null."""
+    from pyspark.sql import functions as f
+
+    renamed = {name: f"k{i}" for i, name in enumerate(units.keys)}
+    others = [name for name in known.columns if name not in renamed]
+    known = known.select(*(f.col(old).alias(new) for old, new in renamed.items()), *others)
+    same = [f.col(old).eqNullSafe(f.col(new)) for old, new in renamed.items()]
+    condition = same[0]
+    for more in same[1:]:
+        condition = condition & more
+    return units.frame.join(known, condition, "left").drop(*renamed.values())

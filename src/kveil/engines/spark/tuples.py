@@ -32,6 +32,10 @@ HASH = "hash"  # what stands for a tuple where its cells need not
 LOOKED_AT = 10_000  # records that say whether tuples repeat
 
 
+class TooManyTuples(DataError):
+    """Says that a table has more tuples than the driver may hold."""
+
+
 @dataclass(frozen=True)
 class CountedTuples:
     """Different rows of Spark on the driver, with how many units have each.
@@ -220,9 +224,9 @@ def _brought(units: Units, frame: DataFrame, most: int, bound: int | None) -> Co
             with told_plainly(doing):
                 number = frame.count()
         if number > most:
-            raise DataError(
-                f"{units.table.name} has {count(number, 'different tuple')}, and the memory of the driver holds "
-                f"{most:,}; give it more, or release fewer columns."
+            raise TooManyTuples(
+                f"{units.table.name} has {count(number, 'different tuple')}, and the driver may hold {most:,}; give it "
+                "more memory, or release fewer columns."
             )
         parts = list(in_slices(frame, units.keys, number, doing, persisted=persisted))
     finally:
