@@ -85,7 +85,9 @@ class SolvedTuples:
         with told_plainly("read the release back"):
             types = types_of(release)
         questioned = questions(policy, types)
-        written: Written = count_written(release, policy, questioned, types, number=len(tuples.place))
+        written: Written = count_written(
+            release, policy, questioned, types, number=len(tuples.place), summed=bool(questioned.apart)
+        )
         counts = count_release(join, written, policy, questioned, tuples.counted)
         laid = lay_counts(policy, counts)
         verdict = verify_rows(laid.release, laid.rows, policy, laid.aligned).with_findings(incomplete(policy, counts))
@@ -99,7 +101,7 @@ class SolvedTuples:
             least = lower_bound(self.table, stages.progress)
             stages.end("solve")
         told = (
-            cell_warnings(release, policy, types, written.totals.rows),
+            cell_warnings(release, policy, types, written.totals.rows, written.rows),
             empty_promises(policy),
             policy_sha256(policy, laid.rows),
             least,

@@ -50,15 +50,20 @@ class Written:
     apart: Mapping[str, ApartColumn]
 
 
-def count_written(frame: DataFrame, policy: Policy, asked: Questions, types: Types, *, number: int) -> Written:
-    """Count the rows of a release as it was written; ``number`` is about how many different ones there are."""
+def count_written(
+    frame: DataFrame, policy: Policy, asked: Questions, types: Types, *, number: int, summed: bool = True
+) -> Written:
+    """Count the rows of a release as it was written; ``number`` is about how many different ones there are.
+
+    Where no column stands apart, rows are told apart by all they have: then no sum of hashes need be ``summed``.
+    """
     from pyspark.sql import functions as f
 
     numbered = frame.toDF(*(f"r{i}" for i in range(len(frame.columns))))
     place = {name: f"r{i}" for i, name in enumerate(frame.columns)}
     keys = [place[name] for name in asked.rows]
     some = some_star([[f.col(place[name]) for name in part] for part in asked.parts], asked)
-    sums: list[Column] = [hash_number(list(place.values()))]
+    sums: list[Column] = [hash_number(list(place.values()))] if summed else []
     for name in asked.apart:
         sums += _apart_sums(f.col(place[name]), types[name], policy, some, role=policy.attributes[name].role)
     parts = list(in_slices(grouped(numbered, keys, sums), keys, number, "read the release back"))
@@ -66,7 +71,7 @@ def count_written(frame: DataFrame, policy: Policy, asked: Questions, types: Typ
     total = [sum(numbers) for numbers in zip(*(part.sums for part in parts), strict=True)]
     told = iter(total[1:])
     apart = {name: _apart(types[name], [next(told) for _ in range(4)]) for name in asked.apart}
-    written = Totals(sum(int(part.times.sum()) for part in parts), (total[0],))
+    written = Totals(sum(int(part.times.sum()) for part in parts), tuple(total[:1]))
     return Written(types, pl.concat(rows), written, apart)
 
 
@@ -142,7 +147,7 @@ def count_release(
         {name: _together(frames) for name, frames in collected.pairs.items()},
         {name: _together(frames) for name, frames in collected.values.items()},
         {images: pl.concat(frames).unique() for images, frames in collected.images.items()},
-        Totals(collected.released, (collected.sums[1],)),
+        Totals(collected.released, (collected.sums[1],) if written.totals.sums else ()),
     )
     rows = _together(collected.rows)
     return ReleaseCounts(written.types, rows, written.rows, written.totals, written.apart, original)

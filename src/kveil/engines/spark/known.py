@@ -36,7 +36,7 @@ def laid_known(
     frame, half = with_halves(joined, known.with_texts(known.units), policy, asked)
     frame = frame.withColumn(SHOWS, hash_number(made))
     places = [joined.shown(name) for name in names]
-    whole = f.when(f.col(CLASS) >= 0, f.col(SHOWS) if places == made else hash_number(places))
+    whole = f.when(f.col(CLASS) >= 0, hash_number(places)) if asked.apart else f.lit(0)
     sums = [*([units.hashed_beside(f.col(HASH))] if units.carried else []), whole]
     keys = [HASH, CLASS, SHOWS, *(f"h{units.table.place(name)}" for name in half)]
     number, rows = len(known.tuples.place), int(known.tuples.times.sum())

@@ -23,7 +23,7 @@ CLASS = "class"  # what a unit shows, by number; LEFT_OUT shows nothing
 LEFT_OUT = -1
 WHY = "why"  # a unit is left out or shown as stars
 KEY, NUMBER = "key", "number"  # of a tuple and of a class, in the tables that say what they show
-SENT_WHOLE = 1_000_000  # rows of such a table that every machine may hold
+FEW, SENT_WHOLE = 200_000, 1_000_000  # rows of these tables up to which every machine gets all of them
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class KnownTuples:
         """Return rows that have a class with what it shows."""
         from pyspark.sql import functions as f
 
-        texts = _sent(self.texts, self.shown.classes.height)
+        texts = _sent(self.texts, self.shown.classes.height, SENT_WHOLE)
         return frame.join(texts, f.col(CLASS) == f.col(NUMBER), "left").drop(NUMBER)
 
 
@@ -132,7 +132,7 @@ def joined(units: Units, tuples: SparkTuples, shown: ShownTuples) -> Joined:
         labels = shown.classes.rename({name: f"m{i}" for i, name in enumerate(made)} | {CLASS: NUMBER})
         texts = session.createDataFrame(labels.to_arrow(compat_level=pl.CompatLevel.oldest()))
         frame = units.frame.withColumn(HASH, tuple_hash(units, tuples.salt))
-        frame = frame.join(_sent(known, len(tuples.place)), f.col(HASH) == f.col(KEY), "left").drop(KEY)
+        frame = frame.join(_sent(known, len(tuples.place), FEW), f.col(HASH) == f.col(KEY), "left").drop(KEY)
         with_class = frame.select(*_needed(units, made), HASH, CLASS).persist()
         on_driver = KnownTuples(tuples, shown, with_class, texts)
         return Joined(units, on_driver.with_texts(frame), made, on_driver)
@@ -145,11 +145,11 @@ def _needed(units: Units, made: Sequence[str]) -> list[str]:
     return [*places, RECORDS] if RECORDS in units.frame.columns else places
 
 
-def _sent(frame: DataFrame, rows: int) -> DataFrame:
+def _sent(frame: DataFrame, rows: int, most: int) -> DataFrame:
     """Return a table as it is best joined: sent to every machine as a whole, or divided where it is large."""
     from pyspark.sql import functions as f
 
-    return f.broadcast(frame) if rows <= SENT_WHOLE else frame.hint("shuffle_hash")
+    return f.broadcast(frame) if rows <= most else frame.hint("shuffle_hash")
 
 
 def with_known(units: Units, known: DataFrame) -> DataFrame:

@@ -53,7 +53,7 @@ class CountedTuples:
     def column(self, name: str) -> pl.Series:
         """Return a column on the driver; moments are told in UTC."""
         held: Any = pl.Series(name, pl.from_arrow(self.rows.column(name)))
-        return in_utc(held)
+        return in_utc(held.rechunk())  # cells of one piece are found much faster
 
 
 def in_utc(column: pl.Series) -> pl.Series:
@@ -245,8 +245,8 @@ def _mostly_different(units: Units, number: int) -> bool:
     if units.individuals or number < LOOKED_AT:
         return False
     with told_plainly(f"count the tuples of {units.table.name}"):
-        some = units.frame.select(*units.keys).limit(LOOKED_AT)
-        return 2 * int(some.distinct().count()) > LOOKED_AT
+        some: Any = pl.from_arrow(units.frame.select(*units.keys).limit(LOOKED_AT).toArrow())
+    return 2 * int(some.n_unique()) > LOOKED_AT
 
 
 def _taken_together(rows: CountedTuples) -> CountedTuples | None:
