@@ -23,7 +23,8 @@ from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Tree
 
 BLOCK = 16_384  # rows that are searched together
-ROUNDS = 4  # with blocks cut along another attribute each
+LEAST_ROUNDS, MOST_ROUNDS = 4, 32  # with blocks cut in another order of attributes each
+ROUND_TRIES = 1_600  # in a block, before blocks are cut anew: what lies across a cut is never searched together
 CHUNK = 500  # tries between two looks at the clock
 POOL = 300  # rows that are taken apart together
 FEWER_ABOVE = 10  # k above which a try is dearer, so that there are fewer
@@ -188,13 +189,13 @@ class GroupSearch:
     # ------------------------------------------------------------------------------------------ the search
 
     def run(self, tries_per_row: float) -> None:
-        """Search, round by round, in blocks that are cut along another attribute each."""
+        """Search, round by round, in blocks that are cut in another order of attributes each."""
         rows = len(self.found.rows)
         if not rows or not self.found.cost:
             return
         tries = tries_per_row * rows * min(1.0, FEWER_ABOVE / self.part.k)
         blocks = max(1, round(rows / BLOCK))
-        rounds = ROUNDS if blocks > 1 else 1
+        rounds = min(max(round(tries / blocks / ROUND_TRIES), LEAST_ROUNDS), MOST_ROUNDS) if blocks > 1 else 1
         values = self._values()
         for number in range(rounds):
             if self.watch.over():
@@ -232,12 +233,17 @@ class GroupSearch:
         return new_models(needs_of(self.part.models, names), own)
 
     def _cut(self, number: int, blocks: int) -> list[Ints]:
-        """Return the groups of each block: sorted by zone, then by their values from one attribute on."""
+        """Return the groups of each block: sorted by zone, then by their values, another attribute first each time.
+
+        Once each was first, the others follow it in another order.
+        """
         groups = len(self.found.code)
         if blocks == 1:
             return [np.arange(groups, dtype=np.int32)]
         width = self.found.code.shape[1]
-        columns = [self.found.code[:, (number + a) % width] for a in range(width)]
+        others = [(number + a) % width for a in range(1, width)]
+        turn = number // width % max(len(others), 1)
+        columns = [self.found.code[:, a] for a in [number % width, *others[turn:], *others[:turn]]]
         zone = np.zeros(groups, dtype=np.int32)
         zone[self.found.part] = self.zone[self.found.rows]
         order = np.lexsort((*reversed(columns), zone))

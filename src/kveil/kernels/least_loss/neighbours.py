@@ -45,7 +45,7 @@ def pool_room(state: GroupedRows, rows: int) -> PoolRoom:
     """Return room for pools of so many rows; its memory is linear in them."""
     width = state.base.shape[1]
     wide = np.zeros((rows + field.MOST_GROUPS, width), dtype=state.base.dtype)
-    spots = rows + max(field.MOST_GROUPS, width)
+    spots = rows + max(field.NEAR_GROUPS, width)
     stored = min(rows, field.MOST_STORED)
     return PoolRoom(
         np.zeros((field.POOL_INTS, spots), dtype=np.int32), np.zeros((field.POOL_LONGS, spots), dtype=np.int64),
@@ -64,7 +64,7 @@ def search(
     from kveil.kernels.least_loss.neighbours_loops import search_groups
 
     asked = no_models() if models is None else models
-    near = np.zeros(field.MOST_GROUPS, dtype=np.int32)
+    near = np.zeros((2, field.NEAR_GROUPS), dtype=np.int32)
     return int(search_groups(state, codes, asked, room, noise_table(), k, hides, tries, near))
 
 
