@@ -179,7 +179,7 @@ class GroupCase:
         return taken
 
     def units(self, pool: list[int], group: list[int], out: int, random: list[int]) -> list[list[int]]:
-        """Return what a pool's rows are at first: those taken out, equal ones in a row together, the others by group."""
+        """Return what a pool's rows are at first: those taken out, equal neighbours together, others by group."""
         units: list[list[int]] = []
         stayed: dict[int, int] = {}
         last: int | None = None  # the row before, where it was taken out, and its unit

@@ -34,8 +34,8 @@ def call_nearest(state: Any, codes: Any, room: Any, seed: int, k: int, near: Any
 
 
 @numba.njit
-def call_choose(state: Any, seed: int, listed: int, near: Any) -> int:
-    return choose(state, seed, listed, near)
+def call_choose(state: Any, seed: int, listed: int, most: int, near: Any) -> int:
+    return choose(state, seed, listed, most, near)
 
 
 @numba.njit
@@ -187,8 +187,9 @@ def test_the_nearest_groups_are_those_found_by_scoring_all(seed: int) -> None:
     random = [seed]
     expected = case.near(groups, row, field.NEAR_GROUPS, random)
     assert near[field.LISTED, :listed].tolist() == expected
-    number = call_choose(state, row, listed, near)
-    assert near[field.CHOSEN, :number].tolist() == case.chosen(groups, row, expected, field.MOST_GROUPS, random)
+    most = chance.randint(2, field.MOST_GROUPS)
+    number = call_choose(state, row, listed, most, near)
+    assert near[field.CHOSEN, :number].tolist() == case.chosen(groups, row, expected, most, random)
 
 
 @pytest.mark.parametrize("stored", [True, False])

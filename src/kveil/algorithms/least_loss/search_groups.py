@@ -52,6 +52,7 @@ class GroupSearch:
         self.watch = watch
         self.codes = lay_out(part.table, part.positions, follow_costs(costs, followers))
         self.zone = part.zones()
+        self.most_groups = field.FIRST_GROUPS  # in a pool
         self.whole = sum(costs.whole[p] for p in part.positions)
         codes = np.array([solution.shown[p].codes[part.rows] for p in part.positions], dtype=np.int32)
         group, _ = group_rows(codes)
@@ -195,11 +196,13 @@ class GroupSearch:
             return
         tries = tries_per_row * rows * min(1.0, FEWER_ABOVE / self.part.k)
         blocks = max(1, round(rows / BLOCK))
-        rounds = min(max(round(tries / blocks / ROUND_TRIES), LEAST_ROUNDS), MOST_ROUNDS) if blocks > 1 else 1
+        rounds = min(max(round(tries / blocks / ROUND_TRIES), LEAST_ROUNDS if blocks > 1 else 1), MOST_ROUNDS)
         values = self._values()
         for number in range(rounds):
             if self.watch.over():
                 return
+            late = number * tries_per_row >= rounds * field.FIRST_TRIES
+            self.most_groups = field.MOST_GROUPS if late else field.FIRST_GROUPS
             self._round(number, blocks, round(tries / rounds / blocks), values)
 
     def _values(self) -> SensitiveCodes | None:
@@ -296,7 +299,8 @@ class GroupSearch:
         gained = 0
         while state.counts[field.TRIES] < tries and not self.watch.over():
             number = min(CHUNK, tries - int(state.counts[field.TRIES]))
-            gained += search(state, self.codes, models, room, self.part.k, number, hides=self.part.hides)
+            most, hides = self.most_groups, self.part.hides
+            gained += search(state, self.codes, models, room, self.part.k, number, hides=hides, most_groups=most)
             if not (state.cost * state.groups[field.SIZE]).any():
                 break
         tried, kept = int(state.counts[field.TRIES]), int(state.counts[field.KEPT])

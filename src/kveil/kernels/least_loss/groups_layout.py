@@ -45,7 +45,8 @@ LESS, HAS, COSTS, TRY_HAS, TRY_COSTS, UNIT_HAS, UNIT_COSTS, NOISE, OFFSET, SCORE
 POOL_LONGS = 10
 
 # Tuned on Adult with k of 5 and 10.
-MOST_GROUPS = 8  # in a pool
+MOST_GROUPS = 11  # in a pool; at first FIRST_GROUPS, until so many tries per row were done
+FIRST_GROUPS, FIRST_TRIES = 8, 2.0
 SEED_DRAWS = 64  # rows that are drawn at most to find one that costs something
 SEEDS = 3  # rows that are found so; neighbours are sought of the one whose group costs most
 NEAR_GROUPS = 14  # groups near a row that are listed at once

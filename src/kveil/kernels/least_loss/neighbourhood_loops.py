@@ -80,12 +80,13 @@ def nearest(state: GroupedRows, codes: Codes, work: PoolRoom, seed: int, k: int,
 
 
 @inner
-def choose(state: GroupedRows, seed: int, listed: int, near: Ints) -> int:
-    """Choose the row's group and some of the groups listed, nearest first, some passed over; return how many.
+def choose(state: GroupedRows, seed: int, listed: int, most: int, near: Ints) -> int:
+    """Choose the row's group and some of the groups listed, ``most`` together; return how many.
 
+    They come in their order, nearest first, some passed over for variety.
     Groups that are gone since they were listed are left out.
     """
-    wanted = 2 + draw(state.random, field.MOST_GROUPS - 1)
+    wanted = 2 + draw(state.random, most - 1)
     skip = draw(state.random, field.MOST_SKIPPED + 1)
     chosen = near[field.CHOSEN]
     chosen[0] = state.rows[field.GROUP, seed]

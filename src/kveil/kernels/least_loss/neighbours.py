@@ -54,8 +54,9 @@ def pool_room(state: GroupedRows, rows: int) -> PoolRoom:
 
 
 def search(
-    state: GroupedRows, codes: Codes, models: Models | None, room: PoolRoom, k: int, tries: int, *, hides: bool
-) -> int:
+    state: GroupedRows, codes: Codes, models: Models | None, room: PoolRoom, k: int, tries: int, *, hides: bool,
+    most_groups: int = field.MOST_GROUPS,
+) -> int:  # fmt: skip
     """Take neighbourhoods apart ``tries`` times, as many rows as there is room for; keep what is not worse.
 
     Returns how much the total cost fell. Every group has k rows or more and satisfies the models; with ``hides``
@@ -65,7 +66,7 @@ def search(
 
     asked = no_models() if models is None else models
     near = np.zeros((2, field.NEAR_GROUPS), dtype=np.int32)
-    return int(search_groups(state, codes, asked, room, noise_table(), k, hides, tries, near))
+    return int(search_groups(state, codes, asked, room, noise_table(), k, hides, tries, most_groups, near))
 
 
 def top_down(base: Ints, starts: Longs, codes: Codes, children: ChildTable, k: int) -> Ints:

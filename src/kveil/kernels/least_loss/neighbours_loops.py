@@ -159,7 +159,7 @@ def try_once(
 @door
 def search_groups(
     state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, noise: Longs, k: int, hides: bool, tries: int,
-    near: Ints,
+    most: int, near: Ints,
 ) -> int:  # fmt: skip
     """Search; see `neighbours.search`. A list of near groups serves a few tries, or until one of them gains."""
     gained = np.int64(0)
@@ -173,7 +173,7 @@ def search_groups(
             listed = nearest(state, codes, work, seed, k, near)
             left = field.LIST_TRIES
         left -= 1
-        number = choose(state, seed, listed, near)
+        number = choose(state, seed, listed, most, near)
         more = try_once(state, codes, models, work, noise, k, hides, seed, near[field.CHOSEN], number)
         if more >= 0:
             gained += more
