@@ -125,6 +125,41 @@ def test_divided_tables_are_solved_by_parts_and_give_the_release_of_memory(name:
     assert told["details"]["divided"]["parts"] > 2
 
 
+VISITS = """
+kveil: 1
+attributes:
+  pid: {role: individual}
+  ward: {role: insensitive}
+  age: {role: quasi-identifier, hierarchy: {intervals: {from: 0, to: 59, widths: [5, 10, 20]}}}
+  sex: {role: quasi-identifier}
+  illness: {role: sensitive, hierarchy: {tree: {"*": {lungs: [cold, flu], heart: [attack, murmur], gout: []}}}}
+privacy:
+  - {model: kl-diversity, sensitive: illness, k: 2, l: LEAST}
+suppression: {limit: 0.3, show: SHOW}
+algorithm: {name: NAME, divide: 30}
+"""
+
+
+def visits(persons: int = 90) -> pl.DataFrame:
+    random = Random(3)
+    told: list[tuple[int, str | None, int | None, str, str]] = []
+    for person in range(persons):
+        own = random.choice(["x", "y", None]), random.choice([None, *range(60)]), random.choice("fm")
+        items = random.sample(["cold", "flu", "attack", "murmur", "gout"], random.choice([1, 1, 2, 3]))
+        told += [(person, *own, item) for item in items]
+    return pl.DataFrame(told, ["pid", "ward", "age", "sex", "illness"], orient="row")
+
+
+@pytest.mark.parametrize(("name", "least", "show"), [("1m-generalization", 2, "star"), ("partition", 1, "drop")])
+def test_divided_tables_of_individuals_give_the_release_of_memory(
+    name: str, least: int, show: str, tmp_path: Path
+) -> None:
+    text = changed(VISITS, ("NAME", name), ("LEAST", str(least)), ("SHOW", show))
+    told = on_both(written(tmp_path, visits(), text), tmp_path / "data.parquet", tmp_path)
+    assert told["details"]["divided"]["parts"] > 2
+    assert told["loss"]["sa_ncp"] > 0
+
+
 # ------------------------------------------------------------------------------------------------ what may go wrong
 
 
