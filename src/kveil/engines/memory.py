@@ -23,14 +23,10 @@ class MemoryStore:
     by_tuples: bool = False
 
     def read(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
-        if not isinstance(place, Path):
-            return numbers_held(read_database(place, hashed=hashed), policy)
-        data = policy.data
-        source = read_table(place, data.separator, policy.attributes, hashed, encoding=data.encoding)
-        return numbers_held(source, policy)
+        return _table(policy, place, hashed=hashed, in_pieces=False)
 
     def open(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
-        return self.read(policy, place, hashed=hashed)
+        return _table(policy, place, hashed=hashed, in_pieces=True)  # a run looks at most of its columns once
 
     def hold(self, policy: Policy, source: Source) -> Source:
         return source
@@ -42,6 +38,14 @@ class MemoryStore:
 
     def lay_out(self, policy: Policy, source: Source, release: Release, out: ReleaseFile | None) -> LaidRelease:
         return LaidRelease(Source("the release", release.frame(source), source.kind, source.separator))
+
+
+def _table(policy: Policy, place: Place, *, hashed: bool, in_pieces: bool) -> Source:
+    if not isinstance(place, Path):
+        return numbers_held(read_database(place, hashed=hashed), policy)
+    data = policy.data
+    source = read_table(place, data.separator, policy.attributes, hashed, encoding=data.encoding, in_pieces=in_pieces)
+    return numbers_held(source, policy)
 
 
 def numbers_held(source: Source, policy: Policy) -> Source:

@@ -35,7 +35,7 @@ def read_csv(raw: bytes, name: str, separator: str | None, columns: frozenset[st
     frame = _read_fast(raw, separator, header)
     if frame is None:
         frame = _read_slowly(raw, separator, header, name)
-    return frame.rechunk(), separator
+    return frame, separator
 
 
 def _first_record(raw: bytes) -> str:

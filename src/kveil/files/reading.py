@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -25,16 +26,21 @@ def read_table(
     hashed: bool = False,
     *,
     encoding: str = UTF8,
+    in_pieces: bool = False,
 ) -> Source:
     """Read a table by its suffix, or all Parquet files of a folder or pattern as one table.
 
-    ``columns`` are the names expected, a help in finding the separator; ``encoding`` is that of a CSV.
+    ``columns`` are the names expected, a help in finding the separator; ``encoding`` is that of a CSV. With
+    ``in_pieces`` columns stay in the pieces in which they were read: joining them takes time, which pays only where
+    they are looked at several times.
     """
     if is_dataset(path):
         frame, digest = read_dataset(path, hashed=hashed)
-        return Source(path.name, frame.rechunk(), "parquet", sha256=digest)
-    kind_of(path)
-    return parse_table(read_bytes(path), path, separator, columns, hashed, encoding=encoding)
+        source = Source(path.name, frame, "parquet", sha256=digest)
+    else:
+        kind_of(path)
+        source = _parsed(read_bytes(path), path, separator, columns, hashed, encoding)
+    return source if in_pieces else replace(source, frame=source.frame.rechunk())
 
 
 def read_bytes(path: Path) -> bytes:
@@ -55,6 +61,13 @@ def parse_table(
     encoding: str = UTF8,
 ) -> Source:
     """Read a table out of the bytes of a file, by the suffix of its path."""
+    source = _parsed(raw, path, separator, columns, hashed, encoding)
+    return replace(source, frame=source.frame.rechunk())
+
+
+def _parsed(
+    raw: bytes, path: Path, separator: str | None, columns: Iterable[str], hashed: bool, encoding: str
+) -> Source:
     kind = kind_of(path)
     digest = hashlib.sha256(raw).hexdigest() if hashed else None
     if kind == "csv":
@@ -64,12 +77,12 @@ def parse_table(
     if kind == "excel":
         from kveil.files.excel import read_excel
 
-        return Source(path.name, read_excel(raw, path.name).rechunk(), kind, sha256=digest)
+        return Source(path.name, read_excel(raw, path.name), kind, sha256=digest)
     if kind in LABELLED:
         from kveil.files.labelled import read_labelled
 
         labelled = read_labelled(raw, path)
-        return Source(path.name, labelled.frame.rechunk(), kind, sha256=digest, labels=labelled.labels)
+        return Source(path.name, labelled.frame, kind, sha256=digest, labels=labelled.labels)
     read: Callable[..., pl.DataFrame] = pl.read_parquet
     if kind == "arrow":
         read = pl.read_ipc if raw.startswith(b"ARROW1") else pl.read_ipc_stream
@@ -79,4 +92,4 @@ def parse_table(
         raise FileError(
             f"{path.name}: this is not a whole {kind.capitalize()} file; it may be cut off or of another kind."
         ) from None
-    return Source(path.name, frame.rechunk(), kind, sha256=digest)
+    return Source(path.name, frame, kind, sha256=digest)

@@ -154,14 +154,18 @@ class IntervalScale:
 
 def _mask_climber(spec: Mask) -> Callable[[str], Line]:
     """Return the way up of values; values of one length and beginning share theirs above the first mask."""
-    longest = spec.keep[0]
+    kept = spec.keep
 
     @cache
-    def above(start: str, length: int) -> Line:
-        return collapse([*[start[:kept] + STAR * (length - kept) for kept in spec.keep], STAR])
+    def above(start: str, length: int, level: int) -> Line:
+        masked = start + STAR * (length - kept[level])
+        if level + 1 == len(kept):
+            return (masked, STAR) if masked != STAR else (STAR,)
+        upper = above(start[: kept[level + 1]], length, level + 1)
+        return upper if upper[0] == masked else (masked, *upper)
 
     def line(value: str) -> Line:
-        upper = above(value[:longest], len(value))
+        upper = above(value[: kept[0]], len(value), 0)
         return upper if upper[0] == value else (value, *upper)
 
     return line
@@ -254,19 +258,13 @@ def build_lines(spec: Hierarchy | None, values: Iterable[str], where: str) -> tu
     Leaves stand in their natural order: numbers by size, other texts by code point.
     """
     distinct = _in_order(spec, values)
-    climb = climber(spec, distinct)
-    found: list[Line] = []
-    unknown: list[str] = []
-    for value in distinct:
-        line = climb(value)
-        if line is None:
-            unknown.append(value)
-        else:
-            found.append(line)
+    ways = [*map(climber(spec, distinct), distinct)]
+    lines = [line for line in ways if line is not None]
+    unknown = [value for value, line in zip(distinct, ways, strict=True) if line is None] if None in ways else []
     if isinstance(spec, Mask) and any(STAR in value for value in distinct):
         # Only a value that looks masked already can stand in another one's way.
-        check_lines(found, where, "rename the values that contain `*`, or use a hierarchy file")
-    return Lines(tuple(found), STAR, built=True), unknown
+        check_lines(lines, where, "rename the values that contain `*`, or use a hierarchy file")
+    return Lines(tuple(lines), STAR, built=True), unknown
 
 
 def balanced_lines(

@@ -142,8 +142,12 @@ def build_tree(
         node = len(labels)
         labels.append(label)
         parent.append(above)
-        if label in children:
-            stack.extend([(child, node) for child in reversed(children[label])])
+        below = children.get(label, ())
+        if children.keys().isdisjoint(below):  # leaves alone, which most nodes are: no need to visit each
+            labels.extend(below)
+            parent.extend([node] * len(below))
+        else:
+            stack.extend([(child, node) for child in reversed(below)])
     missing_leaf: int | None = None
     if missing is not None or listed:
         missing_leaf = len(labels)
@@ -161,7 +165,7 @@ def _arrays(
 ) -> Tree:
     nodes = len(labels)
     parent = np.array(above, dtype=np.int32)
-    depth = np.array(_depths(above), dtype=np.int32)
+    depth = _depths(parent)
     is_leaf = np.ones(nodes, dtype=bool)
     is_leaf[parent[1:]] = False
     is_leaf[0] = lone_root and nodes == 1
@@ -197,11 +201,13 @@ def _arrays(
     )
 
 
-def _depths(above: list[int]) -> list[int]:
-    """Return every node's edges up to the root, parents being numbered before children."""
-    depth = [0] * len(above)
-    for node in range(1, len(above)):
-        depth[node] = depth[above[node]] + 1
+def _depths(parent: Ints) -> Ints:
+    """Return every node's edges up to the root, which is its own parent. O(height) passes."""
+    depth = np.zeros(len(parent), dtype=np.int32)
+    at = np.arange(len(parent), dtype=np.int32)
+    while at.any():  # the root is node 0
+        depth += at > 0
+        at = parent[at]
     return depth
 
 
