@@ -165,8 +165,8 @@ def _groups(table: Table, solution: Solution, classes: Classes, starred: list[Bo
     return sizes, int(classes.sizes[all_star].sum())
 
 
-def _items_loss(table: Table, solution: Solution) -> float | None:
-    """Return SA-NCP (Gong et al. 2017, equation 4) over the items that a model generalizes, None where there are none.
+def items_loss(table: Table, solution: Solution) -> tuple[float, int]:
+    """Return what the items that a model generalizes lose in all (Gong et al. 2017, equation 4), and how many they are.
 
     Every original item is charged with the NCP of what it became; 1 for suppressed people and for lost items.
     """
@@ -184,7 +184,7 @@ def _items_loss(table: Table, solution: Solution) -> float | None:
             counts = add_up(shown, table.times[sensitive.row], len(cost))
         lost += float(counts @ cost)
         number += int(counts.sum())
-    return lost / number if number else None
+    return lost, number
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,8 @@ def measure(table: Table, solution: Solution) -> Losses:
     sizes, outside = _groups(table, solution, classes, starred)
     groups = GroupSizes(len(sizes), int(sizes.sum()), int((sizes**2).sum()), outside)
     suppressed = table.count(solution.suppressed_anywhere)
-    return together(table.policy, attributes, groups, table.records, suppressed, _items_loss(table, solution))
+    lost, items = items_loss(table, solution)
+    return together(table.policy, attributes, groups, table.records, suppressed, lost / items if items else None)
 
 
 def together(

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -9,10 +13,17 @@ from typing import Any
 import polars as pl
 import pytest
 
-from kveil.engines.spark import slices
+import kveil
+from kveil.engines.spark import slices, staging
+from kveil.engines.spark.solving import SplitPart
 from kveil.flow import spark as flow
+from kveil.flow import spark_parts
+from kveil.flow.anonymize import anonymize_file
+from kveil.flow.outputs import Targets
 from kveil.flow.spark_tuples import DriverLimits
 from kveil.policy.model import Policy
+from kveil.table.solution import Solution
+from kveil.table.table import Table
 from on_spark import needs_spark, on_both, started
 
 pytestmark = needs_spark()
@@ -43,7 +54,7 @@ def session() -> Any:
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """A driver that may hold no tuples, parts of few, and slices of few rows."""
     monkeypatch.setattr(flow.DriverLimits, "of", lambda session: DriverLimits(0, 60))
-    monkeypatch.setattr(slices, "ROWS", 100)
+    monkeypatch.setattr(slices, "ROWS", 150)
 
 
 def rows(number: int = 300) -> pl.DataFrame:
@@ -112,3 +123,128 @@ def test_divided_tables_are_solved_by_parts_and_give_the_release_of_memory(name:
     text = changed(DIVIDED[name], ("algorithm: mondrian", f"algorithm: {{name: {name}, divide: 80}}"))
     told = on_both(written(tmp_path, rows(), text), tmp_path / "data.parquet", tmp_path)
     assert told["details"]["divided"]["parts"] > 2
+
+
+VISITS = """
+kveil: 1
+attributes:
+  pid: {role: individual}
+  ward: {role: insensitive}
+  age: {role: quasi-identifier, hierarchy: {intervals: {from: 0, to: 59, widths: [5, 10, 20]}}}
+  sex: {role: quasi-identifier}
+  illness: {role: sensitive, hierarchy: {tree: {"*": {lungs: [cold, flu], heart: [attack, murmur], gout: []}}}}
+privacy:
+  - {model: kl-diversity, sensitive: illness, k: 2, l: LEAST}
+suppression: {limit: 0.3, show: SHOW}
+algorithm: {name: NAME, divide: 30}
+"""
+
+
+def visits(persons: int = 90) -> pl.DataFrame:
+    random = Random(3)
+    told: list[tuple[int, str | None, int | None, str, str]] = []
+    for person in range(persons):
+        own = random.choice(["x", "y", None]), random.choice([None, *range(60)]), random.choice("fm")
+        items = random.sample(["cold", "flu", "attack", "murmur", "gout"], random.choice([1, 1, 2, 3]))
+        told += [(person, *own, item) for item in items]
+    return pl.DataFrame(told, ["pid", "ward", "age", "sex", "illness"], orient="row")
+
+
+@pytest.mark.parametrize(("name", "least", "show"), [("1m-generalization", 2, "star"), ("partition", 1, "drop")])
+def test_divided_tables_of_individuals_give_the_release_of_memory(
+    name: str, least: int, show: str, tmp_path: Path
+) -> None:
+    text = changed(VISITS, ("NAME", name), ("LEAST", str(least)), ("SHOW", show))
+    told = on_both(written(tmp_path, visits(), text), tmp_path / "data.parquet", tmp_path)
+    assert told["details"]["divided"]["parts"] > 2
+    assert told["loss"]["sa_ncp"] > 0
+
+
+# ------------------------------------------------------------------------------------------------ what may go wrong
+
+
+def asked(folder: Path, text: str = POLICY) -> Policy:
+    return written(folder, rows(), text).model_copy(update={"engine": "spark"})
+
+
+def refused(policy: Policy, folder: Path, sentence: str) -> None:
+    """A run that ends with a sentence, and leaves nothing."""
+    with pytest.raises(kveil.KveilError, match=sentence):
+        anonymize_file(policy, folder / "data.parquet", Targets(folder / "release"))
+    assert {path.name for path in folder.iterdir()} <= {"data.parquet", "policy.yaml", "blocked", "killed"}
+
+
+@pytest.mark.usefixtures("few")
+def test_executors_without_kveil_are_told_of_in_one_sentence(
+    tmp_path: Path, session: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocked = tmp_path / "blocked"
+    blocked.mkdir()
+    (blocked / "kveil.py").write_text("raise ModuleNotFoundError(\"No module named 'kveil'\")")
+    (blocked / "python").write_text(f'#!/bin/sh\nPYTHONPATH={blocked}:$PYTHONPATH exec {sys.executable} "$@"\n')
+    (blocked / "python").chmod(0o700)
+    monkeypatch.setattr(session.sparkContext, "pythonExec", str(blocked / "python"))
+    refused(asked(tmp_path), tmp_path, "their Python has not this version of kveil; install it on every machine")
+
+
+@dataclass(frozen=True)
+class KilledOnce(SplitPart):
+    """Ends its process the first time that a part is solved, as an executor that is lost does."""
+
+    mark: str = ""
+
+    def __call__(self, table: Table) -> Solution:
+        if not os.path.exists(self.mark):
+            Path(self.mark).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().__call__(table)
+
+
+@pytest.mark.usefixtures("few")
+def test_a_process_of_an_executor_that_is_killed_ends_the_run_without_a_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    mark = str(tmp_path / "killed")
+    monkeypatch.setattr(spark_parts, "SplitPart", lambda *given: KilledOnce(*given, mark=mark))
+    # A session on one machine tries no task again; on a cluster the part is solved by another process.
+    refused(asked(tmp_path), tmp_path, "Spark could not solve the parts of data.parquet")
+    assert Path(mark).exists()
+
+
+def lose_a_row(folder: Path) -> None:
+    file = sorted(folder.glob("*.parquet"))[0]
+    pl.read_parquet(file)[:-1].write_parquet(file)
+
+
+def plant_a_small_group(folder: Path) -> None:
+    file = sorted(folder.glob("*.parquet"))[0]
+    first = pl.int_range(pl.len()) < 2
+    pl.read_parquet(file).with_columns(zip=pl.when(first).then(pl.lit("10001")).otherwise("zip")).write_parquet(file)
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("harm", [lose_a_row, plant_a_small_group])
+def test_a_release_by_parts_that_was_harmed_is_refused(
+    harm: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = staging.StagedFolder.write
+
+    def harmed(self: Any, frame: Any) -> None:
+        write(self, frame)
+        harm(self.rows)
+
+    monkeypatch.setattr(staging.StagedFolder, "write", harmed)
+    refused(asked(tmp_path), tmp_path, "its own verifier refuses")
+
+
+@pytest.mark.usefixtures("few")
+def test_what_parts_cannot_do_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    text = POLICY + "dependencies: ['zip -> age']\n"
+    refused(asked(tmp_path, text), tmp_path, "By parts they cannot be solved: a table by parts keeps no dependencies")
+    text = changed(
+        POLICY, ("algorithm: mondrian", "algorithm: datafly"), ("{ranges: {within: [0, 99999]}}", "{mask: {keep: [2]}}")
+    )
+    refused(asked(tmp_path, text), tmp_path, "the driver may hold 0; .* mondrian alone is solved in parts")

@@ -13,6 +13,7 @@ import polars as pl
 
 from kveil.algorithms.stars import nothing_left
 from kveil.errors import DataError, Unmeetable
+from kveil.measures import items_loss
 from kveil.table.scale import Scale
 from kveil.table.solution import Solution
 from kveil.table.table import Table
@@ -31,7 +32,8 @@ COUNTED = {
 class PartSummary:
     """What the whole has to know of a part: its counts, how many groups it has, who would show nothing, and details.
 
-    ``error`` is what went wrong in it, by the name of an error of kveil and its sentence.
+    ``items`` is what generalized items lose and how many they are, ``values`` what released people have; ``error`` is
+    what went wrong in it, by the name of an error of kveil and its sentence.
     """
 
     part: int
@@ -39,6 +41,8 @@ class PartSummary:
     groups: int = 0
     nothing_left: int = 0
     details: Mapping[str, Any] = field(default_factory=dict)
+    items: tuple[float, int] = (0.0, 0)
+    values: Mapping[str, list[str]] = field(default_factory=dict)
     error: tuple[str, str, int] | None = None
 
     def as_bytes(self) -> bytes:
@@ -50,6 +54,8 @@ class PartSummary:
                 "groups": [self.groups],
                 "nothing": [self.nothing_left],
                 "details": [json.dumps(dict(self.details))],
+                "items": [json.dumps(self.items)],
+                "values": [json.dumps(dict(self.values))],
                 "kind": [kind],
                 "said": [sentence],
                 "lost": [lost],
@@ -70,7 +76,8 @@ class PartSummary:
         told = pl.read_ipc(io.BytesIO(content[8 : 8 + size])).row(0, named=True)
         counts = pl.read_ipc(io.BytesIO(content[8 + size + 8 :]))
         error = (told["kind"], told["said"], told["lost"]) if told["kind"] else None
-        return cls(told["part"], counts, told["groups"], told["nothing"], json.loads(told["details"]), error)
+        details, items, values = (json.loads(told[name]) for name in ("details", "items", "values"))
+        return cls(told["part"], counts, told["groups"], told["nothing"], details, tuple(items), values, error)
 
     def raise_error(self) -> None:
         """Raise what went wrong in the part, if anything did."""
@@ -84,7 +91,20 @@ def summarized(part: int, table: Table, solution: Solution) -> PartSummary:
     counts = [_counted(table, solution, position) for position in range(len(table.names))]
     groups = int(solution.details.get("parts", 0))
     star = nothing_left(table, solution.shown, solution.items) & ~solution.suppressed_anywhere
-    return PartSummary(part, pl.concat(counts), groups, table.count(star), solution.details)
+    own = (part, pl.concat(counts), groups, table.count(star), solution.details)
+    return PartSummary(*own, items_loss(table, solution), _released_values(table, solution))
+
+
+def _released_values(table: Table, solution: Solution) -> dict[str, list[str]]:
+    """Return the values that released people have: they decide in which order sets show their items."""
+    if table.persons is None:
+        return {}
+    here = ~solution.suppressed_anywhere
+    values = {}
+    for name, own in table.sensitive.items():
+        codes = np.unique(own.code[here[own.row]]).tolist()
+        values[name] = [own.values[code] for code in codes if code < own.known]
+    return values
 
 
 def _counted(table: Table, solution: Solution, position: int) -> pl.DataFrame:

@@ -15,20 +15,29 @@ from kveil.algorithms.splitting.planning import LimitGroups, Plan, check_parts, 
 from kveil.choose import Attempt, Tried
 from kveil.engines.finishing import FinishedColumn, finish
 from kveil.engines.parts import in_one_part
-from kveil.engines.spark.counting import types_of
+from kveil.engines.spark.counting import Types, count_release, count_written, types_of
 from kveil.engines.spark.parts import (
     SolvedRows,
     SparkCounter,
     UnitRows,
     group_sizes,
     known_values,
+    records_of_classes,
     solved_rows,
     totals_of,
 )
 from kveil.engines.spark.session import told_plainly
 from kveil.engines.spark.showing import Joined
 from kveil.engines.spark.slices import Slices, grouping_attributes, values_taking_part
-from kveil.engines.spark.solving import SolvePart, SolveTask, SolveWhole, SplitPart, made_columns, starred_columns
+from kveil.engines.spark.solving import (
+    SolvePart,
+    SolveTask,
+    SolveWhole,
+    SplitPart,
+    made_columns,
+    set_columns,
+    starred_columns,
+)
 from kveil.engines.spark.units import Units
 from kveil.engines.summary import GONE, NAME, RECORDS
 from kveil.errors import Refused, Unmeetable
@@ -46,11 +55,14 @@ from kveil.policy.model import Policy
 from kveil.report.run import Run
 from kveil.report.warn.promises import empty_promises
 from kveil.table.decode import Release
-from kveil.table.sensitive import changed_meanwhile
+from kveil.table.sensitive import WholeValues, changed_meanwhile
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
-from kveil.verifier.counts import questions
+from kveil.verifier.counts import CountedSides, incomplete, lay_counts, questions
+from kveil.verifier.release import verify_rows
 from kveil.verifier.slices import SlicedRelease
+from kveil.verifier.verdict import Verdict
+from kveil.words import listing
 
 
 def divides(policy: Policy, able: Sequence[Algorithm]) -> bool:
@@ -62,8 +74,13 @@ def divides(policy: Policy, able: Sequence[Algorithm]) -> bool:
 def check_by_parts(asked: SparkRequest) -> None:
     """Raise Refused where a table cannot be solved by parts on a cluster, whatever it has."""
     check_parts(asked.policy)
-    if asked.policy.individual_column is not None:
-        raise Refused("a table by parts has no individuals yet; take engine local or stream.")
+    policy = asked.policy
+    if policy.individual_column is not None and not divides(policy, asked.able):
+        raise Refused("individuals go by parts only with divide; take engine local or stream.")
+    if any(policy.fixed_lines(name) is None for name in policy.generalized):
+        raise Refused(
+            "items that are generalized by parts need a hierarchy of their own; write it as a tree or a file."
+        )
     if STAR in asked.policy.data.missing:
         raise Refused("a table by parts has no `*` that means missing; write another text for it.")
     if asked.bounded:
@@ -113,20 +130,22 @@ class SolvedParts:
     def joined(self) -> Joined:
         """Return every unit with what it shows."""
         starred = starred_columns(self.policy) if self.suppressed else []
-        made = [name for name in self.solved.made if name in self.policy.quasi_identifiers or name in starred]
+        shown = {*self.policy.quasi_identifiers, *starred, *set_columns(self.policy)}
+        made = [name for name in self.solved.made if name in shown]
         rewritten = {name: column.rewritten for name, column in self.columns.items()}
         return self.solved.joined(rewritten, made, self.exits)
 
     def attempt(self, groups: GroupSizes) -> Attempt:
         """Return what was found, with one row for all that is released and one for all that is suppressed."""
         policy = self.policy
+        lost, items = map(sum, zip(*(summary.items for summary in self.solved.summaries), strict=True))
         losses = together(
             policy,
             {name: column.loss for name, column in self.columns.items()},
             groups,
             self.rows.number,
             self.suppressed,
-            None,
+            lost / items if items else None,
         )
         codes = np.zeros(2, dtype=np.int32)
         shown = tuple(Shown.covering(tree, codes[:1], codes[:1], codes) for tree in self.whole.trees)
@@ -149,29 +168,55 @@ class SolvedParts:
             raise changed_meanwhile(self.rows.units.table.name)
         with told_plainly("read the release back"):
             types = types_of(release)
-        slices = Slices.of(release, join, policy, self.released, self.exits)
-        judged = SlicedRelease(policy, types, values_taking_part(release, policy))
-        for counts in slices.counted(policy, questions(policy, types), types):
-            judged.add(counts)
-        laid, counted = judged.together()
-        verdict = judged.verdict()
-        assert laid.aligned is not None, "the original was counted, too"
-        check_verdict(verdict, laid.aligned, policy, self.algorithm)
-        groups = group_sizes(join, policy, stars_take_part=False)
+        judged = self._judged(join, release, types)
+        check_verdict(judged.verdict, judged.aligned, policy, self.algorithm)
+        groups = group_sizes(join, policy, stars_take_part=self.table.stars_take_part)
+        records = None if self.whole.persons is None else np.array(records_of_classes(join), dtype=np.int64)
         stages.end("verify")
         return Run(
             Source(self.rows.units.table.name, pl.DataFrame(), "frame"),
             self.table,
             self.attempt(groups),
             Release({}, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), {}),
-            laid.aligned,
-            verdict,
-            cell_warnings(release, policy, types, counted.written.rows),
+            judged.aligned,
+            judged.verdict,
+            cell_warnings(release, policy, types, judged.rows),
             empty_promises(policy),
-            policy_sha256(policy, laid.rows),
+            policy_sha256(policy, judged.aligned.rows),
             engine="spark",
-            groups=groups,
+            records=records,
+            groups=groups if self.whole.persons is None else None,
         )
+
+    def _judged(self, join: Joined, release: SparkFrame, types: Types) -> _Judged:
+        """Return the verdict on a release: of records slice by slice, of individuals as a whole.
+
+        How many share a set of items is counted over the whole release, so that no slice can tell.
+        """
+        policy = self.policy
+        asked = questions(policy, types)
+        if self.whole.persons is not None:
+            written = count_written(release, policy, asked, types, number=self.released)
+            counts = count_release(join, written, policy, asked, None)
+            laid = lay_counts(policy, counts)
+            verdict = verify_rows(laid.release, laid.rows, policy, laid.aligned)
+            assert laid.aligned is not None, "the original was counted, too"
+            return _Judged(laid.aligned, verdict.with_findings(incomplete(policy, counts)), written.totals.rows)
+        judged = SlicedRelease(policy, types, values_taking_part(release, policy))
+        for counts in Slices.of(release, join, policy, self.released, self.exits).counted(policy, asked, types):
+            judged.add(counts)
+        laid, counted = judged.together()
+        assert laid.aligned is not None, "the original was counted, too"
+        return _Judged(laid.aligned, judged.verdict(), counted.written.rows)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A verdict, with what it was found on, and how many rows the release has."""
+
+    aligned: CountedSides
+    verdict: Verdict
+    rows: int
 
 
 # ------------------------------------------------------------------------------------------------ solving
@@ -195,6 +240,7 @@ def solved_by_mondrian(
         SplitPart(plan.whole_table, by_gain),
         units.keys,
         made_columns(policy, units.table.columns),
+        (),
         plan.why,
     )
     solved = solved_rows(rows, task, plan.cut_table.cuts, None, exits)
@@ -216,6 +262,9 @@ def solved_by_division(
 ) -> SolvedParts:
     """Return what an algorithm finds for a table that it is asked to divide; ``columns`` are kept beside the units."""
     policy, (algorithm,) = asked.policy, asked.able
+    numbers = [name for name in set_columns(policy) if not units.table.is_text(name)]
+    if numbers:
+        raise Refused(f"items of individuals by parts are texts, and {listing(numbers)} is none; convert it first.")
     rows = UnitRows.single(units, columns)
     most = int(policy.algorithm.options["divide"])
     start = _Start.of(rows, policy, stages, divided=True)
@@ -231,10 +280,17 @@ def solved_by_division(
     if number > 1 or plan.left_out:
         remaining = most_suppressed(policy, plan.records) - plan.left_out
         solve = SolvePart(algorithm.name, options, remaining, inside)
-    kept = tuple(rows.frame.columns)
-    task = SolveTask(rows.encoder(start.whole), solve, kept, made_columns(policy, units.table.columns), plan.why)
+    task = SolveTask(
+        rows.encoder(start.whole),
+        solve,
+        tuple(rows.frame.columns),
+        made_columns(policy, units.table.columns),
+        set_columns(policy),
+        plan.why,
+    )
     solved = solved_rows(rows, task, plan.cut_table.cuts, packs, exits)
     _raise_first(solved, number if isinstance(solve, SolvePart) else 0, start)
+    _check_order(start.whole, solved)
     stages.end("solve")
     details: dict[str, Any] = dict(solved.summaries[0].details)
     if isinstance(solve, SolvePart):
@@ -253,6 +309,18 @@ def _raise_first(solved: SolvedRows, parts: int, start: _Start) -> None:
         except Unmeetable as error:
             told = in_one_part(error, parts) if parts else error
             raise proved_or_not_found(told, start.limits.table) from None
+
+
+def _check_order(whole: Table, solved: SolvedRows) -> None:
+    """Raise Refused where sets would show their items in another order if nobody had been left out."""
+    for name, sensitive in whole.sensitive.items():
+        if isinstance(sensitive, WholeValues) and name not in whole.policy.generalized and solved.summaries[0].values:
+            values = {value for summary in solved.summaries for value in summary.values.get(name, ())}
+            if sensitive.as_shown(values) != sensitive.as_released(values):
+                raise Refused(
+                    f"the order of the items of {name} depends on who is left out, which parts do not know of each "
+                    "other; give it a hierarchy, or take engine local."
+                )
 
 
 def _finished(
@@ -282,6 +350,7 @@ class _Start:
         counter = SparkCounter(rows, whole, divided=divided)
         limits = LimitGroups.counted(whole, counter, divided=divided)
         nothing = Source(rows.units.table.name, pl.DataFrame(), "frame")
+        limits.check_conflicts(rows.units.table.name)
         check_input(nothing, limits.table)
         check_values(nothing, limits.table)
         stages.end("read")

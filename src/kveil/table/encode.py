@@ -17,9 +17,9 @@ from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number
 from kveil.policy.privacy import sensitive_of
 from kveil.table.columns import Coded, code_columns, stars_in
-from kveil.table.persons import Persons, check_conflicts, check_constant, find_persons
+from kveil.table.persons import Persons, check_conflicts, check_constant, find_persons, nobody
 from kveil.table.scale import Scale, round_outward
-from kveil.table.sensitive import changed_meanwhile, encode_sensitive, sensitive_among, unknown_values
+from kveil.table.sensitive import as_a_whole, changed_meanwhile, encode_sensitive, sensitive_among, unknown_values
 from kveil.table.table import Table
 from kveil.table.tree import Tree, build_tree
 from kveil.words import count
@@ -67,7 +67,8 @@ def encode_values(values: Iterator[tuple[str, Source, Longs]], policy: Policy, n
         leaves=nothing,
         low=nothing,
         high=nothing,
-        sensitive={own: encode_sensitive(known[own], policy, own, None, name) for own in counted},
+        sensitive={own: as_a_whole(encode_sensitive(known[own], policy, own, None, name)) for own in counted},
+        persons=None if policy.individual_column is None else nobody(),
         fractions=fractions,
     )
 
@@ -78,26 +79,37 @@ def encoded_columns(policy: Policy) -> list[str]:
     return [*policy.quasi_identifiers, *(name for name in counted if name not in policy.quasi_identifiers)]
 
 
-def encode_some(source: Source, whole: Table, times: Longs | None = None, of_row: Ints | None = None) -> Table:
+def encode_some(
+    source: Source,
+    whole: Table,
+    times: Longs | None = None,
+    of_row: Ints | None = None,
+    *,
+    checked: bool = True,
+) -> Table:
     """Return some rows of a table whose trees and values are known, by `encode_values`.
 
-    With ``times`` the rows are tuples with counts, as `encode_tuples` takes them; without, they are records.
+    With ``times`` the rows are tuples with counts, as `encode_tuples` takes them; without, they are records. Unless it
+    is to be ``checked``, individuals' records may disagree: whoever holds all of them says so.
     """
     row_times = None if times is None or of_row is None else times[of_row]
-    return _encoded(source, whole.policy, row_times, times, whole)
+    table = _encoded_records(source, whole.policy, row_times, times, whole)
+    return table if table.persons is None else _by_person(table, table.persons, source, checked=checked)
 
 
 def _has_fractions(policy: Policy, name: str, column: Coded) -> bool:
     return isinstance(policy.attributes[name].hierarchy, Intervals) and is_real(column.texts)
 
 
-def _encoded(
-    source: Source,
-    policy: Policy,
-    row_times: Longs | None,
-    times: Longs | None = None,
-    whole: Table | None = None,
+def _encoded(source: Source, policy: Policy, row_times: Longs | None, times: Longs | None = None) -> Table:
+    table = _encoded_records(source, policy, row_times, times, None)
+    return table if table.persons is None else _by_person(table, table.persons, source)
+
+
+def _encoded_records(
+    source: Source, policy: Policy, row_times: Longs | None, times: Longs | None, whole: Table | None
 ) -> Table:
+    """Return a table of records, which may be those of individuals; with the trees of a whole one, if it is given."""
     names = tuple(policy.quasi_identifiers)
     leaves = np.empty((len(names), source.rows), dtype=np.int32)
     trees: list[Tree | Scale] = []
@@ -119,7 +131,7 @@ def _encoded(
         else sensitive_among(coded, whole.sensitive[name], persons, source.name)
         for name, coded in zip(counted, code_columns(source, policy, counted, row_times), strict=True)
     }
-    table = Table(
+    return Table(
         policy,
         names,
         tuple(trees),
@@ -133,21 +145,20 @@ def _encoded(
         fractions=fractions,
         times=times,
     )
-    return table if persons is None else _by_person(table, persons, source)
 
 
-def _by_person(table: Table, persons: Persons, source: Source) -> Table:
+def _by_person(table: Table, persons: Persons, source: Source, *, checked: bool = True) -> Table:
     """Return a table of records as one of persons, whose records may disagree only where the policy allows it."""
     policy, leaves = table.policy, table.leaves
     if table.times is None:  # tuples have nothing of the columns that are released as they are
         check_constant(source, policy, persons)
     low, high = persons.lowest(leaves), persons.highest(leaves)
-    if policy.individual.conflicts == "error":
+    if policy.individual.conflicts == "error" and checked:
         check_conflicts(table.names, low, high, source.name, table.times)
     first = np.take(leaves, persons.first, axis=1)
     if np.array_equal(low, high):
         low = high = first
-    else:
+    elif checked:
         _within_boundaries(table, persons, low, high, source.name)
     fractions = {name: persons.with_any(rows) for name, rows in table.fractions.items()}
     return replace(table, leaves=first, low=low, high=high, fractions=fractions)

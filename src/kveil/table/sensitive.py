@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from functools import cached_property
 
@@ -134,6 +134,25 @@ class Sensitive:
         height = tree.height.astype(np.float64)
         fall = np.append(height[tree.parent] - height, height[0])
         return _climbs(node, parent), fall / (2 * max(float(height[0]), 1.0))
+
+
+@dataclass(frozen=True)
+class WholeValues(Sensitive):
+    """The values of a whole table, of which rows have some: sets show their items in the order of all of them."""
+
+    def as_shown(self, values: Collection[str]) -> list[str]:
+        """Return values in the order that all values of the whole table have."""
+        chosen = set(values)
+        return [value for value in super().as_shown(self.values) if value in chosen]
+
+    def as_released(self, values: Collection[str]) -> list[str]:
+        """Return values in the order that they have where they are all that is released."""
+        return super().as_shown(values)
+
+
+def as_a_whole(sensitive: Sensitive) -> WholeValues:
+    """Return an attribute whose values are those of a whole table."""
+    return WholeValues(**{own.name: getattr(sensitive, own.name) for own in fields(Sensitive)})
 
 
 @dataclass(frozen=True)

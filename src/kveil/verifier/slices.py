@@ -36,7 +36,7 @@ from kveil.verifier.left_out import left_out_warnings
 from kveil.verifier.release import judge_guarantees, judge_suppression, star_warnings, strange_columns
 from kveil.verifier.rows import ITEM, ROW, SIZE, TIMES, Rows, WholeRelease, known_items
 from kveil.verifier.stars import Stars, read_stars
-from kveil.verifier.truth import compare_generalized
+from kveil.verifier.truth import compare_generalized, unknown_items
 from kveil.verifier.verdict import Guarantee, Verdict
 
 SOMETHING = "something"  # what rows show that are not told apart any more
@@ -85,6 +85,7 @@ class SlicedRelease:
             *form.findings,
             *hidden.findings,
             *kept.findings,
+            *unknown_items(rows, policy),
         ]
         self._findings |= dict.fromkeys([*told, *broken, *incomplete(policy, counts)])
         self._warnings |= dict.fromkeys(form.warnings)

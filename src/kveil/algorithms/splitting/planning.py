@@ -24,7 +24,9 @@ from kveil.algorithms.splitting.first_cuts import (
 )
 from kveil.algorithms.splitting.parts import Splitter
 from kveil.algorithms.splitting.span_counts import (
+    ANY,
     CODE,
+    CONFLICTS,
     COUNT,
     KEY,
     RECORDS,
@@ -41,6 +43,7 @@ from kveil.models.groups import Pairs
 from kveil.policy.attributes import MaxWidth
 from kveil.policy.components import components, most_suppressed
 from kveil.policy.model import Policy
+from kveil.table.persons import disagreeing_records
 from kveil.table.table import Table
 
 WHOLE = "take engine local or stream, or give the driver more memory."
@@ -123,6 +126,7 @@ class LimitGroups:
     keys: Longs
     counts: CountedSpans
     splitter: Splitter
+    disagreeing: Mapping[int, int]  # people whose records disagree, by the place of an attribute, and on `ANY` of them
 
     @classmethod
     def counted(cls, table: Table, counter: SpanCounter, *, divided: bool) -> LimitGroups:
@@ -140,7 +144,15 @@ class LimitGroups:
             at, codes = own["group"].to_numpy().astype(np.int32), own[CODE].to_numpy().astype(np.int32)
             pairs[name] = Pairs(at, codes, own[COUNT].to_numpy().astype(np.int64), table.sensitive[name].known)
         counts = CountedSpans(np.arange(groups.height), groups[COUNT].to_numpy().astype(np.int64), pairs)
-        return cls(component, keys, counts, start_groups(component, keys, counts))
+        conflicts = frame.filter(pl.col(VALUE) == CONFLICTS).select(CODE, COUNT)
+        return cls(component, keys, counts, start_groups(component, keys, counts), dict(conflicts.iter_rows()))
+
+    def check_conflicts(self, where: str) -> None:
+        """Raise DataError where records of one person disagree, and the policy does not allow it."""
+        table = self.component.table
+        if self.disagreeing and table.policy.individual.conflicts == "error":
+            names = [name for a, name in enumerate(table.names) if a in self.disagreeing]
+            raise disagreeing_records(where, names, self.disagreeing[ANY])
 
     @property
     def records(self) -> int:

@@ -2,7 +2,7 @@
 
 Counts are frames with a line per count, so that those of several machines are added up by grouping. ``VALUE`` is the
 number of a sensitive attribute among those counted, with the code of one of its values in ``CODE``; `RECORDS` stands
-for the records themselves, `ROWS` for the rows that stand for them.
+for the records themselves, `ROWS` for the rows that stand for them, `CONFLICTS` for people whose records disagree.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from kveil.models.groups import Pairs
 from kveil.table.table import Table
 
 PART, ATTRIBUTE, KEY, VALUE, CODE, COUNT = "part", "attribute", "key", "value", "code", "count"
-RECORDS, ROWS = -1, -2
+RECORDS, ROWS, CONFLICTS = -1, -2, -3
+ANY = -1
 LIMIT_COUNTS: dict[str, Any] = {KEY: pl.List(pl.Int64), VALUE: pl.Int32, CODE: pl.Int32, COUNT: pl.Int64}
 SPAN_COUNTS: dict[str, Any] = {
     PART: pl.Int32, ATTRIBUTE: pl.Int32, KEY: pl.Int64, VALUE: pl.Int32, CODE: pl.Int32, COUNT: pl.Int64
@@ -53,7 +54,18 @@ def count_limits(table: Table, names: Sequence[str], attributes: Sequence[int]) 
     keys = limit_keys(LeafSpans.of(table), attributes, limits_of(table))
     lines = [pl.Series(f"{a}", line) for a, line in enumerate(keys)] or [pl.Series("0", np.zeros(table.rows, np.int64))]
     laid = pl.DataFrame(lines).select(pl.concat_list(pl.all()).alias(KEY))
-    return _added_up([part.select(*LIMIT_COUNTS) for part in _counted(laid, table, names)], LIMIT_COUNTS)
+    counted = [part.select(*LIMIT_COUNTS) for part in _counted(laid, table, names)]
+    return _added_up([*counted, _conflicts(table)], LIMIT_COUNTS)
+
+
+def _conflicts(table: Table) -> pl.DataFrame:
+    """Count the people whose records disagree: on each attribute, by its place, and on any of them, as `ANY`."""
+    differs = table.low != table.high
+    told = {a: table.count(own) for a, own in enumerate(differs) if own.any()}
+    if told:
+        told[ANY] = table.count(differs.any(axis=0))
+    columns = {KEY: [[ANY]] * len(told), VALUE: [CONFLICTS] * len(told), CODE: list(told), COUNT: list(told.values())}
+    return pl.DataFrame(columns, LIMIT_COUNTS)
 
 
 def count_spans(table: Table, names: Sequence[str], cuts: PartCuts, parts: Sequence[int]) -> pl.DataFrame:

@@ -80,8 +80,11 @@ class RowEncoder:
     tuples: bool
     version: str = __version__
 
-    def encode(self, rows: Any) -> EncodedRows:
-        """Return an Arrow table of tuples with counts, or of single records or individuals, encoded."""
+    def encode(self, rows: Any, *, checked: bool = True) -> EncodedRows:
+        """Return an Arrow table of tuples with counts, or of single records or individuals, encoded.
+
+        Unless it is to be ``checked``, individuals' records may disagree.
+        """
         if self.version != __version__:
             raise RuntimeError(f"kveil {self.version} sent this, and the executor has {__version__}")
         layout, policy = self.layout, self.whole.policy
@@ -94,7 +97,7 @@ class RowEncoder:
             of_row = np.arange(frame.height, dtype=np.int32)
         source = numbers_held(Source(layout.where, frame, "frame"), policy)
         times = rows.column(TIMES).to_numpy().astype(np.int64) if self.tuples else None
-        return EncodedRows(source, encode_some(source, self.whole, times, of_row))
+        return EncodedRows(source, encode_some(source, self.whole, times, of_row, checked=checked))
 
     def _records(self, rows: Any) -> tuple[pl.DataFrame, Ints]:
         """Return the records of individuals, those of one side by side."""
@@ -169,7 +172,7 @@ class RowCodes:
         import pyarrow as pa
 
         for batch in batches:
-            table = self.encoder.encode(pa.Table.from_batches([batch])).table
+            table = self.encoder.encode(pa.Table.from_batches([batch]), checked=False).table
             spans = np.ascontiguousarray(np.concatenate([table.low, table.high]).T)
             columns = {SPANS: _as_bytes(spans, np.full(table.rows, spans.shape[1], dtype=np.int64))}
             for number, name in enumerate(self.names):

@@ -271,7 +271,8 @@ def _told_types(schema: StructType) -> str:
 
 def _solved_schema(schema: StructType, task: SolveTask) -> str:
     kept = ", ".join(f"`{name}` {schema[name].dataType.simpleString()}" for name in task.kept)
-    made = "".join(f"m{i} string, " for i in range(len(task.made)))
+    kinds = ["array<string>" if name in task.sets else "string" for name in task.made]
+    made = "".join(f"m{i} {kind}, " for i, kind in enumerate(kinds))
     return f"{kept}, {made}{CLASS} bigint, {WHY} string, {SUMMARY} binary"
 
 
@@ -284,17 +285,30 @@ def totals_of(joined: Joined) -> tuple[int, int]:
     return int(told[0]), int(told[1] or 0)
 
 
+def records_of_classes(joined: Joined) -> tuple[int, int]:
+    """Return how many records the individuals have who are released, and those who are suppressed."""
+    from pyspark.sql import functions as f
+
+    gone = f.col(WHY).isNotNull()
+    with told_plainly("count the groups of the release"):
+        told = joined.frame.agg(f.sum(f.when(~gone, f.col(RECORDS))), f.sum(f.when(gone, f.col(RECORDS)))).collect()[0]
+    return int(told[0] or 0), int(told[1] or 0)
+
+
 def group_sizes(joined: Joined, policy: Policy, *, stars_take_part: bool) -> GroupSizes:
-    """Return how large the groups of equal released rows are; rows of stars are in none, unless they take part."""
+    """Return how large the groups of equal released rows are; rows of stars are in none.
+
+    Where ``stars_take_part``, only those of whom nothing is shown are in none.
+    """
     from pyspark.sql import functions as f
 
     cells = [joined.shown(name) for name in policy.quasi_identifiers]
     star = f.lit(True)
     for cell in cells:
         star = star & (f.col(cell) == STAR)
-    released = joined.frame.where(f.col(CLASS) >= 0)
-    sizes = released.groupBy(*cells).agg(f.count(f.lit(1)).alias(COUNT))
-    inside = sizes if stars_take_part else sizes.where(~star)
+    here = f.col(WHY).isNull() if stars_take_part else ~star
+    released = joined.frame.where((f.col(CLASS) >= 0) & here)
+    inside = released.groupBy(*cells).agg(f.count(f.lit(1)).alias(COUNT))
     square = (f.col(COUNT).cast("decimal(20,0)") * f.col(COUNT)).cast("decimal(38,0)")
     with told_plainly("count the groups of the release"):
         told = inside.agg(f.count(f.lit(1)), f.sum(COUNT), f.sum(square)).collect()[0]

@@ -89,14 +89,15 @@ def starred_columns(policy: Policy) -> list[str]:
 class SolveTask:
     """Solves a part: an Arrow table of rows comes in, one of the same rows with what they show goes out.
 
-    ``kept`` are the columns that come back as they are, ``made`` the released ones that are made, called `m0` and
-    so on.
+    ``kept`` are the columns that come back as they are, ``made`` the released ones that are made, called `m0` and so
+    on; those in ``sets`` hold sets of items.
     """
 
     encoder: RowEncoder
     solve: SplitPart | SolvePart | SolveWhole
     kept: tuple[str, ...]
     made: tuple[str, ...]
+    sets: tuple[str, ...]
     why: str
 
     def __call__(self, rows: Any) -> Any:
@@ -147,15 +148,22 @@ class SolveTask:
 
     def _column(self, encoded: EncodedRows, made: pl.Series | None, name: str, rows: Longs) -> pl.Series:
         """Return a made column as texts; where no row of a part is shown as stars, sensitive cells are as they were."""
+        if made is not None and name in self.sets:
+            return made.cast(pl.List(pl.String)).alias(name)
         texts = encoded.source.texts(name).gather(rows) if made is None else as_texts(made)
         return texts.cast(pl.String).alias(name)
 
     def _no_rows(self) -> pl.DataFrame:
-        texts = {f"m{i}": pl.String for i in range(len(self.made))}
-        return pl.DataFrame(schema={**texts, CLASS: pl.Int64, WHY: pl.String})
+        kinds = {f"m{i}": pl.List(pl.String) if n in self.sets else pl.String for i, n in enumerate(self.made)}
+        return pl.DataFrame(schema={**kinds, CLASS: pl.Int64, WHY: pl.String})
 
 
 def made_columns(policy: Policy, columns: Sequence[str]) -> tuple[str, ...]:
     """Return the released columns that are made anew, in the order of the table."""
-    made = {*policy.quasi_identifiers, *starred_columns(policy)}
+    made = {*policy.quasi_identifiers, *starred_columns(policy), *set_columns(policy)}
     return tuple(name for name in columns if name in made)
+
+
+def set_columns(policy: Policy) -> tuple[str, ...]:
+    """Return the released columns that hold sets of items: the sensitive ones of individuals."""
+    return tuple(policy.with_role("sensitive")) if policy.individual_column is not None else ()
