@@ -35,12 +35,12 @@ from kveil.flow.publish import policy_sha256
 from kveil.flow.spark_parts import SolvedParts, check_by_parts, divides, solved_by_division, solved_by_mondrian
 from kveil.flow.spark_request import SparkFrame, SparkRequest, cell_warnings
 from kveil.flow.spark_tuples import DriverLimits, checked_units
+from kveil.flow.spark_warnings import tuple_warnings
 from kveil.flow.stages import Stages
 from kveil.policy.model import Policy
 from kveil.report.account import Account, make_account
 from kveil.report.receipt import make_receipt
 from kveil.report.run import Run
-from kveil.report.warn.promises import empty_promises
 from kveil.table.decode import Release, decode
 from kveil.table.encode import encode_tuples
 from kveil.table.table import Table
@@ -102,7 +102,7 @@ class SolvedTuples:
             stages.end("solve")
         told = (
             cell_warnings(release, policy, types, written.totals.rows, written.rows),
-            empty_promises(policy),
+            tuple_warnings(policy, tuples, self.release),
             policy_sha256(policy, laid.rows),
             least,
             "spark",
