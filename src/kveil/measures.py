@@ -12,6 +12,7 @@ from kveil.arrays import Bools, Floats, Longs
 from kveil.errors import PolicyError
 from kveil.kernels.grouping.groups import add_up, group_rows
 from kveil.policy.components import largest_k
+from kveil.policy.model import Policy
 from kveil.policy.plugged import MEASURES, package_of, plugged
 from kveil.stopping import check_cancelled
 from kveil.table.solution import Classes, Shown, Solution
@@ -164,8 +165,8 @@ def _groups(table: Table, solution: Solution, classes: Classes, starred: list[Bo
     return sizes, int(classes.sizes[all_star].sum())
 
 
-def _items_loss(table: Table, solution: Solution) -> float | None:
-    """Return SA-NCP (Gong et al. 2017, equation 4) over the items that a model generalizes, None where there are none.
+def items_loss(table: Table, solution: Solution) -> tuple[float, int]:
+    """Return what the items that a model generalizes lose in all (Gong et al. 2017, equation 4), and how many they are.
 
     Every original item is charged with the NCP of what it became; 1 for suppressed people and for lost items.
     """
@@ -183,17 +184,27 @@ def _items_loss(table: Table, solution: Solution) -> float | None:
             counts = add_up(shown, table.times[sensitive.row], len(cost))
         lost += float(counts @ cost)
         number += int(counts.sum())
-    return lost / number if number else None
+    return lost, number
 
 
-def measure(table: Table, solution: Solution) -> Losses:
-    """Return all losses of a solution; suppressed cells cost the maximum.
+@dataclass(frozen=True)
+class GroupSizes:
+    """The groups of equal released rows: how many there are, and of their sizes the sum and the sum of squares.
 
-    O(records · attributes).
+    ``outside`` are the records that are in none.
     """
+
+    number: int
+    records: int
+    squares: int
+    outside: int
+
+
+def attribute_losses(
+    table: Table, solution: Solution, classes: Classes, starred: list[Bools]
+) -> dict[str, AttributeLoss]:
+    """Return the losses of every attribute's cells; ``starred`` are, per attribute, the classes that show `*`."""
     component_of = {name: c for c, component in enumerate(table.components) for name in component.attributes}
-    classes = solution.classes if table.times is None else solution.classes.weighed(table.times)
-    starred = [solution.suppressed[component_of[name]][classes.first] for name in table.names]
     attributes: dict[str, AttributeLoss] = {}
     for position, name in enumerate(table.names):
         check_cancelled()
@@ -205,25 +216,56 @@ def measure(table: Table, solution: Solution) -> Losses:
             il_per_cell=_mean(shown.il, tally, table.records),
             ncp=_mean(shown.ncp, tally, table.records),
         )
-    weights = [float(table.policy.attributes[name].weight) for name in table.names]
+    return attributes
+
+
+def starred_classes(table: Table, solution: Solution, classes: Classes) -> list[Bools]:
+    """Return for every attribute the classes whose records are suppressed in its component."""
+    component_of = {name: c for c, component in enumerate(table.components) for name in component.attributes}
+    return [solution.suppressed[component_of[name]][classes.first] for name in table.names]
+
+
+def measure(table: Table, solution: Solution) -> Losses:
+    """Return all losses of a solution; suppressed cells cost the maximum.
+
+    O(records · attributes).
+    """
+    classes = solution.classes if table.times is None else solution.classes.weighed(table.times)
+    starred = starred_classes(table, solution, classes)
+    attributes = attribute_losses(table, solution, classes, starred)
+    sizes, outside = _groups(table, solution, classes, starred)
+    groups = GroupSizes(len(sizes), int(sizes.sum()), int((sizes**2).sum()), outside)
+    suppressed = table.count(solution.suppressed_anywhere)
+    lost, items = items_loss(table, solution)
+    return together(table.policy, attributes, groups, table.records, suppressed, lost / items if items else None)
+
+
+def together(
+    policy: Policy,
+    attributes: dict[str, AttributeLoss],
+    groups: GroupSizes,
+    records: int,
+    suppressed: int,
+    sa_ncp: float | None,
+) -> Losses:
+    """Return all losses of a release of so many records, by what its attributes lose and how large its groups are."""
+    weights = [float(policy.attributes[name].weight) for name in attributes]
     total = sum(weights)
 
     def mean(field: str) -> float:
-        if not table.names:  # plain sets of items: no cell can lose anything but by suppression
-            lost = table.count(solution.suppressed_anywhere) / table.records if table.records else 0.0
+        if not attributes:  # plain sets of items: no cell can lose anything but by suppression
+            lost = suppressed / records if records else 0.0
             return 1 - lost if field == "precision" else lost
-        values = (getattr(attributes[name], field) for name in table.names)
+        values = (getattr(loss, field) for loss in attributes.values())
         return float(sum(w * value for w, value in zip(weights, values, strict=True)) / total)
 
-    sizes, outside = _groups(table, solution, classes, starred)
-    squares = int((sizes**2).sum())
     return Losses(
         precision=mean("precision"),
-        il=sum(loss.il_per_cell for loss in attributes.values()) * table.records,
+        il=sum(loss.il_per_cell for loss in attributes.values()) * records,
         il_per_cell=mean("il_per_cell"),
         ncp=mean("ncp"),
-        sa_ncp=_items_loss(table, solution),
-        discernibility=squares + outside * table.records,
-        average_group=float(sizes.sum() / len(sizes) / largest_k(table.policy)) if len(sizes) else 0.0,
+        sa_ncp=sa_ncp,
+        discernibility=groups.squares + groups.outside * records,
+        average_group=groups.records / groups.number / largest_k(policy) if groups.number else 0.0,
         attributes=attributes,
     )

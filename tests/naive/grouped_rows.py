@@ -152,11 +152,11 @@ class GroupCase:
 
     # ------------------------------------------------------------------------------------------ neighbourhoods
 
-    def near(self, groups: list[list[int]], seed: int, wanted: int, random: list[int]) -> list[int]:
-        """Return the groups nearest to a row's group, or to the row, that one first; some are passed over by chance."""
+    def near(self, groups: list[list[int]], seed: int, most: int, random: list[int]) -> list[int]:
+        """Return the groups nearest to a row's group, or to the row, without that one; some of equal rows left out."""
         own = next(g for g, members in enumerate(groups) if seed in members)
         by_group = draw(random, 5) < 2
-        credit, skip = 614 + draw(random, 411), draw(random, 513)
+        credit = 614 + draw(random, 411)
         salt = (draw(random, 1 << 30) * SPLITMIX + 1) % WORD
         centre = self.cover(groups[own]) if by_group else self.rows[seed]
         scored = []
@@ -164,21 +164,46 @@ class GroupCase:
             chance = ((g + 1) * salt % WORD) >> 54
             cost = self.cost(self.cover(members))
             exact = cost == 0 and chance < 896 and len(members) <= self.k
-            if chance >= skip and g != own and not exact and self.zone[members[0]] == self.zone[seed]:
+            if g != own and not exact and self.zone[members[0]] == self.zone[seed]:
                 scored.append(((self.cost(self.joined(centre, self.cover(members))) << 10) - credit * cost, g))
-        return [own, *(g for _, g in sorted(scored)[: wanted - 1])]
+        return [g for _, g in sorted(scored)[:most]]
 
-    def rebuilt(self, pool: list[int], noise: list[int]) -> list[list[int]]:
-        """Return new groups of a pool's rows: the pair of units whose merging costs least per row, again and again.
+    def chosen(self, groups: list[list[int]], seed: int, near: list[int], most: int, random: list[int]) -> list[int]:
+        """Return a row's group and some of those listed near it, nearest first, some passed over by chance."""
+        own = next(g for g, members in enumerate(groups) if seed in members)
+        wanted, skip = 2 + draw(random, most - 1), draw(random, 513)
+        taken = [own]
+        for g in near:
+            if len(taken) < wanted and draw(random, 1024) >= skip:
+                taken.append(g)
+        return taken
+
+    def units(self, pool: list[int], group: list[int], out: int, random: list[int]) -> list[list[int]]:
+        """Return what a pool's rows are at first: those taken out, equal neighbours together, others by group."""
+        units: list[list[int]] = []
+        stayed: dict[int, int] = {}
+        last: int | None = None  # the row before, where it was taken out, and its unit
+        for row in pool:
+            if out == 1024 or draw(random, 1024) < out:
+                if last is not None and self.rows[last] == self.rows[row]:
+                    next(own for own in units if last in own).insert(0, row)
+                else:
+                    units.append([row])
+                last = row
+                continue
+            last = None
+            if group[row] in stayed:
+                units[stayed[group[row]]].insert(0, row)
+            else:
+                stayed[group[row]] = len(units)
+                units.append([row])
+        return units
+
+    def rebuilt(self, units: list[list[int]], noise: list[int]) -> list[list[int]]:
+        """Return new groups of a pool's units: the pair whose merging costs least per row merges, again and again.
 
         A unit that has k rows is a group and merges no more; what is left over goes row by row where it costs least.
         """
-        units: list[list[int]] = []
-        for row in pool:
-            if units and self.rows[units[-1][0]] == self.rows[row]:
-                units[-1].insert(0, row)
-            else:
-                units.append([row])
 
         def noisy(shown: Row) -> int:
             return sum(n * own.cost(c) for n, own, c in zip(noise, self.attributes, shown, strict=True)) >> 10

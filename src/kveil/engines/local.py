@@ -112,6 +112,11 @@ def solve(algorithm: Algorithm, table: Table, options: dict[str, Any], progress:
     return finished(table, task.solve_and_refine(table) if task.tries_per_row else task.solve(table))
 
 
+def part_solver(algorithm: Algorithm, table: Table, options: dict[str, Any]) -> Callable[[Table], Solution]:
+    """Return what solves parts of a table with an algorithm, and refines them as its options ask."""
+    return _task(algorithm, table, options, silent).solve_part
+
+
 def settled_or_before(table: Table, refined: Solution, before: Solution) -> Solution:
     """Return a refined solution settled, or the one before, where settling costs more than refining has gained."""
     try:

@@ -32,17 +32,25 @@ def solve_parts(table: Table, most: int, name: str, solve: Callable[[Table], Sol
     inside = sum(int(table.weights[rows].sum()) for rows in parts.rows)
     solutions = []
     for rows in parts.rows:
-        own = some_rows(table, rows)
-        share = Fraction(remaining * own.records // inside, own.records)
         try:
-            solutions.append(solve(own.changed(policy=_with_limit(table.policy, share))))
+            solutions.append(solve(with_share(some_rows(table, rows), remaining, inside)))
         except Unmeetable as error:
-            raise Unmeetable(
-                f"{error} This is about one of {count(len(parts.rows), 'part')} that divide cuts the table into: a "
-                "larger number, or none, leaves it more to choose from.",
-                error.lost,
-            ) from None
+            raise in_one_part(error, len(parts.rows)) from None
     return settle(table, join(table, parts, solutions), name)
+
+
+def with_share(part: Table, remaining: int, inside: int) -> Table:
+    """Return a part that may leave out its share of the records that remain to be left out, of all inside parts."""
+    return part.changed(policy=_with_limit(part.policy, Fraction(remaining * part.records // inside, part.records)))
+
+
+def in_one_part(error: Unmeetable, parts: int) -> Unmeetable:
+    """Return an error about a part as one about a table that was cut into so many."""
+    return Unmeetable(
+        f"{error} This is about one of {count(parts, 'part')} that divide cuts the table into: a larger number, or "
+        "none, leaves it more to choose from.",
+        error.lost,
+    )
 
 
 def _with_limit(policy: Policy, limit: Fraction) -> Policy:

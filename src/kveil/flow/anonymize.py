@@ -92,7 +92,8 @@ def _anonymized(
 
 def _anonymized_on_spark(frame: Any, asked: _Request, stages: Stages) -> Result:
     """Return a verified release of a frame of Spark; it has no way back, since its rows have no places."""
-    from kveil.flow.spark import SparkRequest, able_on_spark, anonymize_spark_frame
+    from kveil.flow.spark import able_on_spark, anonymize_spark_frame
+    from kveil.flow.spark_request import SparkRequest
 
     refuse_on_spark("--previous" if asked.earlier is not None else "")
     able = able_on_spark(asked.policy, asked.able)
@@ -165,7 +166,8 @@ def anonymize_file(
 
 def _written_by_spark(asked: _Request, path: Place, targets: Targets, stages: Stages) -> Account:
     """Make a release on Spark; what it cannot do is refused before anything is read."""
-    from kveil.flow.spark import SparkRequest, able_on_spark, anonymize_on_spark
+    from kveil.flow.spark import able_on_spark, anonymize_on_spark
+    from kveil.flow.spark_request import SparkRequest
 
     refuse_on_spark(_only_local(targets, asked.earlier))
     if targets.owner is not None and not targets.owner_key and asked.policy.individual_column is None:

@@ -15,15 +15,15 @@ from kveil.algorithms.algorithm import Algorithm
 from kveil.algorithms.registry import loops_of
 from kveil.choose import Attempt, attempt
 from kveil.databases import Place
-from kveil.engines.spark.cells import count_formulas, distinct_rows
-from kveil.engines.spark.counting import Types, Written, count_release, count_written, types_of
+from kveil.engines.spark.counting import Written, count_release, count_written, types_of
 from kveil.engines.spark.ordering import in_order
 from kveil.engines.spark.owner import ABOUT, about, check_key, owner_frame
+from kveil.engines.spark.parts import kept_tuples
 from kveil.engines.spark.reading import SparkTable, open_table, table_of_frame
 from kveil.engines.spark.session import spark_session, told_plainly
 from kveil.engines.spark.showing import Joined, joined, shown_tuples
 from kveil.engines.spark.staging import StagedFolder
-from kveil.engines.spark.tuples import SparkTuples, tuples_of
+from kveil.engines.spark.tuples import SparkTuples, TooManyTuples, tuples_of
 from kveil.engines.spark.units import Units
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Outputs, as_json, check_columns, with_commas
@@ -32,13 +32,14 @@ from kveil.flow.inputs import check_input, check_values
 from kveil.flow.judging import check_verdict
 from kveil.flow.outputs import Targets
 from kveil.flow.publish import policy_sha256
-from kveil.flow.spark_tuples import checked_units, most_tuples
+from kveil.flow.spark_parts import SolvedParts, check_by_parts, divides, solved_by_division, solved_by_mondrian
+from kveil.flow.spark_request import SparkFrame, SparkRequest, cell_warnings
+from kveil.flow.spark_tuples import DriverLimits, checked_units
 from kveil.flow.stages import Stages
 from kveil.policy.model import Policy
 from kveil.report.account import Account, make_account
 from kveil.report.receipt import make_receipt
 from kveil.report.run import Run
-from kveil.report.warn.cells import FORMULA, NUMBER, formula_cells, formula_names, unique_columns
 from kveil.report.warn.promises import empty_promises
 from kveil.table.decode import Release, decode
 from kveil.table.encode import encode_tuples
@@ -47,17 +48,6 @@ from kveil.table.tuples import in_tuples
 from kveil.verifier.counts import incomplete, lay_counts, questions
 from kveil.verifier.release import verify_rows
 from kveil.words import listing
-
-SparkFrame = Any  # only the engine knows Spark
-
-
-@dataclass(frozen=True)
-class SparkRequest:
-    """What a run on Spark is asked for: a policy, the algorithms its choice stands for, and a bound."""
-
-    policy: Policy
-    able: Sequence[Algorithm]
-    bounded: bool
 
 
 @dataclass(frozen=True)
@@ -83,6 +73,42 @@ class SolvedTuples:
         reasons = self.attempt.solution.reasons
         return joined(self.units, self.tuples, shown_tuples(frame, self.release.rows, self.table.rows, reasons))
 
+    @property
+    def released(self) -> int:
+        """How many rows the release has."""
+        return int(self.tuples.times[self.release.rows].sum())
+
+    def verified(self, join: Joined, release: SparkFrame, asked: SparkRequest, stages: Stages) -> Run:
+        """Return the run of a release that is there as Spark wrote it, judged by what Spark counts of it."""
+        policy, tuples = asked.policy, self.tuples
+        stages.begin("verifying")
+        with told_plainly("read the release back"):
+            types = types_of(release)
+        questioned = questions(policy, types)
+        written: Written = count_written(release, policy, questioned, types, number=len(tuples.place))
+        counts = count_release(join, written, policy, questioned, tuples.counted)
+        laid = lay_counts(policy, counts)
+        verdict = verify_rows(laid.release, laid.rows, policy, laid.aligned).with_findings(incomplete(policy, counts))
+        assert laid.aligned is not None, "the original was counted, too"
+        check_verdict(verdict, laid.aligned, policy, self.attempt.algorithm)
+        stages.end("verify")
+        least = None
+        if asked.bounded:
+            from kveil.algorithms.bound.bound import lower_bound
+
+            least = lower_bound(self.table, stages.progress)
+            stages.end("solve")
+        told = (
+            cell_warnings(release, policy, types, written.totals.rows),
+            empty_promises(policy),
+            policy_sha256(policy, laid.rows),
+            least,
+            "spark",
+            None,
+            tuples.records,
+        )
+        return Run(tuples.source, self.table, self.attempt, self.release, laid.aligned, verdict, *told)
+
 
 def able_on_spark(policy: Policy, able: Sequence[Algorithm]) -> list[Algorithm]:
     """Return those algorithms that work on tuples; refuse what engine spark cannot do, before anything is read."""
@@ -90,12 +116,15 @@ def able_on_spark(policy: Policy, able: Sequence[Algorithm]) -> list[Algorithm]:
         raise Refused("engine spark has no order to keep, since a table there has none; take order sorted or shuffle.")
     if policy.individual_column is not None and policy.release.shape == "long":
         raise Refused("engine spark has no long releases; take release.shape sets, or engine local.")
+    if divides(policy, able):
+        return list(able)
     chosen = [algorithm for algorithm in able if algorithm.on_tuples]
     if "refine" in policy.algorithm.options or not chosen:
         what = "refining" if chosen else listing([algorithm.name for algorithm in able])
         raise Refused(
             f"engine spark gives tuples with counts to the search, and {what} needs single records; take datafly, "
-            "mondrian, incognito, k-msd or a Classfly without refine, or engine local."
+            "mondrian, incognito, k-msd or a Classfly without refine, an algorithm that has divide with it, or engine "
+            "local."
         )
     return chosen
 
@@ -115,18 +144,17 @@ def anonymize_on_spark(asked: SparkRequest, place: Place, targets: Targets, stag
         table = open_table(session, place)
         check_columns(table.columns, asked.policy.attributes, table.name)
         key = () if owner is None else check_key(table, asked.policy, targets.owner_key)
-        solved = solved_tuples(table, asked, stages)
+        solved = solved_table(table, asked, stages, exits, key)
         join = solved.joined()
         stages.begin("writing")
-        rows = int(solved.tuples.times[solved.release.rows].sum())
-        staged.write(in_order(join.released(solved.names), asked.policy, rows))
+        staged.write(in_order(join.released(solved.names), asked.policy, solved.released))
         if owner is not None:
             owner.write(owner_frame(join, key))
             owner.describe(ABOUT, about(join, key))
         stages.end("write")
         with told_plainly("read the release back"):
             release = session.read.parquet(staged.rows.as_uri())
-        run = verified(solved, join, release, asked, stages)
+        run = solved.verified(join, release, asked, stages)
         account = make_account(run, seconds=stages.seconds, release_sha256=None)
         for target, content in _beside(run, account, targets):
             outputs.write(files[target], content)
@@ -155,20 +183,47 @@ def _beside(run: Run, account: Account, targets: Targets) -> Iterator[tuple[Path
 
 def anonymize_spark_frame(frame: Any, asked: SparkRequest, stages: Stages) -> tuple[SparkFrame, Run]:
     """Return a verified release of a frame of Spark as another one, which does not depend on the first any more."""
-    solved = solved_tuples(table_of_frame(frame, "the frame"), asked, stages)
-    join = solved.joined()
-    rows = int(solved.tuples.times[solved.release.rows].sum())
-    with told_plainly("make the release"):
-        release = in_order(join.released(solved.names), asked.policy, rows).localCheckpoint(eager=True)
-    stages.end("write")
-    return release, verified(solved, join, release, asked, stages)
+    with ExitStack() as exits:
+        solved = solved_table(table_of_frame(frame, "the frame"), asked, stages, exits, ())
+        join = solved.joined()
+        with told_plainly("make the release"):
+            release = in_order(join.released(solved.names), asked.policy, solved.released)
+            release = release.localCheckpoint(eager=True)
+        stages.end("write")
+        return release, solved.verified(join, release, asked, stages)
 
 
-def solved_tuples(table: SparkTable, asked: SparkRequest, stages: Stages) -> SolvedTuples:
-    """Return what the algorithms find for the tuples of a table."""
+def solved_table(
+    table: SparkTable, asked: SparkRequest, stages: Stages, exits: ExitStack, key: Sequence[str]
+) -> SolvedTuples | SolvedParts:
+    """Return what the algorithms find for a table: on the driver, or by parts where it is asked for or too large.
+
+    ``key`` are columns that say who is who, for the owner's folder.
+    """
     policy = asked.policy
+    if divides(policy, asked.able):
+        check_by_parts(asked)
+        units = checked_units(table, policy)
+        return solved_by_division(units, asked, stages, exits, columns=[table.place(name) for name in key])
     units = checked_units(table, policy)
-    tuples = tuples_of(units, policy, most_tuples())
+    limits = DriverLimits.of(table.session)
+    try:
+        return solved_tuples(units, asked, stages, most=limits.tuples)
+    except TooManyTuples as error:
+        if [algorithm.name for algorithm in asked.able] != ["mondrian"]:
+            raise TooManyTuples(f"{error} mondrian alone is solved in parts.") from None
+        try:
+            check_by_parts(asked)
+        except Refused as why:
+            raise TooManyTuples(f"{error} By parts they cannot be solved: {why}") from None
+        frame = kept_tuples(units, exits)
+        return solved_by_mondrian(units, frame, asked, stages, exits, most=limits.part)
+
+
+def solved_tuples(units: Units, asked: SparkRequest, stages: Stages, *, most: int) -> SolvedTuples:
+    """Return what the algorithms find for the tuples of a table, of which the driver holds so many at most."""
+    policy = asked.policy
+    tuples = tuples_of(units, policy, most)
     stages.begin("encoding")
     encoded = encode_tuples(tuples.source, policy, tuples.times, tuples.of_row)
     check_input(tuples.source, encoded)
@@ -186,43 +241,3 @@ def solved_tuples(table: SparkTable, asked: SparkRequest, stages: Stages) -> Sol
     as_they_come = policy.release.model_copy(update={"order": "keep"})
     laid = encoded.changed(policy=policy.model_copy(update={"release": as_they_come}))
     return SolvedTuples(units, tuples, encoded, found, decode(tuples.source, laid, found.solution))
-
-
-def cell_warnings(release: SparkFrame, policy: Policy, types: Types, rows: int) -> list[str]:
-    """Return warnings about a release's own cells, as for one in memory."""
-    plain = [name for name, kind in types.items() if kind != pl.List]
-    cells = formula_names(list(types)) + count_formulas(release, types, FORMULA, NUMBER)
-    distinct = distinct_rows(release, [name for name in plain if name in policy.unchanged])
-    return [*unique_columns(policy, plain, rows, distinct), *formula_cells(cells)]
-
-
-def verified(solved: SolvedTuples, join: Joined, release: SparkFrame, asked: SparkRequest, stages: Stages) -> Run:
-    """Return the run of a release that is there as Spark wrote it, judged by what Spark counts of it."""
-    policy, tuples = asked.policy, solved.tuples
-    stages.begin("verifying")
-    with told_plainly("read the release back"):
-        types = types_of(release)
-    questioned = questions(policy, types)
-    written: Written = count_written(release, policy, questioned, types, number=len(tuples.place))
-    counts = count_release(join, written, policy, questioned, tuples.counted)
-    laid = lay_counts(policy, counts)
-    verdict = verify_rows(laid.release, laid.rows, policy, laid.aligned).with_findings(incomplete(policy, counts))
-    assert laid.aligned is not None, "the original was counted, too"
-    check_verdict(verdict, laid.aligned, policy, solved.attempt.algorithm)
-    stages.end("verify")
-    least = None
-    if asked.bounded:
-        from kveil.algorithms.bound.bound import lower_bound
-
-        least = lower_bound(solved.table, stages.progress)
-        stages.end("solve")
-    told = (
-        cell_warnings(release, policy, types, written.totals.rows),
-        empty_promises(policy),
-        policy_sha256(policy, laid.rows),
-        least,
-        "spark",
-        None,
-        tuples.records,
-    )
-    return Run(tuples.source, solved.table, solved.attempt, solved.release, laid.aligned, verdict, *told)

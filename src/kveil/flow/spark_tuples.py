@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from kveil.databases import Place
 from kveil.engines.choosing import free_memory
 from kveil.engines.spark.reading import SparkTable, check_table, open_table
-from kveil.engines.spark.session import spark_session
+from kveil.engines.spark.session import setting_of, spark_session
 from kveil.engines.spark.tuples import tuples_of
 from kveil.engines.spark.units import Units, check_cells, units_of
 from kveil.files import Source
@@ -17,6 +18,7 @@ from kveil.table.table import Table
 
 PER_TUPLE = 600  # bytes of memory that the driver takes per tuple
 SHARE = 0.6  # of the free memory that tuples may take
+PART_TUPLES = 500_000  # of a part that an executor solves
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class ReadTuples:
 def read_tuples(place: Place, policy: Policy) -> ReadTuples:
     """Return the tuples of a table that is only looked at."""
     units = checked_units(open_table(spark_session(), place), policy)
-    tuples = tuples_of(units, policy, most_tuples())
+    tuples = tuples_of(units, policy, DriverLimits.of(units.table.session).tuples)
     encoded = encode_tuples(tuples.source, policy, tuples.times, tuples.of_row)
     return ReadTuples(tuples.source, encoded, int(tuples.records.sum()))
 
@@ -44,7 +46,25 @@ def checked_units(table: SparkTable, policy: Policy) -> Units:
     return units
 
 
+@dataclass(frozen=True)
+class DriverLimits:
+    """How many tuples the driver may hold, and how many a part has at most that an executor solves.
+
+    Settings of the session say so, `spark.kveil.most_tuples` and `spark.kveil.part_tuples`; without the first, the
+    memory of the driver does.
+    """
+
+    tuples: int
+    part: int = PART_TUPLES
+
+    @classmethod
+    def of(cls, session: Any) -> DriverLimits:
+        """Return the limits that hold in a session."""
+        most, part = (setting_of(session, name) for name in ("spark.kveil.most_tuples", "spark.kveil.part_tuples"))
+        return cls(most_tuples() if most is None else most, PART_TUPLES if part is None else max(part, 1))
+
+
 def most_tuples() -> int:
-    """Return how many tuples the driver may hold."""
+    """Return how many tuples fit into the memory of the driver."""
     free = free_memory()
     return 100_000_000 if free is None else int(free * SHARE / PER_TUPLE)

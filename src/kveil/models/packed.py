@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from kveil.arrays import Bools, Ints, Longs
+from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.kernels.models import layout as kinds
 from kveil.kernels.models.layout import Needs, SensitiveCodes
 from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL
@@ -45,8 +47,17 @@ def needs_of(models: list[GroupModel], names: list[str]) -> Needs:
     )
 
 
-def values_of(table: Table, pairs: dict[str, Pairs], models: list[GroupModel], alive: Longs) -> SensitiveCodes:
-    """Return the sensitive values that models count, in CSR form, and the distribution of all that are alive."""
+def values_of(
+    table: Table,
+    pairs: Mapping[str, Pairs],
+    models: list[GroupModel],
+    alive: Longs,
+    whole_table: Mapping[str, Longs] | None = None,
+) -> SensitiveCodes:
+    """Return the sensitive values that models count, in CSR form, and the distribution of all that are alive.
+
+    ``whole_table`` has how many of the whole table have each code, where the tuples are only a part of it.
+    """
     names = sorted({model.sensitive for model in models if model.sensitive is not None})
     trees = {model.sensitive for model in models if isinstance(model, Close) and model.distance == "hierarchical"}
     tuples = len(alive)
@@ -58,8 +69,7 @@ def values_of(table: Table, pairs: dict[str, Pairs], models: list[GroupModel], a
     offset = 0
     for s, name in enumerate(names):
         own = pairs[name]
-        counted = np.where(alive[own.tuples] > 0, own.counts, 0)
-        share = np.bincount(own.codes, weights=counted, minlength=codes)
+        share = _shares(own, alive, codes) if whole_table is None else _filled(whole_table[name], codes)
         place = _places(table.sensitive[name], share > 0)
         by_tuple = np.argsort(own.tuples, kind="stable")
         all_codes.append(place[own.codes[by_tuple]])
@@ -97,6 +107,19 @@ def values_of(table: Table, pairs: dict[str, Pairs], models: list[GroupModel], a
         edge,
         mass_of,
     )
+
+
+def _shares(pairs: Pairs, alive: Longs, codes: int) -> Floats:
+    """Return how many of the tuples that are alive have each code."""
+    counted = np.where(alive[pairs.tuples] > 0, pairs.counts, 0)
+    return np.bincount(pairs.codes, weights=counted, minlength=codes).astype(np.float64)
+
+
+def _filled(counts: Longs, codes: int) -> Floats:
+    """Return counts of codes for so many codes."""
+    share = np.zeros(codes)
+    share[: len(counts)] = counts
+    return share
 
 
 def _places(sensitive: Sensitive, present: Bools) -> Ints:

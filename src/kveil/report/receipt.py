@@ -64,7 +64,7 @@ def make_receipt(account: Account, run: Run) -> Receipt:
     """Return the part of an account that may be published."""
     step = step_of((account["individuals"] or account["records"])["input"])
     loss = account["loss"]
-    discernibility, average_group = _groups(run.aligned.rows, run.policy)
+    discernibility, average_group = _groups(run.aligned.rows, run.policy) if run.groups is None else _counted(run)
     private = run.verdict.private_warnings
     published: PublishedLoss = {
         "precision": rounded(loss["precision"], step),
@@ -121,6 +121,15 @@ def _bound(account: Account, loss: PublishedLoss, step: Fraction, *, cells: int)
         shown = 1 - loss["precision"] if name == "precision" else loss["ncp"]
     gap = rounded(shown / at_least - 1, step) if at_least > 0 else None
     return {"loss": name, "at_least": at_least, "gap": gap}
+
+
+def _counted(run: Run) -> tuple[int, float]:
+    """Return what `_groups` returns, of a release whose groups were counted elsewhere."""
+    groups = run.groups
+    assert groups is not None
+    released = run.aligned.rows.number
+    average = groups.records / groups.number / largest_k(run.policy) if groups.number else 0.0
+    return groups.squares + (released - groups.records) * released, average
 
 
 def _groups(rows: Rows, policy: Policy) -> tuple[int, float]:

@@ -10,6 +10,7 @@ from kveil.algorithms.bound.bound import Bound
 from kveil.arrays import Ints, Longs
 from kveil.choose import Attempt
 from kveil.files import Source
+from kveil.measures import GroupSizes
 from kveil.policy.model import Policy
 from kveil.report.owner import Owner
 from kveil.table.decode import Release
@@ -52,6 +53,7 @@ class Run:
     release_sha256: str | None = None  # where it was written before it was verified
     records: Longs | None = None  # of individuals taken together: how many records each row of the table stands for
     way_back: Callable[[], WayBack] | None = None  # where rows of the table stand for several records
+    groups: GroupSizes | None = None  # of the release, where `aligned` does not tell its rows apart
 
     @property
     def released(self) -> Source:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -16,9 +17,9 @@ from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number
 from kveil.policy.privacy import sensitive_of
 from kveil.table.columns import Coded, code_columns, stars_in
-from kveil.table.persons import Persons, check_conflicts, check_constant, find_persons
+from kveil.table.persons import Persons, check_conflicts, check_constant, find_persons, nobody
 from kveil.table.scale import Scale, round_outward
-from kveil.table.sensitive import encode_sensitive, unknown_values
+from kveil.table.sensitive import as_a_whole, changed_meanwhile, encode_sensitive, sensitive_among, unknown_values
 from kveil.table.table import Table
 from kveil.table.tree import Tree, build_tree
 from kveil.words import count
@@ -43,24 +44,94 @@ def encode_tuples(source: Source, policy: Policy, times: Longs, of_row: Ints) ->
     return _encoded(source, policy, times[of_row], times)
 
 
+def encode_values(values: Iterator[tuple[str, Source, Longs]], policy: Policy, name: str) -> Table:
+    """Return a table without rows, with the trees of the quasi-identifiers and the values that models count.
+
+    ``values`` gives every column that is encoded, as a source of its different values, with how many records have each.
+    The table called ``name`` has too many rows to be encoded at once; `encode_some` encodes some of them. Every value
+    must be known to its hierarchy.
+    """
+    known = {column: (next(code_columns(source, policy, [column], times))) for column, source, times in values}
+    trees: list[Tree | Scale] = []
+    fractions: dict[str, Bools] = {}
+    for attribute in policy.quasi_identifiers:
+        trees.append(encode_column(known[attribute], policy, attribute, name)[0])
+        if _has_fractions(policy, attribute, known[attribute]):
+            fractions[attribute] = np.zeros(0, dtype=bool)
+    counted = _counted(policy, policy.individual_column is not None)
+    nothing = np.zeros((len(trees), 0), dtype=np.int32)
+    return Table(
+        policy,
+        tuple(policy.quasi_identifiers),
+        tuple(trees),
+        leaves=nothing,
+        low=nothing,
+        high=nothing,
+        sensitive={own: as_a_whole(encode_sensitive(known[own], policy, own, None, name)) for own in counted},
+        persons=None if policy.individual_column is None else nobody(),
+        fractions=fractions,
+    )
+
+
+def encoded_columns(policy: Policy) -> list[str]:
+    """Return the columns of which a search needs all values: the quasi-identifiers, and what is counted."""
+    counted = _counted(policy, policy.individual_column is not None)
+    return [*policy.quasi_identifiers, *(name for name in counted if name not in policy.quasi_identifiers)]
+
+
+def encode_some(
+    source: Source,
+    whole: Table,
+    times: Longs | None = None,
+    of_row: Ints | None = None,
+    *,
+    checked: bool = True,
+) -> Table:
+    """Return some rows of a table whose trees and values are known, by `encode_values`.
+
+    With ``times`` the rows are tuples with counts, as `encode_tuples` takes them; without, they are records. Unless it
+    is to be ``checked``, individuals' records may disagree: whoever holds all of them says so.
+    """
+    row_times = None if times is None or of_row is None else times[of_row]
+    table = _encoded_records(source, whole.policy, row_times, times, whole)
+    return table if table.persons is None else _by_person(table, table.persons, source, checked=checked)
+
+
+def _has_fractions(policy: Policy, name: str, column: Coded) -> bool:
+    return isinstance(policy.attributes[name].hierarchy, Intervals) and is_real(column.texts)
+
+
 def _encoded(source: Source, policy: Policy, row_times: Longs | None, times: Longs | None = None) -> Table:
+    table = _encoded_records(source, policy, row_times, times, None)
+    return table if table.persons is None else _by_person(table, table.persons, source)
+
+
+def _encoded_records(
+    source: Source, policy: Policy, row_times: Longs | None, times: Longs | None, whole: Table | None
+) -> Table:
+    """Return a table of records, which may be those of individuals; with the trees of a whole one, if it is given."""
     names = tuple(policy.quasi_identifiers)
     leaves = np.empty((len(names), source.rows), dtype=np.int32)
     trees: list[Tree | Scale] = []
     fractions: dict[str, Bools] = {}
     for position, (name, coded) in enumerate(zip(names, code_columns(source, policy, names, row_times), strict=True)):
-        tree, column = encode_column(coded, policy, name, source.name)
+        if whole is None:
+            tree, column = encode_column(coded, policy, name, source.name)
+        else:
+            tree, column = whole.trees[position], _leaves_among(coded, whole, position, source.name)
         trees.append(tree)
         leaves[position] = column
-        if isinstance(policy.attributes[name].hierarchy, Intervals) and is_real(coded.texts):
+        if _has_fractions(policy, name, coded) if whole is None else name in whole.fractions:
             fractions[name] = np.array([*map(is_real, ([text] for text in coded.texts)), False])[coded.codes]
     persons = find_persons(source, policy)
     counted = _counted(policy, persons is not None)
     sensitive = {
         name: encode_sensitive(coded, policy, name, persons, source.name)
+        if whole is None
+        else sensitive_among(coded, whole.sensitive[name], persons, source.name)
         for name, coded in zip(counted, code_columns(source, policy, counted, row_times), strict=True)
     }
-    table = Table(
+    return Table(
         policy,
         names,
         tuple(trees),
@@ -74,21 +145,20 @@ def _encoded(source: Source, policy: Policy, row_times: Longs | None, times: Lon
         fractions=fractions,
         times=times,
     )
-    return table if persons is None else _by_person(table, persons, source)
 
 
-def _by_person(table: Table, persons: Persons, source: Source) -> Table:
+def _by_person(table: Table, persons: Persons, source: Source, *, checked: bool = True) -> Table:
     """Return a table of records as one of persons, whose records may disagree only where the policy allows it."""
     policy, leaves = table.policy, table.leaves
     if table.times is None:  # tuples have nothing of the columns that are released as they are
         check_constant(source, policy, persons)
     low, high = persons.lowest(leaves), persons.highest(leaves)
-    if policy.individual.conflicts == "error":
+    if policy.individual.conflicts == "error" and checked:
         check_conflicts(table.names, low, high, source.name, table.times)
     first = np.take(leaves, persons.first, axis=1)
     if np.array_equal(low, high):
         low = high = first
-    else:
+    elif checked:
         _within_boundaries(table, persons, low, high, source.name)
     fractions = {name: persons.with_any(rows) for name, rows in table.fractions.items()}
     return replace(table, leaves=first, low=low, high=high, fractions=fractions)
@@ -186,15 +256,37 @@ def encode_column(column: Coded, policy: Policy, name: str, where: str) -> tuple
             raise unknown_values(column, unknown, policy, name, where)
     missing = policy.data.missing[0] if absent else None
     tree = build_tree(fixed.lines, fixed.root, attribute, missing, policy.data.missing)
-    leaf_of = {tree.labels[node]: leaf for leaf, node in enumerate(tree.leaf_nodes.tolist())}
-    if tree.missing is not None:
-        del leaf_of[tree.labels[tree.leaf_nodes[tree.missing]]]
+    leaf_of = _leaf_of(tree)
     leaves = [*map(leaf_of.get, column.texts)]
     if None in leaves:
         unknown = [text for text, leaf in zip(column.texts, leaves, strict=True) if leaf is None]
         raise unknown_values(column, unknown, policy, name, where)
     leaves.append(-1 if tree.missing is None else tree.missing)
     return tree, np.array(leaves, dtype=np.int32)[column.codes]
+
+
+def _leaves_among(column: Coded, whole: Table, position: int, where: str) -> Ints:
+    """Return every record's leaf in a tree that is known."""
+    tree = whole.trees[position]
+    if isinstance(tree, Scale):
+        ranks = whole.once(("ranks", position), lambda: {number: rank for rank, number in enumerate(tree.numbers)})
+        leaves = [ranks.get(parse_number(text), -1) for text in column.texts]
+    else:
+        known = whole.once(("leaves", position), lambda: _leaf_of(tree))
+        leaves = [known.get(text, -1) for text in column.texts]
+    leaves.append(-1 if tree.missing is None else tree.missing)
+    codes = np.array(leaves, dtype=np.int32)[column.codes]
+    if (codes < 0).any():
+        raise changed_meanwhile(where)
+    return codes
+
+
+def _leaf_of(tree: Tree) -> dict[str, int]:
+    """Return the leaf of every text that is one, missing aside."""
+    leaf_of = {tree.labels[node]: leaf for leaf, node in enumerate(tree.leaf_nodes.tolist())}
+    if tree.missing is not None:
+        del leaf_of[tree.labels[tree.leaf_nodes[tree.missing]]]
+    return leaf_of
 
 
 def _encode_numbers(column: Coded, spec: Ranges, policy: Policy, name: str, where: str) -> tuple[Scale, Ints]:

@@ -61,6 +61,12 @@ class Persons:
         return np.array([number[own] for own in sets[: self.number]], dtype=np.int32)
 
 
+def nobody() -> Persons:
+    """Return the individuals of a table that has none, which is one of individuals all the same."""
+    nothing = np.zeros(0, dtype=np.int64)
+    return Persons(nothing.astype(np.int32), nothing, nothing, nothing)
+
+
 def find_persons(source: Source, policy: Policy) -> Persons | None:
     """Return the individuals of a table, None where the policy names no column for them."""
     column = policy.individual_column
@@ -97,11 +103,15 @@ def check_conflicts(names: tuple[str, ...], low: Ints, high: Ints, where: str, t
     if differs.any():
         disagreeing = differs.any(axis=0)
         people = int(disagreeing.sum() if times is None else times[disagreeing].sum())
-        attributes = [name for name, row in zip(names, differs, strict=True) if row.any()]
-        raise DataError(
-            f"{where}: the records of {count(people, 'individual')} disagree on {listing(attributes)}; correct them, "
-            "or set individual: {conflicts: generalize}."
-        )
+        raise disagreeing_records(where, [n for n, row in zip(names, differs, strict=True) if row.any()], people)
+
+
+def disagreeing_records(where: str, attributes: list[str], people: int) -> DataError:
+    """Return the error about people whose records disagree on quasi-identifiers."""
+    return DataError(
+        f"{where}: the records of {count(people, 'individual')} disagree on {listing(attributes)}; correct them, "
+        "or set individual: {conflicts: generalize}."
+    )
 
 
 def check_constant(source: Source, policy: Policy, persons: Persons) -> None:

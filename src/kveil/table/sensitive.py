@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from functools import cached_property
 
@@ -137,6 +137,25 @@ class Sensitive:
 
 
 @dataclass(frozen=True)
+class WholeValues(Sensitive):
+    """The values of a whole table, of which rows have some: sets show their items in the order of all of them."""
+
+    def as_shown(self, values: Collection[str]) -> list[str]:
+        """Return values in the order that all values of the whole table have."""
+        chosen = set(values)
+        return [value for value in super().as_shown(self.values) if value in chosen]
+
+    def as_released(self, values: Collection[str]) -> list[str]:
+        """Return values in the order that they have where they are all that is released."""
+        return super().as_shown(values)
+
+
+def as_a_whole(sensitive: Sensitive) -> WholeValues:
+    """Return an attribute whose values are those of a whole table."""
+    return WholeValues(**{own.name: getattr(sensitive, own.name) for own in fields(Sensitive)})
+
+
+@dataclass(frozen=True)
 class ShownItems(Sensitive):
     """Items as they will be shown: nodes of a tree, each a value like any other.
 
@@ -192,6 +211,23 @@ def encode_sensitive(column: Coded, policy: Policy, name: str, persons: Persons 
         return Sensitive(name, tuple(values), np.arange(len(codes), dtype=np.int32), codes, tree, builder)
     row, code = _person_pairs(persons, codes, len(values))
     return Sensitive(name, tuple(values), row, code, tree, builder)
+
+
+def sensitive_among(column: Coded, whole: Sensitive, persons: Persons | None, where: str) -> Sensitive:
+    """Return who has which of an attribute's values, where these are known from a whole table."""
+    place = {value: code for code, value in enumerate(whole.values)}
+    codes = np.array([*(place.get(text, -1) for text in column.texts), whole.known], dtype=np.int32)[column.codes]
+    if (codes < 0).any():
+        raise changed_meanwhile(where)
+    if persons is None:
+        return replace(whole, row=np.arange(len(codes), dtype=np.int32), code=codes)
+    row, code = _person_pairs(persons, codes, whole.known)
+    return replace(whole, row=row, code=code)
+
+
+def changed_meanwhile(where: str) -> DataError:
+    """Return the error about a table that has a value which it did not have when it was read before."""
+    return DataError(f"{where} changed while kveil read it; nothing was written. Run again once it stays as it is.")
 
 
 def _person_pairs(persons: Persons, codes: Ints, known: int) -> tuple[Ints, Ints]:

@@ -263,6 +263,7 @@ class CountedSides:
     before: Rows
     places: Longs
     cells: Source  # the original's, of columns that stand beside the release's rows; those of rows left out come last
+    slice_of_rows: bool = False  # whether the release has more rows than these
 
     @classmethod
     def of(
@@ -321,7 +322,8 @@ class CountedSides:
         times, rows = self.counts.rows[TIMES].to_numpy(), np.arange(self.rows.height)
         laid = self.counts.rows
         if name not in self.counts.apart:
-            return KeptCells(laid[was_of(name)], laid[name], rows, times)
+            # A slice does not tell whether the column writes missing in two ways: then each cell must be as it was.
+            return KeptCells(laid[was_of(name)], laid[name], rows, times, True if self.slice_of_rows else None)
         apart = self.counts.apart[name]
         was, shown, more = apart.changed[WAS], apart.changed[SHOWN], apart.changed[TIMES].to_numpy()
         if name not in laid.columns:

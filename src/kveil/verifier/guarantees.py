@@ -83,7 +83,7 @@ def check_model(model: PrivacyModel, policy: Policy, rows: Rows, taking_part: pl
         judgement = Judgement(sizes < model.k, int(sizes.min()) if len(sizes) else None)
     else:
         sizes, histogram = _histogram(rows, attributes, rows.items[model.sensitive], taking_part)
-        judgement = judge(model, policy, sizes, histogram)
+        judgement = judge(model, policy, sizes, histogram, _everyone(rows, model.sensitive))
     broken = judgement.broken
     guarantee = as_guarantee(model, attributes, judgement.worst, len(sizes), judgement.extra, not broken.any())
     if not broken.any():
@@ -92,6 +92,13 @@ def check_model(model: PrivacyModel, policy: Policy, rows: Rows, taking_part: pl
         f"{name_of(model)} over {', '.join(attributes)} does not hold in {count(int(broken.sum()), 'group')} with "
         f"{count(int(sizes[broken].sum()), rows.noun)}; the worst is {_round(judgement.worst)}."
     ]
+
+
+def _everyone(rows: Rows, sensitive: str) -> pl.DataFrame | None:
+    """Return how many of a whole release have each value, where rows are a slice of it; None where they are all."""
+    if rows.whole is None or sensitive not in rows.whole.items:
+        return None
+    return rows.whole.items[sensitive].select(ITEM, pl.col(SIZE).cast(pl.Int64).alias(COUNT))
 
 
 def holds_as_one_group(model: PrivacyModel, policy: Policy, rows: Rows, group: pl.Series, everyone: pl.Series) -> bool:

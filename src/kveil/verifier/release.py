@@ -53,7 +53,7 @@ def checkable_rows(release: Source, policy: Policy, times: Longs | None = None) 
     return rows if times is None else replace(rows, times=times)
 
 
-def _columns(release: Source, policy: Policy) -> list[str]:
+def strange_columns(release: Source, policy: Policy) -> list[str]:
     """Return what is wrong with a release's columns."""
     numbered = policy.individual_column is not None and policy.release.shape == "long"
     wrong = []
@@ -93,7 +93,7 @@ def verify_rows(
     records, or persons where the policy names individuals. ``beside`` is what the release's file holds beside cells.
     """
     form = check_form(release, rows, policy, aligned)
-    findings = [*_columns(release, policy), *beside.content, *rows.findings, *form.findings]
+    findings = [*strange_columns(release, policy), *beside.content, *rows.findings, *form.findings]
     stars = Stars.of(rows, policy)
     differences = None if aligned is None else compare_generalized(aligned, policy, stars)
     impossible = impossible_stars(policy, stars) if differences is None else differences.impossible
@@ -104,11 +104,11 @@ def verify_rows(
     if aligned is not None:
         findings += telling_labels(aligned, policy) + bounds_of_somebody(aligned, policy)
     findings += [*hidden.findings, *([] if kept is None else kept.findings), *unknown_items(rows, policy)]
-    guarantees, broken = _guarantees(policy, rows, stars, suppressed)
+    guarantees, broken = judge_guarantees(policy, rows, stars, suppressed)
     dependencies = _dependencies(release, policy, rows, stars)
-    suppression, beyond_limit = _suppression(rows, policy, suppressed, aligned)
+    suppression, beyond_limit = judge_suppression(rows, policy, suppressed, aligned)
     findings += [*broken, *(sentence for _, sentence in dependencies if sentence), *beyond_limit]
-    warnings = _star_warnings(policy, rows, suppression["starred"])
+    warnings = star_warnings(policy, rows, suppression["starred"])
     private_warnings = [] if aligned is None else left_out_warnings(policy, aligned, suppressed)
     if aligned is not None and policy.dependencies:
         narrowed = narrowed_groups(policy, release, aligned, suppressed.taking_part())
@@ -128,7 +128,9 @@ def verify_rows(
     )
 
 
-def _guarantees(policy: Policy, rows: Rows, stars: Stars, suppressed: Suppressed) -> tuple[list[Guarantee], list[str]]:
+def judge_guarantees(
+    policy: Policy, rows: Rows, stars: Stars, suppressed: Suppressed
+) -> tuple[list[Guarantee], list[str]]:
     """Return every model as it was counted, and what breaks it; one that nobody takes part in protects nobody."""
     taking_part = suppressed.taking_part()
     released = rows.count(~stars.everywhere)
@@ -167,7 +169,7 @@ def _dependencies(release: Source, policy: Policy, rows: Rows, stars: Stars) -> 
     return answers
 
 
-def _suppression(
+def judge_suppression(
     rows: Rows, policy: Policy, suppressed: Suppressed, aligned: BesideOriginal | None
 ) -> tuple[SuppressionCheck, list[str]]:
     """Count what counts against the limit, as far as texts tell: a row once, wherever it is suppressed."""
@@ -190,7 +192,7 @@ def _suppression(
     ]
 
 
-def _star_warnings(policy: Policy, rows: Rows, starred: int) -> list[str]:
+def star_warnings(policy: Policy, rows: Rows, starred: int) -> list[str]:
     """Warn of suppressed rows that are shown: they are outside guarantees, and few of them are as good as named."""
     if not starred:
         return []

@@ -25,6 +25,18 @@ INDIVIDUAL = "individual"
 
 
 @dataclass(frozen=True)
+class WholeRelease:
+    """What a whole release has, where rows are a slice of it.
+
+    ``labels`` are the different texts of every quasi-identifier, where they are known; ``items`` says of sensitive
+    attributes how many of all that take part have each value, in columns `ITEM` and `SIZE`.
+    """
+
+    labels: Mapping[str, Set[str]] = field(default_factory=dict)
+    items: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Rows:
     """One row per record, or per person where the policy names individuals.
 
@@ -33,7 +45,8 @@ class Rows:
     has only if there is nothing else). ``source`` gives each row's first line in the file, ``row_of`` the row of each
     line of the file. ``starred`` are persons who show nothing but `*`, items included. ``counted_over`` are the sets of
     attributes whose groups the models count. ``times`` says how many records or persons each row stands for, where
-    equal ones were taken together; None where that is one each.
+    equal ones were taken together; None where that is one each. ``whole`` is what the whole release has, where these
+    are only some of its rows.
     """
 
     texts: pl.DataFrame
@@ -45,6 +58,7 @@ class Rows:
     findings: tuple[str, ...] = ()
     counted_over: tuple[tuple[str, ...], ...] = ()
     times: Longs | None = None
+    whole: WholeRelease | None = None
     _counts: dict[str, dict[str, int]] = field(default_factory=dict, repr=False, compare=False)
     _groups: dict[frozenset[str], pl.DataFrame] = field(default_factory=dict, repr=False, compare=False)
     _stars: dict[frozenset[str], pl.Series] = field(default_factory=dict, repr=False, compare=False)
@@ -98,6 +112,8 @@ class Rows:
 
     def labels(self, name: str) -> Set[str]:
         """Return the different texts of a quasi-identifier, or the different items of a sensitive attribute."""
+        if self.whole is not None and name in self.whole.labels:
+            return self.whole.labels[name]
         return self.counts(name).keys()
 
     @property

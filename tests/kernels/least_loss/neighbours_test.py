@@ -12,7 +12,7 @@ import pytest
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.groups_layout import ChildTable, Codes, GroupedRows
 from kveil.kernels.least_loss.moves_loops import polish
-from kveil.kernels.least_loss.neighbourhood_loops import nearest
+from kveil.kernels.least_loss.neighbourhood_loops import choose, nearest
 from kveil.kernels.least_loss.neighbours import (
     new_state,
     noise_table,
@@ -29,13 +29,18 @@ SEEDS = range(40)
 
 
 @numba.njit
-def call_nearest(state: Any, codes: Any, room: Any, seed: int, wanted: int, k: int, found: Any) -> int:
-    return nearest(state, codes, room, seed, wanted, k, found)
+def call_nearest(state: Any, codes: Any, room: Any, seed: int, k: int, near: Any) -> int:
+    return nearest(state, codes, room, seed, k, near)
 
 
 @numba.njit
-def call_rebuild(state: Any, codes: Any, models: Any, room: Any, k: int, rows: int) -> int:
-    return rebuild(state, codes, models, room, k, rows, 0)
+def call_choose(state: Any, seed: int, listed: int, most: int, near: Any) -> int:
+    return choose(state, seed, listed, most, near)
+
+
+@numba.njit
+def call_rebuild(state: Any, codes: Any, models: Any, room: Any, k: int, rows: int, out: int) -> int:
+    return rebuild(state, codes, models, room, k, rows, 0, out)
 
 
 @numba.njit
@@ -176,10 +181,15 @@ def test_the_nearest_groups_are_those_found_by_scoring_all(seed: int) -> None:
     case, codes, group, chance = started(seed)
     groups = members_of(group)
     state, _ = state_of(case, group, codes, seed)
-    row, wanted = chance.randrange(len(case.rows)), chance.randint(2, field.MOST_GROUPS)
-    found = np.zeros(field.MOST_GROUPS, dtype=np.int32)
-    number = call_nearest(state, codes, pool_room(state, 60), row, wanted, case.k, found)
-    assert found[:number].tolist() == case.near(groups, row, wanted, [seed])
+    row = chance.randrange(len(case.rows))
+    near = np.zeros((2, field.NEAR_GROUPS), dtype=np.int32)
+    listed = call_nearest(state, codes, pool_room(state, 60), row, case.k, near)
+    random = [seed]
+    expected = case.near(groups, row, field.NEAR_GROUPS, random)
+    assert near[field.LISTED, :listed].tolist() == expected
+    most = chance.randint(2, field.MOST_GROUPS)
+    number = call_choose(state, row, listed, most, near)
+    assert near[field.CHOSEN, :number].tolist() == case.chosen(groups, row, expected, most, random)
 
 
 @pytest.mark.parametrize("stored", [True, False])
@@ -196,8 +206,9 @@ def test_a_pool_is_rebuilt_and_polished_as_by_hand(seed: int, stored: bool) -> N
     room.ints[field.POOL, : len(pool)] = pool
     room.longs[field.NOISE, : len(noise)] = noise
     models = no_models()
-    number = call_rebuild(state, codes, models, room, case.k, len(pool))
-    expected = case.rebuilt(pool, noise)
+    out = chance.choice([field.ALL_OUT, 300, 700])
+    number = call_rebuild(state, codes, models, room, case.k, len(pool), out)
+    expected = case.rebuilt(case.units(pool, group, out, [seed]), noise)
     of = room.ints[field.OF, : len(pool)].tolist()
     assert number == len(expected)
     made = [sorted(pool[at] for at, own in enumerate(of) if own == g) for g in range(number)]

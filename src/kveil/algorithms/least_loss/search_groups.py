@@ -23,7 +23,8 @@ from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Tree
 
 BLOCK = 16_384  # rows that are searched together
-ROUNDS = 4  # with blocks cut along another attribute each
+LEAST_ROUNDS, MOST_ROUNDS = 4, 32  # with blocks cut in another order of attributes each
+ROUND_TRIES = 1_600  # in a block, before blocks are cut anew: what lies across a cut is never searched together
 CHUNK = 500  # tries between two looks at the clock
 POOL = 300  # rows that are taken apart together
 FEWER_ABOVE = 10  # k above which a try is dearer, so that there are fewer
@@ -51,6 +52,7 @@ class GroupSearch:
         self.watch = watch
         self.codes = lay_out(part.table, part.positions, follow_costs(costs, followers))
         self.zone = part.zones()
+        self.most_groups = field.FIRST_GROUPS  # in a pool
         self.whole = sum(costs.whole[p] for p in part.positions)
         codes = np.array([solution.shown[p].codes[part.rows] for p in part.positions], dtype=np.int32)
         group, _ = group_rows(codes)
@@ -188,17 +190,19 @@ class GroupSearch:
     # ------------------------------------------------------------------------------------------ the search
 
     def run(self, tries_per_row: float) -> None:
-        """Search, round by round, in blocks that are cut along another attribute each."""
+        """Search, round by round, in blocks that are cut in another order of attributes each."""
         rows = len(self.found.rows)
         if not rows or not self.found.cost:
             return
         tries = tries_per_row * rows * min(1.0, FEWER_ABOVE / self.part.k)
         blocks = max(1, round(rows / BLOCK))
-        rounds = ROUNDS if blocks > 1 else 1
+        rounds = min(max(round(tries / blocks / ROUND_TRIES), LEAST_ROUNDS if blocks > 1 else 1), MOST_ROUNDS)
         values = self._values()
         for number in range(rounds):
             if self.watch.over():
                 return
+            late = number * tries_per_row >= rounds * field.FIRST_TRIES
+            self.most_groups = field.MOST_GROUPS if late else field.FIRST_GROUPS
             self._round(number, blocks, round(tries / rounds / blocks), values)
 
     def _values(self) -> SensitiveCodes | None:
@@ -232,12 +236,17 @@ class GroupSearch:
         return new_models(needs_of(self.part.models, names), own)
 
     def _cut(self, number: int, blocks: int) -> list[Ints]:
-        """Return the groups of each block: sorted by zone, then by their values from one attribute on."""
+        """Return the groups of each block: sorted by zone, then by their values, another attribute first each time.
+
+        Once each was first, the others follow it in another order.
+        """
         groups = len(self.found.code)
         if blocks == 1:
             return [np.arange(groups, dtype=np.int32)]
         width = self.found.code.shape[1]
-        columns = [self.found.code[:, (number + a) % width] for a in range(width)]
+        others = [(number + a) % width for a in range(1, width)]
+        turn = number // width % max(len(others), 1)
+        columns = [self.found.code[:, a] for a in [number % width, *others[turn:], *others[:turn]]]
         zone = np.zeros(groups, dtype=np.int32)
         zone[self.found.part] = self.zone[self.found.rows]
         order = np.lexsort((*reversed(columns), zone))
@@ -290,7 +299,8 @@ class GroupSearch:
         gained = 0
         while state.counts[field.TRIES] < tries and not self.watch.over():
             number = min(CHUNK, tries - int(state.counts[field.TRIES]))
-            gained += search(state, self.codes, models, room, self.part.k, number, hides=self.part.hides)
+            most, hides = self.most_groups, self.part.hides
+            gained += search(state, self.codes, models, room, self.part.k, number, hides=hides, most_groups=most)
             if not (state.cost * state.groups[field.SIZE]).any():
                 break
         tried, kept = int(state.counts[field.TRIES]), int(state.counts[field.KEPT])

@@ -53,17 +53,22 @@ def cut(table: Table, most: int, name: str) -> TableParts:
     return TableParts(rows, np.flatnonzero(of_row < 0).astype(np.int32), splitter.why)
 
 
-def _splitter(table: Table) -> Splitter:
-    """Return what splits a table over all of its quasi-identifiers, under the models of all components.
+def component_to_cut(table: Table) -> SearchComponent:
+    """Return a table over all of its quasi-identifiers, under the models of all components.
 
     What (k,l)-diversity asks for depends on how items are generalized, so that only its k counts here.
     """
     parts = components_of(table)
     constraints: list[Constraint] = [constraint for part in parts for constraint in part.constraints]
     whole = SearchComponent(table, 0, table.names, list(range(len(table.names))), constraints)
-    if any(isinstance(model, KLDiversity) for model in table.policy.privacy):
-        return Splitter(whole.sizes_only(), {}, table.distinct.weights)
-    return Splitter(whole, sensitive_pairs(table), table.distinct.weights)
+    fingerprints = any(isinstance(model, KLDiversity) for model in table.policy.privacy)
+    return whole.sizes_only() if fingerprints else whole
+
+
+def _splitter(table: Table) -> Splitter:
+    """Return what splits a table into parts."""
+    component = component_to_cut(table)
+    return Splitter(component, sensitive_pairs(table) if component.sensitive else {}, table.distinct.weights)
 
 
 def _packed(table: Table, of_row: Ints, number: int, most: int) -> list[Ints]:

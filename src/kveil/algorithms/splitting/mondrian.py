@@ -7,6 +7,7 @@ their own; a component's parts satisfy all of its models by themselves.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
@@ -17,7 +18,7 @@ from kveil.algorithms.neighbourhoods import counted_rows, looks_at_values, runs_
 from kveil.algorithms.splitting.parts import ComponentParts, Splitter
 from kveil.algorithms.stars import NOTHING_LEFT, group_of_stars_is_lost, nothing_left
 from kveil.algorithms.suppression import beyond_limit
-from kveil.arrays import Bools
+from kveil.arrays import Bools, Longs
 from kveil.models.of_policy import group_model, sensitive_pairs
 from kveil.policy.components import most_suppressed
 from kveil.policy.fields import PolicyPart
@@ -98,6 +99,22 @@ def split_kept(
     alike = divided[0].part[member] if len(divided) == 1 and not suppressed.any() else None
     solution = Solution(columns, suppressed, reasons, {"parts": number}, alike=alike)
     return solution, nothing_left(table, columns, {}) & ~solution.suppressed_anywhere
+
+
+def split_part(table: Table, whole_table: Mapping[str, Longs], *, by_gain: bool) -> Solution:
+    """Return the solution of a part of a table that was cut as Mondrian cuts it, and has one component.
+
+    ``whole_table`` has how many of the whole table have each sensitive value. Rows that would show nothing but stars
+    are shown so: what becomes of them is for the whole table to say.
+    """
+    (component,) = components_of(table)
+    own = Splitter(component, sensitive_pairs(table), table.distinct.weights, whole_table)
+    parts = own.split_as_one(by_gain=by_gain)
+    member = table.distinct.member
+    columns = dict(zip(own.positions, own.shown(parts, member), strict=True))
+    shown = tuple(columns[position] for position in range(len(table.names)))
+    nobody = np.zeros((1, table.rows), dtype=bool)
+    return Solution(shown, nobody, {}, {"parts": parts.low.shape[1]}, alike=parts.part[member])
 
 
 def _split_all(splitters: list[Splitter], alive: Bools, *, by_gain: bool) -> list[ComponentParts]:

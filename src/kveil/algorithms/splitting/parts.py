@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from kveil.algorithms.component import SearchComponent, everyone_as_one
 from kveil.algorithms.costs import weighted_losses
-from kveil.algorithms.limits import mam_groups
+from kveil.algorithms.limits import MamGroups, mam_groups
 from kveil.algorithms.neighbourhoods import come_by_runs, runs_of, shortest_run
 from kveil.algorithms.splitting.trees import lay_trees
 from kveil.algorithms.stars import give_away, star_spans, without_part
@@ -42,9 +43,19 @@ class ComponentParts:
 
 
 class Splitter:
-    """Divides one component of a table into parts, on its own columns."""
+    """Divides one component of a table into parts, on its own columns.
 
-    def __init__(self, component: SearchComponent, pairs: dict[str, Pairs], weights: Longs) -> None:
+    ``whole_table`` has how many of the whole table have each sensitive value, where the component's table is a part of
+    one that was cut before.
+    """
+
+    def __init__(
+        self,
+        component: SearchComponent,
+        pairs: Mapping[str, Pairs],
+        weights: Longs,
+        whole_table: Mapping[str, Longs] | None = None,
+    ) -> None:
         self.component = component
         self.table = component.table
         self.positions = component.positions
@@ -53,7 +64,13 @@ class Splitter:
         self.pairs = component.pairs_of(pairs)
         self.low, self.high = component.spans()
         self.weights = weights
-        self.mam = mam_groups(self.table, self.positions, self.low, self.high, weights, component.least_members)
+        self.whole_table = whole_table
+
+    @cached_property
+    def mam(self) -> MamGroups:
+        """The groups of tuples that share all their limits."""
+        least = self.component.least_members
+        return mam_groups(self.table, self.positions, self.low, self.high, self.weights, least)
 
     @property
     def why(self) -> str:
@@ -143,26 +160,35 @@ class Splitter:
         """Split the tuples that are in top-down; parts of at most ``few`` rows are not split further."""
         group, groups = self.mam.group, self.mam.number
         chosen = np.flatnonzero(alive)
-        part = np.full(len(alive), -1, dtype=np.int32)
         if not len(chosen):
             empty = np.zeros((len(self.positions), 0), dtype=np.int32)
-            return ComponentParts(part, empty, empty)
+            return ComponentParts(np.full(len(alive), -1, dtype=np.int32), empty, empty)
         order = chosen[np.argsort(group[chosen], kind="stable")].astype(np.int32)
         sizes = np.bincount(group[chosen], minlength=groups)
         starts = np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.int64)
+        return self._split(order, starts, np.where(alive, self.weights, 0), by_gain=by_gain, few=few)
+
+    def split_as_one(self, *, by_gain: bool, few: int = 0) -> ComponentParts:
+        """Split all tuples top-down, beginning with one part; whoever calls knows that it holds."""
+        everyone = np.arange(len(self.weights), dtype=np.int32)
+        starts = np.array([0, len(everyone)], dtype=np.int64)
+        return self._split(everyone, starts, self.weights, by_gain=by_gain, few=few)
+
+    def _split(self, order: Ints, starts: Longs, alive: Longs, *, by_gain: bool, few: int) -> ComponentParts:
         made = split(
             self.low,
             self.high,
             self.weights,
             lay_trees(self.table, self.positions),
             needs_of(self.models, self.sensitive),
-            values_of(self.table, self.pairs, self.models, np.where(alive, self.weights, 0)),
+            values_of(self.table, self.pairs, self.models, alive, self.whole_table),
             order,
             starts,
             by_gain,
             few,
         )
         parts = len(made.ends) - 1
+        part = np.full(len(self.weights), -1, dtype=np.int32)
         part[made.order] = np.repeat(np.arange(parts, dtype=np.int32), np.diff(made.ends))
         return ComponentParts(part, made.low, made.high)
 

@@ -13,12 +13,13 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
-from kveil.engines.spark.laying import PERSON, LaidTuples, changed_meanwhile, laid_slices, some_star
+from kveil.engines.spark.laying import PERSON, LaidTuples, laid_slices, some_star
 from kveil.engines.spark.showing import Joined
 from kveil.engines.spark.tuples import CountedTuples, grouped, in_slices
 from kveil.engines.spark.units import hash_of
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
+from kveil.table.sensitive import changed_meanwhile
 from kveil.verifier.aligned import SHOWN, STARRED, VALUE, WAS
 from kveil.verifier.counts import OriginalCounts, Questions, ReleaseCounts, Totals, was_of
 from kveil.verifier.rows import TIMES, ApartColumn
@@ -129,7 +130,7 @@ def count_release(
     for laid in laid_slices(joined, policy, asked, names=list(written.types), number=number):
         _collect(collected, laid, policy, asked)
     if before is not None and (collected.units, collected.sums[0]) != (int(before.times.sum()), before.sums[0]):
-        raise changed_meanwhile(joined.units)
+        raise changed_meanwhile(joined.units.table.name)
     original = OriginalCounts(
         collected.units,
         _together(collected.left_out),

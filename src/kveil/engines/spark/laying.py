@@ -13,9 +13,9 @@ from kveil.arrays import Bools, Longs
 from kveil.engines.spark.showing import CLASS, Joined
 from kveil.engines.spark.tuples import CountedTuples, grouped, in_slices, records_of
 from kveil.engines.spark.units import Units, hash_of
-from kveil.errors import DataError
 from kveil.files import as_texts
 from kveil.policy.model import Policy
+from kveil.table.sensitive import changed_meanwhile
 from kveil.verifier.counts import Questions
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class LaidTuples:
             tuple_of = np.arange(number)
         classes = counted.column(CLASS)
         if classes.null_count():
-            raise changed_meanwhile(units)
+            raise changed_meanwhile(units.table.name)
         names = [*joined.made, *(name for name in units.named if name not in joined.made)]
         shown = {
             name: records[name]
@@ -109,13 +109,6 @@ def laid_slices(
     keys = [*units.keys, *map(joined.shown, joined.made), *extra, CLASS]
     for part in in_slices(grouped(frame, keys, [units.hashed(), shown]), keys, number, "compare the release"):
         yield LaidTuples.of(joined, part, half)
-
-
-def changed_meanwhile(units: Units) -> DataError:
-    """Return the error about a table that was read twice and was not the same."""
-    return DataError(
-        f"{units.table.name} changed while kveil read it; nothing was written. Run again once it stays as it is."
-    )
 
 
 def some_star(parts: Iterable[Sequence[Column]], asked: Questions) -> Column:

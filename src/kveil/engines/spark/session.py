@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from subprocess import DEVNULL
@@ -52,6 +53,16 @@ def spark_session() -> SparkSession:
     return session
 
 
+def setting_of(session: SparkSession, name: str) -> int | None:
+    """Return a whole number that the settings of a session have under a name of kveil's, None where they have none."""
+    told = session.conf.get(name, None)
+    if told is None:
+        return None
+    if not told.isdigit():
+        raise DataError(f"the setting {name} of Spark is to be a whole number, and is none; correct it.")
+    return int(told)
+
+
 def _started(kind: Any) -> Any:
     with told_plainly("start a session"):
         if "PYSPARK_GATEWAY_PORT" in os.environ:  # by spark-submit, whose settings hold
@@ -72,7 +83,9 @@ def _start_java() -> None:
 
     if SparkContext._gateway is None:
         settings = SparkConf().setAppName("kveil").setAll(list(OWN.items()))
-        SparkContext(conf=settings, gateway=launch_gateway(settings, {"stderr": DEVNULL}))
+        context = SparkContext(conf=settings, gateway=launch_gateway(settings, {"stderr": DEVNULL}))
+        if "PYSPARK_PYTHON" not in os.environ:  # executors on this machine have the Python that runs kveil
+            context.pythonExec = sys.executable
 
 
 @contextmanager

@@ -87,17 +87,24 @@ def joined(units: Units, tuples: SparkTuples, shown: ShownTuples) -> Joined:
     with told_plainly("take back what the tuples show"):
         told = {CLASS: pl.Series(shown.of_tuple[back]), WHY: shown.why.gather(back)}
         known = session.createDataFrame(_with_columns(tuples.counted, told))
-        renamed = {name: f"k{i}" for i, name in enumerate(units.keys)}
-        known = known.select(*(f.col(old).alias(new) for old, new in renamed.items()), CLASS, WHY)
-        same = [f.col(old).eqNullSafe(f.col(new)) for old, new in renamed.items()]
         labels = shown.classes.rename({name: f"m{i}" for i, name in enumerate(made)} | {CLASS: "number"})
         texts = session.createDataFrame(labels.to_arrow(compat_level=pl.CompatLevel.oldest()))
-        condition = same[0]
-        for more in same[1:]:
-            condition = condition & more
-        frame = units.frame.join(known, condition, "left").drop(*renamed.values())
-        frame = frame.join(texts, f.col(CLASS) == f.col("number"), "left").drop("number")
+        frame = with_known(units, known).join(texts, f.col(CLASS) == f.col("number"), "left").drop("number")
     return Joined(units, frame, made)
+
+
+def with_known(units: Units, known: DataFrame) -> DataFrame:
+    """Return every unit with what is known of its tuple, joined by the keys of units, null with null."""
+    from pyspark.sql import functions as f
+
+    renamed = {name: f"k{i}" for i, name in enumerate(units.keys)}
+    others = [name for name in known.columns if name not in renamed]
+    known = known.select(*(f.col(old).alias(new) for old, new in renamed.items()), *others)
+    same = [f.col(old).eqNullSafe(f.col(new)) for old, new in renamed.items()]
+    condition = same[0]
+    for more in same[1:]:
+        condition = condition & more
+    return units.frame.join(known, condition, "left").drop(*renamed.values())
 
 
 def _with_columns(counted: CountedTuples, columns: Mapping[str, pl.Series]) -> Any:

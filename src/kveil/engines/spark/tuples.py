@@ -26,6 +26,10 @@ TIMES = "times"
 SUMS = "sum"
 
 
+class TooManyTuples(DataError):
+    """Says that a table has more tuples than the driver may hold."""
+
+
 @dataclass(frozen=True)
 class CountedTuples:
     """Different rows of Spark on the driver, with how many units have each.
@@ -118,14 +122,16 @@ def tuples_of(units: Units, policy: Policy, most: int) -> SparkTuples:
     import pyarrow as pa
 
     doing = f"count the tuples of {units.table.name}"
+    if not most:  # whoever asks for none need not know how many there are
+        raise TooManyTuples(f"the driver may hold no tuples of {units.table.name}; give it a larger number.")
     frame = grouped(units.frame, units.keys, [units.hashed()]).persist()
     try:
         with told_plainly(doing):
             number = frame.count()
         if number > most:
-            raise DataError(
-                f"{units.table.name} has {count(number, 'different tuple')}, and the memory of the driver holds "
-                f"{most:,}; give it more, or release fewer columns."
+            raise TooManyTuples(
+                f"{units.table.name} has {count(number, 'different tuple')}, and the driver may hold {most:,}; give it "
+                "more memory, or release fewer columns."
             )
         parts = list(in_slices(frame, units.keys, number, doing))
     finally:

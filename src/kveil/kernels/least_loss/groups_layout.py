@@ -26,6 +26,8 @@ SAME, ZONE, GROUP, AFTER, BEFORE = range(5)
 # `GroupedRows.groups`: per group its first row and number of rows; then the list of numbers in use, each group's place
 # in that list, and the list of free numbers.
 HEAD, SIZE, ALIVE, PLACE, FREE = range(5)
+# The lists of near groups: those of a row, and those that a pool is made of.
+LISTED, CHOSEN = range(2)
 # `GroupedRows.counts`: groups in use, free numbers, tries that were kept, tries.
 IN_USE, UNUSED, KEPT, TRIES = range(4)
 # The sizes and costs of groups into which rows are placed one by one.
@@ -33,17 +35,25 @@ PLACED_SIZE, PLACED_COST = range(2)
 
 # `PoolRoom.ints`. Per row of the pool: the row, the group it is in, another such group on trial, the next row of its
 # unit, whether it is alone in its group. Per unit: its first row, its nearest unit, whether it is open. Per group: the
-# old group whose core it keeps, -1 for none. Then lists: members of a group, rows to be judged, open units in order.
-POOL, OF, OTHER, LINK, ALONE, FIRST, NEAR, OPEN, CORE, MEMBERS, ROWS, QUEUE = range(12)
-POOL_INTS = 12
+# old group whose core it keeps, -1 for none. Then lists: members of a group, rows to be judged, open units in order,
+# and the old groups some of whose rows stay together (their units stand in MEMBERS).
+POOL, OF, OTHER, LINK, ALONE, FIRST, NEAR, OPEN, CORE, MEMBERS, ROWS, QUEUE, STAYED = range(13)
+POOL_INTS = 13
 # `PoolRoom.longs`: what a row's group would cost without it; sizes and costs of groups, of groups on trial, of units;
 # per attribute its noise and where its costs begin; how near a group is.
 LESS, HAS, COSTS, TRY_HAS, TRY_COSTS, UNIT_HAS, UNIT_COSTS, NOISE, OFFSET, SCORE = range(10)
 POOL_LONGS = 10
 
 # Tuned on Adult with k of 5 and 10.
-MOST_GROUPS = 8  # in a pool
+MOST_GROUPS = 11  # in a pool; at first FIRST_GROUPS, until so many tries per row were done
+FIRST_GROUPS, FIRST_TRIES = 8, 2.0
 SEED_DRAWS = 64  # rows that are drawn at most to find one that costs something
+SEEDS = 3  # rows that are found so; neighbours are sought of the one whose group costs most
+NEAR_GROUPS = 14  # groups near a row that are listed at once
+LIST_TRIES = 3  # tries that take their neighbours from one list: listing looks at all groups
+WHOLLY_OF, WHOLLY = 2, 1  # in one of two tries all rows of the pool are taken out of their groups, else
+ALL_OUT = 1024
+LEAST_OUT, OUTS = 256, 513  # a quarter to three quarters (in 1024ths); the others of a group stay together
 PASSES = 3  # of moves and swaps over a pool
 DROP_ABOVE, DROP_PARTS = 6, 5  # a rebuilt pool that costs more than six fifths of the old one is not worth polishing
 NOISE_BITS = 10  # factors are whole numbers of 1024ths

@@ -98,13 +98,13 @@ def vector_cost(codes: Codes, ones: Ints, one: int) -> int:
 @inner
 def take_in(codes: Codes, into: Ints, one: int, others: Ints, other: int) -> int:
     """Let a vector of codes cover another; return what it then costs."""
-    about, longs = codes.about, codes.longs
+    about, ints, longs = codes.about, codes.ints, codes.longs
     total = np.int64(0)
     for a in range(into.shape[1]):
         u, v = np.int64(into[one, a]), np.int64(others[other, a])
         if about[a, field.KIND] == field.SMALL:
             at = u * about[a, field.WIDTH] + v
-            into[one, a] = codes.ints[about[a, field.PAIR_AT] + at]
+            into[one, a] = ints[about[a, field.PAIR_AT] + at]
             total += longs[about[a, field.LEAF_AT] + at]
         else:
             code = join(codes, a, u, v)

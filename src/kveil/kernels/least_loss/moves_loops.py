@@ -55,7 +55,7 @@ def improve(
 
     Returns the group and the row to swap with (-1 for a move), or group -1 where nothing is gained.
     """
-    ints, longs = work.ints, work.longs
+    ints, longs, without, base = work.ints, work.longs, work.without, state.base
     i, row = ints[field.OF, at], ints[field.POOL, at]
     size, cost, less = longs[field.HAS, i], longs[field.COSTS, i], longs[field.LESS, at]
     best = np.int64(0)
@@ -66,7 +66,7 @@ def improve(
             if j != i and longs[field.HAS, j] > 0 and out < best:
                 spent = longs[field.COSTS, j] * longs[field.HAS, j]
                 most = best - out + spent
-                grown = cover_cost(codes, work.code, j, state.base, row, longs[field.HAS, j] + 1, most)
+                grown = cover_cost(codes, work.code, j, base, row, longs[field.HAS, j] + 1, most)
                 if grown < most:
                     best, to = out + grown - spent, j
     gain = (less - cost) * size
@@ -79,11 +79,11 @@ def improve(
             continue
         old = cost * size + longs[field.COSTS, j] * theirs
         most = best + old - longs[field.LESS, other] * theirs
-        mine = cover_cost(codes, work.without, at, state.base, ints[field.POOL, other], size, most)
+        mine = cover_cost(codes, without, at, base, ints[field.POOL, other], size, most)
         if mine >= most:
             continue
         most = best + old - mine
-        new = cover_cost(codes, work.without, other, state.base, row, theirs, most)
+        new = cover_cost(codes, without, other, base, row, theirs, most)
         if new < most:
             best, to, partner = mine + new - old, j, other
     return to, partner

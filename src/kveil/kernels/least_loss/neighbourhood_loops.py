@@ -12,53 +12,92 @@ from kveil.kernels.least_loss.join_loops import copy_row, cover_cost, draw
 
 
 @inner
-def nearest(state: GroupedRows, codes: Codes, work: PoolRoom, seed: int, wanted: int, k: int, found: Ints) -> int:
-    """Find groups near a group or one of its rows; return how many. ``found[0]`` is the group itself."""
+def costly_row(state: GroupedRows) -> int:
+    """Draw rows whose groups cost something, and return the one whose group costs most; -1 where none is found."""
+    seed = -1
+    for _ in range(field.SEEDS):
+        row = -1
+        for _ in range(field.SEED_DRAWS):
+            row = draw(state.random, state.base.shape[0])
+            if state.cost[state.rows[field.GROUP, row]] > 0:
+                break
+        if state.cost[state.rows[field.GROUP, row]] == 0:
+            break
+        if seed < 0 or state.cost[state.rows[field.GROUP, row]] > state.cost[state.rows[field.GROUP, seed]]:
+            seed = row
+    return seed
+
+
+@inner
+def nearest(state: GroupedRows, codes: Codes, work: PoolRoom, seed: int, k: int, near: Ints) -> int:
+    """List the groups nearest to a row or to its group, which is not among them; return how many."""
     own = state.rows[field.GROUP, seed]
     zone = state.rows[field.ZONE, seed]
     width = state.base.shape[1]
     by_group = draw(state.random, field.CENTRE_OF) < field.CENTRE_IS_GROUP
     credit = field.LEAST_CREDIT + draw(state.random, field.CREDITS)
-    skip = np.uint64(draw(state.random, field.MOST_SKIPPED + 1))
     salt = np.uint64(draw(state.random, 1 << 30)) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(1)
     every_small = True
-    centre, longs = work.run, work.longs
+    centre, longs, groups, code, table = work.run, work.longs, state.groups, state.code, codes.longs
     for a in range(width):
-        centre[0, a] = state.code[own, a] if by_group else state.base[seed, a]
+        centre[0, a] = code[own, a] if by_group else state.base[seed, a]
         every_small &= codes.about[a, field.KIND] == field.SMALL
         longs[field.OFFSET, a] = codes.about[a, field.LEAF_AT] + np.int64(centre[0, a]) * codes.about[a, field.WIDTH]
-    found[0] = own
-    number = 1
-    for at in range(state.counts[field.IN_USE]):
-        g = state.groups[field.ALIVE, at]
-        chance = ((np.uint64(g) + np.uint64(1)) * salt) >> np.uint64(field.CHANCE_SHIFT)
-        cost = state.cost[g]
-        if (
-            chance < skip
-            or g == own
-            or (cost == 0 and chance < np.uint64(field.SKIP_EXACT) and state.groups[field.SIZE, g] <= k)
-        ):
+    number = 0
+    most = np.int64(1) << 62
+    costs, in_use = state.cost, state.counts[field.IN_USE]
+    for at in range(in_use):
+        g = groups[field.ALIVE, at]
+        cost = costs[g]
+        if g == own:
             continue
-        most = longs[field.SCORE, number - 1] if number == wanted else np.int64(1) << 62
+        if cost == 0 and groups[field.SIZE, g] <= k:
+            chance = ((np.uint64(g) + np.uint64(1)) * salt) >> np.uint64(field.CHANCE_SHIFT)
+            if chance < np.uint64(field.SKIP_EXACT):
+                continue
         value = -credit * cost
         if every_small:
             for a in range(width):
-                value += codes.longs[longs[field.OFFSET, a] + state.code[g, a]] << field.NOISE_BITS
+                value += table[longs[field.OFFSET, a] + code[g, a]] << field.NOISE_BITS
                 if value >= most:
                     break
         else:
-            value += cover_cost(codes, centre, 0, state.code, g, 1 << field.NOISE_BITS, most - value)
-        if value >= most or state.rows[field.ZONE, state.groups[field.HEAD, g]] != zone:
+            value += cover_cost(codes, centre, 0, code, g, 1 << field.NOISE_BITS, most - value)
+        if value >= most or state.rows[field.ZONE, groups[field.HEAD, g]] != zone:
             continue
-        if number < wanted:
+        if number < field.NEAR_GROUPS:
             number += 1
         place = number - 1
-        while place > 1 and longs[field.SCORE, place - 1] > value:
+        while place > 0 and longs[field.SCORE, place - 1] > value:
             longs[field.SCORE, place] = longs[field.SCORE, place - 1]
-            found[place] = found[place - 1]
+            near[field.LISTED, place] = near[field.LISTED, place - 1]
             place -= 1
         longs[field.SCORE, place] = value
-        found[place] = g
+        near[field.LISTED, place] = g
+        if number == field.NEAR_GROUPS:
+            most = longs[field.SCORE, number - 1]
+    return number
+
+
+@inner
+def choose(state: GroupedRows, seed: int, listed: int, most: int, near: Ints) -> int:
+    """Choose the row's group and some of the groups listed, ``most`` together; return how many.
+
+    They come in their order, nearest first, some passed over for variety.
+    Groups that are gone since they were listed are left out.
+    """
+    wanted = 2 + draw(state.random, most - 1)
+    skip = draw(state.random, field.MOST_SKIPPED + 1)
+    chosen = near[field.CHOSEN]
+    chosen[0] = state.rows[field.GROUP, seed]
+    number = 1
+    for i in range(listed):
+        g = near[field.LISTED, i]
+        if number == wanted:
+            break
+        if state.groups[field.SIZE, g] > 0 and g != chosen[0] and draw(state.random, 1024) >= skip:
+            chosen[number] = g
+            number += 1
     return number
 
 

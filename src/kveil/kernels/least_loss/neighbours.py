@@ -45,7 +45,7 @@ def pool_room(state: GroupedRows, rows: int) -> PoolRoom:
     """Return room for pools of so many rows; its memory is linear in them."""
     width = state.base.shape[1]
     wide = np.zeros((rows + field.MOST_GROUPS, width), dtype=state.base.dtype)
-    spots = rows + max(field.MOST_GROUPS, width)
+    spots = rows + max(field.NEAR_GROUPS, width)
     stored = min(rows, field.MOST_STORED)
     return PoolRoom(
         np.zeros((field.POOL_INTS, spots), dtype=np.int32), np.zeros((field.POOL_LONGS, spots), dtype=np.int64),
@@ -54,8 +54,9 @@ def pool_room(state: GroupedRows, rows: int) -> PoolRoom:
 
 
 def search(
-    state: GroupedRows, codes: Codes, models: Models | None, room: PoolRoom, k: int, tries: int, *, hides: bool
-) -> int:
+    state: GroupedRows, codes: Codes, models: Models | None, room: PoolRoom, k: int, tries: int, *, hides: bool,
+    most_groups: int = field.MOST_GROUPS,
+) -> int:  # fmt: skip
     """Take neighbourhoods apart ``tries`` times, as many rows as there is room for; keep what is not worse.
 
     Returns how much the total cost fell. Every group has k rows or more and satisfies the models; with ``hides``
@@ -64,8 +65,8 @@ def search(
     from kveil.kernels.least_loss.neighbours_loops import search_groups
 
     asked = no_models() if models is None else models
-    near = np.zeros(field.MOST_GROUPS, dtype=np.int32)
-    return int(search_groups(state, codes, asked, room, noise_table(), k, hides, tries, near))
+    near = np.zeros((2, field.NEAR_GROUPS), dtype=np.int32)
+    return int(search_groups(state, codes, asked, room, noise_table(), k, hides, tries, most_groups, near))
 
 
 def top_down(base: Ints, starts: Longs, codes: Codes, children: ChildTable, k: int) -> Ints:

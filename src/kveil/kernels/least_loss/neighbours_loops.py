@@ -13,7 +13,7 @@ from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.groups_layout import Codes, GroupedRows, PoolRoom
 from kveil.kernels.least_loss.join_loops import copy_row, cover_cost, draw, shows_nothing, take_in, vector_cost
 from kveil.kernels.least_loss.moves_loops import polish
-from kveil.kernels.least_loss.neighbourhood_loops import gather, nearest
+from kveil.kernels.least_loss.neighbourhood_loops import choose, costly_row, gather, nearest
 from kveil.kernels.least_loss.rebuild_loops import group_allowed, pool_cost, rebuild
 from kveil.kernels.models.layout import Models
 
@@ -127,27 +127,23 @@ def hidden(codes: Codes, work: PoolRoom, groups: int) -> bool:
 
 @inner
 def try_once(
-    state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, noise: Longs, k: int, hides: bool, found: Ints
-) -> int:
-    """Take one neighbourhood apart and put it together again; return how much was gained, -1 where dropped."""
-    seed = -1
-    for _ in range(field.SEED_DRAWS):
-        seed = draw(state.random, state.base.shape[0])
-        if state.cost[state.rows[field.GROUP, seed]] > 0:
-            break
-    if state.cost[state.rows[field.GROUP, seed]] == 0:
-        return -1
-    number = nearest(state, codes, work, seed, 2 + draw(state.random, field.MOST_GROUPS - 1), k, found)
-    rows, cores = gather(state, work, k, len(models.needs.kind) > 0, seed, found, number)
+    state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, noise: Longs, k: int, hides: bool, seed: int,
+    chosen: Ints, number: int,
+) -> int:  # fmt: skip
+    """Take chosen groups apart and put them together again; return how much was gained, -1 where dropped."""
+    rows, cores = gather(state, work, k, len(models.needs.kind) > 0, seed, chosen, number)
     if rows < 2:
         return -1
     old = np.int64(0)
     for i in range(number):
-        if found[i] >= 0:
-            old += state.groups[field.SIZE, found[i]] * state.cost[found[i]]
+        if chosen[i] >= 0:
+            old += state.groups[field.SIZE, chosen[i]] * state.cost[chosen[i]]
     for a in range(state.base.shape[1]):
         work.longs[field.NOISE, a] = noise[draw(state.random, len(noise))]
-    groups = rebuild(state, codes, models, work, k, rows, cores)
+    out = field.ALL_OUT
+    if draw(state.random, field.WHOLLY_OF) >= field.WHOLLY:
+        out = field.LEAST_OUT + draw(state.random, field.OUTS)
+    groups = rebuild(state, codes, models, work, k, rows, cores, out)
     if groups == 0 or pool_cost(work, groups) * field.DROP_PARTS > old * field.DROP_ABOVE:
         return -1
     for g in range(groups):
@@ -163,16 +159,27 @@ def try_once(
 @door
 def search_groups(
     state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, noise: Longs, k: int, hides: bool, tries: int,
-    found: Ints,
+    most: int, near: Ints,
 ) -> int:  # fmt: skip
-    """Search; see `neighbours.search`."""
+    """Search; see `neighbours.search`. A list of near groups serves a few tries, or until one of them gains."""
     gained = np.int64(0)
+    seed, listed, left = -1, 0, 0
     for _ in range(tries):
-        more = try_once(state, codes, models, work, noise, k, hides, found)
         state.counts[field.TRIES] += 1
+        if left == 0 or state.cost[state.rows[field.GROUP, seed]] == 0:
+            seed = costly_row(state)
+            if seed < 0:
+                continue
+            listed = nearest(state, codes, work, seed, k, near)
+            left = field.LIST_TRIES
+        left -= 1
+        number = choose(state, seed, listed, most, near)
+        more = try_once(state, codes, models, work, noise, k, hides, seed, near[field.CHOSEN], number)
         if more >= 0:
             gained += more
             state.counts[field.KEPT] += 1
+        if more > 0:
+            left = 0
     return gained
 
 

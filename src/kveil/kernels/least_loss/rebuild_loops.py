@@ -8,7 +8,7 @@ from kveil.arrays import Ints
 from kveil.kernels.jit import inner
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.groups_layout import Codes, GroupedRows, PoolRoom
-from kveil.kernels.least_loss.join_loops import copy_row, cost_of, cover_cost, joined_cost, take_in, vector_cost
+from kveil.kernels.least_loss.join_loops import copy_row, cost_of, cover_cost, draw, joined_cost, take_in, vector_cost
 from kveil.kernels.models.layout import Models
 from kveil.kernels.models.models_loops import clear, count_values, holds
 
@@ -62,12 +62,12 @@ def weigh_pairs(codes: Codes, work: PoolRoom, i: int, start: int, opened: int) -
 
     Attributes are weighed by chance.
     """
-    ints, longs = work.ints, work.longs
-    width = work.unit.shape[1]
+    ints, longs, unit, pairs, table = work.ints, work.longs, work.unit, work.pairs, codes.longs
+    width = unit.shape[1]
     every_small = True
     for a in range(width):
         every_small &= codes.about[a, field.KIND] == field.SMALL
-        longs[field.OFFSET, a] = codes.about[a, field.LEAF_AT] + np.int64(work.unit[i, a]) * codes.about[a, field.WIDTH]
+        longs[field.OFFSET, a] = codes.about[a, field.LEAF_AT] + np.int64(unit[i, a]) * codes.about[a, field.WIDTH]
     mine = longs[field.UNIT_HAS, i]
     spent = longs[field.UNIT_COSTS, i] * mine
     for place in range(start, opened):
@@ -77,13 +77,13 @@ def weigh_pairs(codes: Codes, work: PoolRoom, i: int, start: int, opened: int) -
         cost = np.int64(0)
         if every_small:
             for a in range(width):
-                cost += longs[field.NOISE, a] * codes.longs[longs[field.OFFSET, a] + work.unit[j, a]]
+                cost += longs[field.NOISE, a] * table[longs[field.OFFSET, a] + unit[j, a]]
         else:
             for a in range(width):
-                cost += longs[field.NOISE, a] * joined_cost(codes, a, work.unit[i, a], work.unit[j, a])
+                cost += longs[field.NOISE, a] * joined_cost(codes, a, unit[i, a], unit[j, a])
         theirs = longs[field.UNIT_HAS, j]
         grown = (cost >> field.NOISE_BITS) * (mine + theirs) - spent - longs[field.UNIT_COSTS, j] * theirs
-        work.pairs[i, j] = work.pairs[j, i] = grown / (mine + theirs)
+        pairs[i, j] = pairs[j, i] = grown / (mine + theirs)
 
 
 @inner
@@ -102,16 +102,17 @@ def pair_value(codes: Codes, work: PoolRoom, i: int, j: int) -> float:
 @inner
 def find_near(codes: Codes, work: PoolRoom, i: int, opened: int, stored: bool) -> None:
     """Find the unit that merges best with a unit; of equals the first."""
+    ints, pairs = work.ints, work.pairs
     near = -1
     least = np.inf
     for place in range(opened):
-        j = work.ints[field.QUEUE, place]
+        j = ints[field.QUEUE, place]
         if j == i:
             continue
-        value = work.pairs[i, j] if stored else pair_value(codes, work, i, j)
+        value = pairs[i, j] if stored else pair_value(codes, work, i, j)
         if value < least:
             near, least = j, value
-    work.ints[field.NEAR, i] = near
+    ints[field.NEAR, i] = near
     work.value[i] = least
 
 
@@ -138,24 +139,61 @@ def noisy_cost(codes: Codes, work: PoolRoom, i: int) -> int:
 
 
 @inner
-def make_units(state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, k: int, rows: int) -> int:
-    """Make a unit of every set of equal rows of the pool; those that may be groups are closed."""
+def unit_of_stayed(state: GroupedRows, work: PoolRoom, cores: int, stayed: int, row: int, out: int) -> int:
+    """Tell whether a row stays with others of its group: -1 if not, else the place of its group among ``stayed``."""
+    ints = work.ints
+    if out > field.ALL_OUT - 1 or draw(state.random, field.ALL_OUT) < out:
+        return -1
+    group = state.rows[field.GROUP, row]
+    for g in range(cores):
+        if ints[field.CORE, g] == group:
+            return -1
+    place = 0
+    while place < stayed and ints[field.STAYED, place] != group:
+        place += 1
+    return place
+
+
+@inner
+def make_units(
+    state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, k: int, rows: int, cores: int, out: int
+) -> int:
+    """Make units of the pool's rows; those that may be groups are closed.
+
+    So many 1024ths of the rows, drawn by chance, are taken ``out`` of their groups, and equal ones that stand together
+    are a unit; the other rows of each old group stay together as a unit. Rows next to a core are all taken out.
+    """
     ints, longs = work.ints, work.longs
-    units = 0
+    units, stayed, last = 0, 0, -1
     for at in range(rows):
         row = ints[field.POOL, at]
-        if at > 0 and state.rows[field.SAME, row] == state.rows[field.SAME, ints[field.POOL, at - 1]]:
-            longs[field.UNIT_HAS, units - 1] += 1
-            ints[field.LINK, at] = ints[field.FIRST, units - 1]
-            ints[field.FIRST, units - 1] = at
-            continue
-        copy_row(work.unit, units, state.base, row)
-        longs[field.UNIT_COSTS, units] = noisy_cost(codes, work, units)
-        longs[field.UNIT_HAS, units] = 1
-        ints[field.FIRST, units] = at
-        ints[field.LINK, at] = -1
-        units += 1
+        place = unit_of_stayed(state, work, cores, stayed, row, out)
+        unit = units
+        if place < 0:
+            if last >= 0 and state.rows[field.SAME, row] == state.rows[field.SAME, ints[field.POOL, at - 1]]:
+                unit = last
+            last = unit
+        else:
+            last = -1
+            if place < stayed:
+                unit = ints[field.MEMBERS, place]
+            else:
+                ints[field.STAYED, place] = state.rows[field.GROUP, row]
+                ints[field.MEMBERS, place] = unit
+                stayed += 1
+        if unit < units:
+            if place >= 0:
+                take_in(codes, work.unit, unit, state.base, row)
+            longs[field.UNIT_HAS, unit] += 1
+            ints[field.LINK, at] = ints[field.FIRST, unit]
+        else:
+            copy_row(work.unit, unit, state.base, row)
+            longs[field.UNIT_HAS, unit] = 1
+            ints[field.LINK, at] = -1
+            units += 1
+        ints[field.FIRST, unit] = at
     for i in range(units):
+        longs[field.UNIT_COSTS, i] = noisy_cost(codes, work, i)
         ints[field.OPEN, i] = not unit_allowed(models, work, k, i)
     return units
 
@@ -178,13 +216,13 @@ def merge_pair(codes: Codes, work: PoolRoom, i: int, j: int) -> None:
 @inner
 def merge_units(codes: Codes, models: Models, work: PoolRoom, k: int, units: int) -> None:
     """Merge the pair of open units that costs least per row, until one is left; what may be a group closes."""
-    ints = work.ints
+    ints, values, pairs = work.ints, work.value, work.pairs
     opened = 0
     for i in range(units):
         if ints[field.OPEN, i]:
             ints[field.QUEUE, opened] = i
             opened += 1
-    stored = units <= work.pairs.shape[0]
+    stored = units <= pairs.shape[0]
     if stored:
         for place in range(opened):
             weigh_pairs(codes, work, ints[field.QUEUE, place], place + 1, opened)
@@ -195,8 +233,8 @@ def merge_units(codes: Codes, models: Models, work: PoolRoom, k: int, units: int
         least = np.inf
         for place in range(opened):
             u = ints[field.QUEUE, place]
-            if work.value[u] < least:
-                i, least = u, work.value[u]
+            if values[u] < least:
+                i, least = u, values[u]
         if i < 0:
             return
         j = ints[field.NEAR, i]
@@ -212,16 +250,21 @@ def merge_units(codes: Codes, models: Models, work: PoolRoom, k: int, units: int
             if u == i or ints[field.NEAR, u] == i or ints[field.NEAR, u] == j:
                 find_near(codes, work, u, opened, stored)
             elif stays:
-                value = work.pairs[u, i] if stored else pair_value(codes, work, u, i)
-                if value < work.value[u]:
-                    ints[field.NEAR, u], work.value[u] = i, value
+                value = pairs[u, i] if stored else pair_value(codes, work, u, i)
+                if value < values[u]:
+                    ints[field.NEAR, u], values[u] = i, value
 
 
 @inner
-def rebuild(state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, k: int, rows: int, cores: int) -> int:
-    """Make new groups of the pool's rows; return how many with those of the cores, 0 where it cannot be done."""
+def rebuild(
+    state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, k: int, rows: int, cores: int, out: int
+) -> int:
+    """Make new groups of the pool's rows; return how many with those of the cores, 0 where it cannot be done.
+
+    ``out`` says how many rows leave their old groups at first: see `make_units`.
+    """
     ints, longs = work.ints, work.longs
-    units = make_units(state, codes, models, work, k, rows)
+    units = make_units(state, codes, models, work, k, rows, cores, out)
     merge_units(codes, models, work, k, units)
     groups = cores
     for i in range(units):

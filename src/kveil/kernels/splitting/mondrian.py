@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from kveil.arrays import Ints, Longs
+from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.models.layout import Needs, SensitiveCodes, new_models
 from kveil.kernels.splitting.layout import SplitParts, SplitTuples, Trees, new_order_room, new_split_room
 from kveil.kernels.threads import threads
@@ -67,6 +67,18 @@ def split(
     return SplitParts(order, ends, spans[0], spans[1])
 
 
+def measure_spans(trees: Trees, attribute: Ints, low: Ints, high: Ints, top: Ints) -> tuple[Floats, Floats]:
+    """Return how wide spans of leaves are, as `split` compares attributes, and what a cell of each loses.
+
+    ``attribute`` is the one that a span is of, ``top`` its largest leaf that is not missing.
+    """
+    from kveil.kernels.splitting import mondrian_loops
+
+    width, cost = np.empty((2, len(low)))
+    mondrian_loops.measure_spans(trees, attribute, low, high, top, width, cost)
+    return width, cost
+
+
 def _runs(starts: Longs, size: int) -> list[Longs]:
     """Return parts in runs of so many tuples or more, but for the last: each as where its parts start, and the end."""
     runs, begin = [], 0
@@ -92,11 +104,15 @@ def split_nothing() -> None:
     """Split an empty table, which compiles the loops for the types they are called with."""
     none, far, real = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64), np.zeros(0)
     flat = np.zeros((1, 1))
+    trees = Trees(
+        np.zeros(1, dtype=np.bool_), far, far, none, none, none, none, far, none, real, real, real, real, none
+    )
+    measure_spans(trees, none, none, none, none)
     split(
         np.zeros((1, 0), dtype=np.int32),
         np.zeros((1, 0), dtype=np.int32),
         far[:0],
-        Trees(np.zeros(1, dtype=np.bool_), far, far, none, none, none, none, far, none, real, real, real, real, none),
+        trees,
         Needs(none, none, far[:0], far[:0], far[:0], real),
         SensitiveCodes(
             np.zeros((1, 1), dtype=np.int64), none, far[:0], none, flat, np.zeros((1, 1, 1), dtype=np.int32), flat, flat

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.arrays import Ints, Longs
+from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.jit import door, inner
 from kveil.kernels.models.layout import Models
 from kveil.kernels.models.models_loops import add_rows, clear, holds
@@ -56,6 +56,18 @@ def spans_of(rows: SplitTuples, order: Ints, ends: Longs, first: int, last: int,
             for a in range(low.shape[0]):
                 low[a, part] = min(low[a, part], rows.low[row, a])
                 high[a, part] = max(high[a, part], rows.high[row, a])
+
+
+@door
+def measure_spans(trees: Trees, attribute: Ints, low: Ints, high: Ints, top: Ints, width: Floats, cost: Floats) -> None:
+    """Write how wide each span of leaves is, as `split_parts` compares attributes, and what a cell of it loses.
+
+    ``attribute`` is the one that a span is of, ``top`` its largest leaf that is not missing.
+    """
+    for at in range(len(low)):
+        a = attribute[at]
+        width[at] = width_of(trees, a, low[at], high[at], top[at]) * trees.importance[a]
+        cost[at] = cost_of(trees, a, low[at], high[at])
 
 
 @door

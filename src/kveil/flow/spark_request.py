@@ -1,0 +1,34 @@
+"""What a run on Spark is asked for, and what is told of a release there whichever way it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from kveil.algorithms.algorithm import Algorithm
+from kveil.engines.spark.cells import count_formulas, distinct_rows
+from kveil.engines.spark.counting import Types
+from kveil.policy.model import Policy
+from kveil.report.warn.cells import FORMULA, NUMBER, formula_cells, formula_names, unique_columns
+
+SparkFrame = Any  # only the engine knows Spark
+
+
+@dataclass(frozen=True)
+class SparkRequest:
+    """What a run on Spark is asked for: a policy, the algorithms its choice stands for, and a bound."""
+
+    policy: Policy
+    able: Sequence[Algorithm]
+    bounded: bool
+
+
+def cell_warnings(release: SparkFrame, policy: Policy, types: Types, rows: int) -> list[str]:
+    """Return warnings about a release's own cells, as for one in memory."""
+    plain = [name for name, kind in types.items() if kind != pl.List]
+    cells = formula_names(list(types)) + count_formulas(release, types, FORMULA, NUMBER)
+    distinct = distinct_rows(release, [name for name in plain if name in policy.unchanged])
+    return [*unique_columns(policy, plain, rows, distinct), *formula_cells(cells)]

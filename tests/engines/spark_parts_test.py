@@ -1,0 +1,281 @@
+"""Engine `spark` by parts: neither driver nor executor holds the table, and the release is the one of memory."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import polars as pl
+import pytest
+
+import kveil
+from kveil.engines.spark import slices, staging
+from kveil.engines.spark.solving import SplitPart
+from kveil.flow import spark as flow
+from kveil.flow import spark_parts
+from kveil.flow.anonymize import anonymize_file
+from kveil.flow.outputs import Targets
+from kveil.flow.spark_checks import verify_on_spark
+from kveil.flow.spark_tuples import DriverLimits
+from kveil.policy.model import Policy
+from kveil.table.solution import Solution
+from kveil.table.table import Table
+from on_spark import needs_spark, on_both, plain, started
+
+pytestmark = needs_spark()
+
+POLICY = """
+kveil: 1
+data: {path: data.parquet, missing: ["", "?"]}
+attributes:
+  name: {role: identifier}
+  note: {role: insensitive}
+  age: {role: quasi-identifier, hierarchy: {intervals: {from: 0, to: 100, widths: [10, 20]}}}
+  zip: {role: quasi-identifier, hierarchy: {mask: {keep: [4, 3]}}}
+  pay: {role: quasi-identifier, hierarchy: {ranges: {within: [0, 99999]}}}
+  illness: {role: sensitive}
+privacy:
+  - {model: k-anonymity, k: 4}
+  - {model: l-diversity, sensitive: illness, l: 2}
+algorithm: mondrian
+"""
+
+
+@pytest.fixture(scope="module")
+def session() -> Any:
+    return started()
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A driver that may hold no tuples, parts of few, and slices of few rows."""
+    monkeypatch.setattr(flow.DriverLimits, "of", lambda session: DriverLimits(0, 60))
+    monkeypatch.setattr(slices, "ROWS", 150)
+
+
+def rows(number: int = 300) -> pl.DataFrame:
+    random = Random(5)
+    return pl.DataFrame(
+        {
+            "name": [f"n{i}" for i in range(number)],
+            "note": [random.choice([None, "", "x", "y"]) for _ in range(number)],
+            "age": [*(random.choice([None, 21, 34, 35, 52, 67, 68]) for _ in range(number - 3)), 99, 99, 98],
+            "zip": [random.choice(["?", "02138", "02139", "02141", "10001"]) for _ in range(number)],
+            "pay": [str(random.randrange(2000, 9000, 50)) for _ in range(number)],
+            "illness": [random.choice(["a", "b", "c", None]) for _ in range(number)],
+        }
+    )
+
+
+def written(folder: Path, frame: pl.DataFrame, text: str) -> Policy:
+    frame.write_parquet(folder / "data.parquet")
+    (folder / "policy.yaml").write_text(text)
+    return Policy.load(folder / "policy.yaml")
+
+
+def changed(text: str, *changes: tuple[str, str]) -> str:
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+BOUNDED = changed(
+    POLICY,
+    ("widths: [10, 20]}}}", "widths: [10, 20]}}, boundary: {level: 2}}"),
+    ("within: [0, 99999]}}}", "within: [0, 99999], bounds: midpoints}}}"),
+    ("k: 4}", "k: 9}"),
+)
+CLOSE = "{model: t-closeness, sensitive: illness, t: 0.5}"
+CASES = {
+    "everybody": POLICY,
+    "halves": changed(POLICY, ("algorithm: mondrian", "algorithm: {name: mondrian, choose: gain}")) + "loss: il\n",
+    "dropped": BOUNDED + "suppression: {limit: 0.4}\n",
+    "starred": changed(BOUNDED, ("{model: l-diversity, sensitive: illness, l: 2}", CLOSE))
+    + "suppression: {limit: 0.4, show: star}\nrelease: {order: shuffle}\n",
+}
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("case", CASES)
+def test_mondrian_by_parts_gives_the_release_of_memory(case: str, tmp_path: Path) -> None:
+    frame = rows()
+    if case == "halves":
+        frame = frame.with_columns(pl.col("age") + 0.5)
+    told = on_both(written(tmp_path, frame, CASES[case]), tmp_path / "data.parquet", tmp_path)
+    assert told["details"]["parts"] > 3
+    assert (told["records"]["suppressed"] > 0) == (case in {"dropped", "starred"})
+
+
+DIVIDED = {
+    "k-member": changed(POLICY, ("  - {model: l-diversity, sensitive: illness, l: 2}\n", "")),
+    "least-loss": BOUNDED + "suppression: {limit: 0.4, show: star}\n",
+}
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("name", DIVIDED)
+def test_divided_tables_are_solved_by_parts_and_give_the_release_of_memory(name: str, tmp_path: Path) -> None:
+    text = changed(DIVIDED[name], ("algorithm: mondrian", f"algorithm: {{name: {name}, divide: 80}}"))
+    told = on_both(written(tmp_path, rows(), text), tmp_path / "data.parquet", tmp_path)
+    assert told["details"]["divided"]["parts"] > 2
+
+
+def test_the_settings_of_a_session_ask_for_parts(tmp_path: Path, session: Any) -> None:
+    policy = written(tmp_path, rows(), POLICY)
+    frame = session.read.parquet(str(tmp_path / "data.parquet"))
+    local = kveil.anonymize(rows(), policy)
+    session.conf.set("spark.kveil.most_tuples", "0")
+    session.conf.set("spark.kveil.part_tuples", "100")
+    try:
+        result = kveil.anonymize(frame, policy)
+        assert plain(pl.DataFrame(pl.from_arrow(result.data.toArrow()))).equals(plain(local.data))
+        same = ("records", "guarantees", "loss", "options")
+        assert {key: result.receipt[key] for key in same} == {key: local.receipt[key] for key in same}
+        session.conf.set("spark.kveil.part_tuples", "some")
+        with pytest.raises(kveil.DataError, match=r"the setting spark\.kveil\.part_tuples of Spark is to be a whole"):
+            kveil.anonymize(frame, policy)
+    finally:
+        session.conf.unset("spark.kveil.most_tuples")
+        session.conf.unset("spark.kveil.part_tuples")
+
+
+def test_the_owner_of_a_divided_table_knows_who_shows_what(tmp_path: Path) -> None:
+    text = changed(DIVIDED["k-member"], ("algorithm: mondrian", "algorithm: {name: k-member, divide: 80}"))
+    policy = asked(tmp_path, text)
+    targets = Targets(tmp_path / "release", owner=tmp_path / "owner", owner_key=("name",))
+    account = anonymize_file(policy, tmp_path / "data.parquet", targets)
+    told = verify_on_spark(policy, tmp_path / "release", tmp_path / "data.parquet", tmp_path / "owner")
+    assert told.verdict.holds
+    assert told.verdict.truth == {"violations": 0}
+    assert account["records"]["released"] == 300
+
+
+VISITS = """
+kveil: 1
+attributes:
+  pid: {role: individual}
+  ward: {role: insensitive}
+  age: {role: quasi-identifier, hierarchy: {intervals: {from: 0, to: 59, widths: [5, 10, 20]}}}
+  sex: {role: quasi-identifier}
+  illness: {role: sensitive, hierarchy: {tree: {"*": {lungs: [cold, flu], heart: [attack, murmur], gout: []}}}}
+privacy:
+  - {model: kl-diversity, sensitive: illness, k: 2, l: LEAST}
+suppression: {limit: 0.3, show: SHOW}
+algorithm: {name: NAME, divide: 30}
+"""
+
+
+def visits(persons: int = 90) -> pl.DataFrame:
+    random = Random(3)
+    told: list[tuple[int, str | None, int | None, str, str]] = []
+    for person in range(persons):
+        own = random.choice(["x", "y", None]), random.choice([None, *range(60)]), random.choice("fm")
+        items = random.sample(["cold", "flu", "attack", "murmur", "gout"], random.choice([1, 1, 2, 3]))
+        told += [(person, *own, item) for item in items]
+    return pl.DataFrame(told, ["pid", "ward", "age", "sex", "illness"], orient="row")
+
+
+@pytest.mark.parametrize(("name", "least", "show"), [("1m-generalization", 2, "star"), ("partition", 1, "drop")])
+def test_divided_tables_of_individuals_give_the_release_of_memory(
+    name: str, least: int, show: str, tmp_path: Path
+) -> None:
+    text = changed(VISITS, ("NAME", name), ("LEAST", str(least)), ("SHOW", show))
+    told = on_both(written(tmp_path, visits(), text), tmp_path / "data.parquet", tmp_path)
+    assert told["details"]["divided"]["parts"] > 2
+    assert told["loss"]["sa_ncp"] > 0
+
+
+# ------------------------------------------------------------------------------------------------ what may go wrong
+
+
+def asked(folder: Path, text: str = POLICY) -> Policy:
+    return written(folder, rows(), text).model_copy(update={"engine": "spark"})
+
+
+def refused(policy: Policy, folder: Path, sentence: str) -> None:
+    """A run that ends with a sentence, and leaves nothing."""
+    with pytest.raises(kveil.KveilError, match=sentence):
+        anonymize_file(policy, folder / "data.parquet", Targets(folder / "release"))
+    assert {path.name for path in folder.iterdir()} <= {"data.parquet", "policy.yaml", "blocked", "killed"}
+
+
+@pytest.mark.usefixtures("few")
+def test_executors_without_kveil_are_told_of_in_one_sentence(
+    tmp_path: Path, session: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocked = tmp_path / "blocked"
+    blocked.mkdir()
+    (blocked / "kveil.py").write_text("raise ModuleNotFoundError(\"No module named 'kveil'\")")
+    (blocked / "python").write_text(f'#!/bin/sh\nPYTHONPATH={blocked}:$PYTHONPATH exec {sys.executable} "$@"\n')
+    (blocked / "python").chmod(0o700)
+    monkeypatch.setattr(session.sparkContext, "pythonExec", str(blocked / "python"))
+    refused(asked(tmp_path), tmp_path, "their Python has not this version of kveil; install it on every machine")
+
+
+@dataclass(frozen=True)
+class KilledOnce(SplitPart):
+    """Ends its process the first time that a part is solved, as an executor that is lost does."""
+
+    mark: str = ""
+
+    def __call__(self, table: Table) -> Solution:
+        if not os.path.exists(self.mark):
+            Path(self.mark).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().__call__(table)
+
+
+@pytest.mark.usefixtures("few")
+def test_a_process_of_an_executor_that_is_killed_ends_the_run_without_a_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    mark = str(tmp_path / "killed")
+    monkeypatch.setattr(spark_parts, "SplitPart", lambda *given: KilledOnce(*given, mark=mark))
+    # A session on one machine tries no task again; on a cluster the part is solved by another process.
+    refused(asked(tmp_path), tmp_path, "Spark could not solve the parts of data.parquet")
+    assert Path(mark).exists()
+
+
+def lose_a_row(folder: Path) -> None:
+    file = sorted(folder.glob("*.parquet"))[0]
+    pl.read_parquet(file)[:-1].write_parquet(file)
+
+
+def plant_a_small_group(folder: Path) -> None:
+    file = sorted(folder.glob("*.parquet"))[0]
+    first = pl.int_range(pl.len()) < 2
+    pl.read_parquet(file).with_columns(zip=pl.when(first).then(pl.lit("10001")).otherwise("zip")).write_parquet(file)
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("harm", [lose_a_row, plant_a_small_group])
+def test_a_release_by_parts_that_was_harmed_is_refused(
+    harm: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = staging.StagedFolder.write
+
+    def harmed(self: Any, frame: Any) -> None:
+        write(self, frame)
+        harm(self.rows)
+
+    monkeypatch.setattr(staging.StagedFolder, "write", harmed)
+    refused(asked(tmp_path), tmp_path, "its own verifier refuses")
+
+
+@pytest.mark.usefixtures("few")
+def test_what_parts_cannot_do_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    text = POLICY + "dependencies: ['zip -> age']\n"
+    refused(asked(tmp_path, text), tmp_path, "By parts they cannot be solved: a table by parts keeps no dependencies")
+    text = changed(
+        POLICY, ("algorithm: mondrian", "algorithm: datafly"), ("{ranges: {within: [0, 99999]}}", "{mask: {keep: [2]}}")
+    )
+    refused(asked(tmp_path, text), tmp_path, "the driver may hold no tuples of .* mondrian alone is solved in parts")
