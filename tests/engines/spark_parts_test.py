@@ -112,6 +112,12 @@ def test_mondrian_by_parts_gives_the_release_of_memory(case: str, tmp_path: Path
     assert (told["records"]["suppressed"] > 0) == (case in {"dropped", "starred"})
 
 
+@pytest.mark.usefixtures("few")
+def test_what_no_release_can_meet_is_told_as_in_memory(tmp_path: Path) -> None:
+    told = on_both(written(tmp_path, rows(), BOUNDED), tmp_path / "data.parquet", tmp_path)
+    assert "No release can" in told
+
+
 DIVIDED = {
     "k-member": changed(POLICY, ("  - {model: l-diversity, sensitive: illness, l: 2}\n", "")),
     "least-loss": BOUNDED + "suppression: {limit: 0.4, show: star}\n",
