@@ -187,6 +187,8 @@ def tuple_hash(units: Units, salt: int) -> Column:
 
 def tuples_of(units: Units, policy: Policy, most: int) -> SparkTuples:
     """Return the different tuples of a table; raise DataError where they are more than the driver may hold."""
+    if not most:  # whoever asks for none need not know how many there are
+        raise TooManyTuples(f"the driver may hold no tuples of {units.table.name}; give it a larger number.")
     for salt in itertools.count():
         counted = _counted(units, most, salt)
         if counted is not None:
