@@ -1,16 +1,16 @@
 """A real cluster of several processes on this machine, one of which is killed in the middle of a run.
 
-    python benchmarks/spark_cluster.py [--rows N] [--keep]
+    python benchmarks/spark_cluster.py [--rows N] [--keep] [--parts]
 
 It starts a master and two workers of Spark standalone, makes a release in memory and one on the cluster, and kills one
-worker with all it started as soon as the second run writes; ``--keep`` kills nobody. The run must end with the same
-rows, or with one sentence and nothing written. Exit 0 if it does.
+worker with all it started as soon as the second run writes; ``--keep`` kills nobody. With ``--parts`` the executors
+solve the table, and the worker is killed while they do. The run must end with the same rows, or with one sentence and
+nothing written. Exit 0 if it does.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import signal
 import socket
@@ -71,11 +71,13 @@ def wait_for(port: int) -> None:
 
 
 def on_cluster(
-    policy: Path, data: Path, out: Path, port: int, victim: subprocess.Popen[bytes] | None
+    policy: Path, data: Path, out: Path, port: int, victim: subprocess.Popen[bytes] | None, *, parts: bool
 ) -> tuple[int, str]:
-    """Make a release on the cluster, and kill a worker once it writes; return the exit code and the last sentence."""
+    """Make a release on the cluster, and kill a worker in the middle; return the exit code and the last sentence."""
     settings = f"--master spark://{HOST}:{port} --driver-memory 1g --executor-memory 512m --conf spark.ui.enabled=false"
     more = "--conf spark.sql.shuffle.partitions=4 --conf spark.ui.showConsoleProgress=false pyspark-shell"
+    if parts:
+        more = f"--conf spark.kveil.most_tuples=0 --conf spark.kveil.part_tuples=20000 {more}"
     files = ("--input", str(data), "--output", str(out))
     run = subprocess.Popen(
         [*KVEIL, "anonymize", str(policy), "--engine", "spark", *files, "--progress", "json", "--json"],
@@ -88,7 +90,7 @@ def on_cluster(
     last = ""
     for line in run.stderr:
         last = line.strip() or last
-        if victim is not None and line.startswith("{") and "writing" in json.dumps(json.loads(line)):
+        if victim is not None and line.startswith("{") and ("solving" if parts else "writing") in line:
             time.sleep(1)  # into the middle of it
             kill(victim)
             print("killed a worker")
@@ -101,6 +103,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--keep", action="store_true", help="kill nobody")
+    parser.add_argument("--parts", action="store_true", help="let the executors solve the table in parts")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary, ExitStack() as exits:
         folder, port = Path(temporary), free_port()
@@ -124,7 +127,8 @@ def main() -> int:
         wait_for(port)
         to = (f"spark://{HOST}:{port}", "-c", "1", "-m", "1g", "--host", HOST, "--webui-port")
         workers = [started(exits, folder, f"{deploy}.worker.Worker", *to, str(free_port())) for _ in range(2)]
-        code, last = on_cluster(policy, data, folder / "release", port, None if chosen.keep else workers[0])
+        victim = None if chosen.keep else workers[0]
+        code, last = on_cluster(policy, data, folder / "release", port, victim, parts=chosen.parts)
         left = [path.name for path in folder.iterdir() if path.name.startswith(".kveil") or path.name == "release"]
         if code:
             print(f"the run ended with {code}: {last}")

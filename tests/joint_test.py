@@ -42,6 +42,14 @@ privacy: [{model: k-anonymity, k: 2}]
         kveil.anonymize(pl.DataFrame(frame), kveil.Policy.parse(text, "p.yaml", Path()))
     assert proved.value.proved
     text = text.replace(", boundary: {level: 1}", "").replace("k: 2", "k: 4")
+    with pytest.raises(kveil.Unmeetable, match="some group is too small, or shows nothing") as sizes:
+        kveil.anonymize(pl.DataFrame(frame), kveil.Policy.parse(text, "p.yaml", Path()))
+    assert sizes.value.proved
+    frame["illness"] = ["flu", "flu", "cough", "cough"]
+    close = "[{model: t-closeness, sensitive: illness, t: 0.1}]"
+    text = text.replace("[{model: k-anonymity, k: 4}]", close).replace(
+        "privacy:", "  illness: {role: sensitive}\nprivacy:"
+    )
     with pytest.raises(kveil.Unmeetable, match="does not prove that there is none") as open_question:
         kveil.anonymize(pl.DataFrame(frame), kveil.Policy.parse(text, "p.yaml", Path()))
     assert not open_question.value.proved

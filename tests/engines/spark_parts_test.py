@@ -20,11 +20,12 @@ from kveil.flow import spark as flow
 from kveil.flow import spark_parts
 from kveil.flow.anonymize import anonymize_file
 from kveil.flow.outputs import Targets
+from kveil.flow.spark_checks import verify_on_spark
 from kveil.flow.spark_tuples import DriverLimits
 from kveil.policy.model import Policy
 from kveil.table.solution import Solution
 from kveil.table.table import Table
-from on_spark import needs_spark, on_both, started
+from on_spark import needs_spark, on_both, plain, started
 
 pytestmark = needs_spark()
 
@@ -111,6 +112,12 @@ def test_mondrian_by_parts_gives_the_release_of_memory(case: str, tmp_path: Path
     assert (told["records"]["suppressed"] > 0) == (case in {"dropped", "starred"})
 
 
+@pytest.mark.usefixtures("few")
+def test_what_no_release_can_meet_is_told_as_in_memory(tmp_path: Path) -> None:
+    told = on_both(written(tmp_path, rows(), BOUNDED), tmp_path / "data.parquet", tmp_path)
+    assert "No release can" in told
+
+
 DIVIDED = {
     "k-member": changed(POLICY, ("  - {model: l-diversity, sensitive: illness, l: 2}\n", "")),
     "least-loss": BOUNDED + "suppression: {limit: 0.4, show: star}\n",
@@ -123,6 +130,36 @@ def test_divided_tables_are_solved_by_parts_and_give_the_release_of_memory(name:
     text = changed(DIVIDED[name], ("algorithm: mondrian", f"algorithm: {{name: {name}, divide: 80}}"))
     told = on_both(written(tmp_path, rows(), text), tmp_path / "data.parquet", tmp_path)
     assert told["details"]["divided"]["parts"] > 2
+
+
+def test_the_settings_of_a_session_ask_for_parts(tmp_path: Path, session: Any) -> None:
+    policy = written(tmp_path, rows(), POLICY)
+    frame = session.read.parquet(str(tmp_path / "data.parquet"))
+    local = kveil.anonymize(rows(), policy)
+    session.conf.set("spark.kveil.most_tuples", "0")
+    session.conf.set("spark.kveil.part_tuples", "100")
+    try:
+        result = kveil.anonymize(frame, policy)
+        assert plain(pl.DataFrame(pl.from_arrow(result.data.toArrow()))).equals(plain(local.data))
+        same = ("records", "guarantees", "loss", "options")
+        assert {key: result.receipt[key] for key in same} == {key: local.receipt[key] for key in same}
+        session.conf.set("spark.kveil.part_tuples", "some")
+        with pytest.raises(kveil.DataError, match=r"the setting spark\.kveil\.part_tuples of Spark is to be a whole"):
+            kveil.anonymize(frame, policy)
+    finally:
+        session.conf.unset("spark.kveil.most_tuples")
+        session.conf.unset("spark.kveil.part_tuples")
+
+
+def test_the_owner_of_a_divided_table_knows_who_shows_what(tmp_path: Path) -> None:
+    text = changed(DIVIDED["k-member"], ("algorithm: mondrian", "algorithm: {name: k-member, divide: 80}"))
+    policy = asked(tmp_path, text)
+    targets = Targets(tmp_path / "release", owner=tmp_path / "owner", owner_key=("name",))
+    account = anonymize_file(policy, tmp_path / "data.parquet", targets)
+    told = verify_on_spark(policy, tmp_path / "release", tmp_path / "data.parquet", tmp_path / "owner")
+    assert told.verdict.holds
+    assert told.verdict.truth == {"violations": 0}
+    assert account["records"]["released"] == 300
 
 
 VISITS = """
@@ -247,4 +284,4 @@ def test_what_parts_cannot_do_is_refused_in_one_sentence(tmp_path: Path) -> None
     text = changed(
         POLICY, ("algorithm: mondrian", "algorithm: datafly"), ("{ranges: {within: [0, 99999]}}", "{mask: {keep: [2]}}")
     )
-    refused(asked(tmp_path, text), tmp_path, "the driver may hold 0; .* mondrian alone is solved in parts")
+    refused(asked(tmp_path, text), tmp_path, "the driver may hold no tuples of .* mondrian alone is solved in parts")

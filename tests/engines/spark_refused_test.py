@@ -60,6 +60,11 @@ def test_an_order_that_is_kept_long_releases_and_single_records_are_refused(here
     assert "refining needs single records" in asked(here, algorithm="{name: mondrian, refine: normal}")
 
 
+def test_what_parts_cannot_do_is_refused_before_anything_is_read(here: Path) -> None:
+    divided = "{name: k-member, divide: 1000}"
+    assert "a table by parts has no --bound" in asked(here, "--bound", algorithm=divided)
+
+
 def test_a_key_of_the_owner_is_for_spark_alone(here: Path) -> None:
     asked(here, release="{order: keep}")  # writes the policy
     told = run("anonymize", here / "policy.yaml", "--output", here / "r.parquet", "--owner-key", "pid")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from kveil import errors
 from kveil.algorithms.stars import nothing_left
 from kveil.errors import DataError, Unmeetable
 from kveil.measures import items_loss
@@ -83,7 +84,7 @@ class PartSummary:
         """Raise what went wrong in the part, if anything did."""
         if self.error is not None:
             kind, sentence, lost = self.error
-            raise Unmeetable(sentence, lost) if kind == "Unmeetable" else DataError(sentence)
+            raise Unmeetable(sentence, lost) if kind == "Unmeetable" else getattr(errors, kind, DataError)(sentence)
 
 
 def summarized(part: int, table: Table, solution: Solution) -> PartSummary:

@@ -11,6 +11,7 @@ import numpy as np
 from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.limits import MamGroups, is_bounded, mam_groups
 from kveil.algorithms.registry import honouring
+from kveil.algorithms.small_tables import sizes_allow_none
 from kveil.arrays import Bools, Ints
 from kveil.attacker.risk import RawRisk, raw_risk
 from kveil.databases import Place
@@ -164,13 +165,16 @@ def count_never_kept(table: Table) -> int:
 def proved_or_not_found(error: Unmeetable, table: Table) -> Unmeetable:
     """Return the error of a search that found no release, with whether it is proved that there is none.
 
-    It is where more records than allowed fail k, distinct l or p with every value at its limit. Cells of a largest
-    width are chosen, so that others might keep more.
+    It is where more records than allowed fail k, distinct l or p with every value at its limit, and where the sizes of
+    a small table's classes allow no release. Cells of a largest width are chosen, so that others might keep more.
     """
     widths = any(is_bounded(table, p) for p, tree in enumerate(table.trees) if isinstance(tree, Scale))
     never = 0 if widths else count_never_kept(table)
     if never > most_suppressed(table.policy, table.records):
         told = f"No release can: {count(never, table.noun)} can never be kept, whatever is shown."
+        return Unmeetable(f"{error} {told}", error.lost, proved=True)
+    if any(map(sizes_allow_none, components_of(table))):
+        told = "No release can: whatever is shown, some group is too small, or shows nothing."
         return Unmeetable(f"{error} {told}", error.lost, proved=True)
     return Unmeetable(f"{error} That none was found does not prove that there is none.", error.lost)
 

@@ -1,4 +1,4 @@
-"""`kveil anonymize` on a cluster: tuples on the driver, the release by Spark, verified as it was written."""
+"""`kveil anonymize` on a cluster: tuples on the driver or parts on executors, verified as Spark wrote the release."""
 
 from __future__ import annotations
 
@@ -131,6 +131,8 @@ def able_on_spark(policy: Policy, able: Sequence[Algorithm]) -> list[Algorithm]:
 
 def anonymize_on_spark(asked: SparkRequest, place: Place, targets: Targets, stages: Stages) -> Account:
     """Make a release of a table on Spark, a folder of Parquet files that appears once it is verified."""
+    if divides(asked.policy, asked.able):
+        check_by_parts(asked)
     session = spark_session()
     assert isinstance(targets.release, Path), "other places are refused before"
     with Outputs() as outputs, ExitStack() as exits:
@@ -183,6 +185,8 @@ def _beside(run: Run, account: Account, targets: Targets) -> Iterator[tuple[Path
 
 def anonymize_spark_frame(frame: Any, asked: SparkRequest, stages: Stages) -> tuple[SparkFrame, Run]:
     """Return a verified release of a frame of Spark as another one, which does not depend on the first any more."""
+    if divides(asked.policy, asked.able):
+        check_by_parts(asked)
     with ExitStack() as exits:
         solved = solved_table(table_of_frame(frame, "the frame"), asked, stages, exits, ())
         join = solved.joined()
@@ -202,7 +206,6 @@ def solved_table(
     """
     policy = asked.policy
     if divides(policy, asked.able):
-        check_by_parts(asked)
         units = checked_units(table, policy)
         return solved_by_division(units, asked, stages, exits, columns=[table.place(name) for name in key])
     units = checked_units(table, policy)

@@ -14,6 +14,7 @@ from kveil.algorithms.algorithm import Algorithm, DivideOptions
 from kveil.algorithms.splitting.planning import LimitGroups, Plan, check_parts, plan_division, plan_mondrian
 from kveil.choose import Attempt, Tried
 from kveil.engines.finishing import FinishedColumn, finish
+from kveil.engines.local import part_solver
 from kveil.engines.parts import in_one_part
 from kveil.engines.spark.counting import Types, count_release, count_written, types_of
 from kveil.engines.spark.parts import (
@@ -268,6 +269,7 @@ def solved_by_division(
     rows = UnitRows.single(units, columns)
     most = int(policy.algorithm.options["divide"])
     start = _Start.of(rows, policy, stages, divided=True)
+    part_solver(algorithm, start.whole, dict(policy.algorithm.options))  # options are checked before any part is solved
     try:
         plan = start.planned(lambda: plan_division(start.limits, start.counter, most, algorithm.name))
         packs = start.counter.packs(plan, most)

@@ -98,6 +98,12 @@ class Tree:
         step[deepest] = self.parent[deepest]
         return step
 
+    def ends(self, low: Ints, high: Ints) -> tuple[Ints, Ints]:
+        """Return the lowest and the highest node that may be shown of spans of leaves, for arrays of them."""
+        base = self.leaf_nodes[low] if low is high else self.lca(low, high)
+        limit, other = self.limit_of[low], self.limit_of[high]
+        return base, np.where(self.depth[other] > self.depth[limit], other, limit)
+
     def lca(self, low: Ints, high: Ints) -> Ints:
         """Return the lowest node over the leaves low and high, for arrays of them. O(height) passes."""
         node = self.leaf_nodes[low].copy()

@@ -14,9 +14,11 @@ from kveil.arrays import Ints
 from kveil.kernels.least_loss import overlaps
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.models.layout import DISTINCT, Models, Needs, SensitiveCodes, no_models
+from naive.overlap_tries import Chance, OverlapTries
 from naive.shown_rows import Row, ShownCase, random_case
 
 SEEDS = range(60)
+VALID_STARTS = [seed for seed in range(120) if (case := random_case(Random(seed))).holds(case.shown)]
 
 
 def laid_out(case: ShownCase) -> tuple[overlaps.NodeColumns, overlaps.Constraints, Models]:
@@ -143,6 +145,28 @@ def test_tries_leave_every_class_valid_every_row_covered_and_nothing_dearer(seed
         assert all(one is None or other is not None for one, other in zip(before, after, strict=True))
 
 
+@pytest.mark.parametrize("hides", [False, True])
+@pytest.mark.parametrize("seed", VALID_STARTS)
+def test_tries_move_the_rows_that_the_slow_twin_moves(seed: int, hides: bool) -> None:
+    case = random_case(Random(seed))
+    trees, constraints, models = laid_out(case)
+    state = state_of(case, trees, constraints, seed)
+    twin = OverlapTries(
+        case,
+        [tuple(row) for row in state.nodes.tolist()],
+        [bool(out) for out in state.out],
+        Chance(int(state.random[0])),
+        hides,
+    )
+    work = overlaps.new_work(len(case.trees), constraints)
+    for _ in range(6):
+        overlaps.search(state, trees, constraints, models, work, 10, hides=hides)
+        twin.search(10)
+        assert shown_by(state) == [None if out else row for row, out in zip(twin.nodes, twin.out, strict=True)]
+        assert state.counts[field.TOTAL] == twin.total()
+        assert state.random[0] == twin.chance.state
+
+
 def test_tries_lower_the_cost_of_most_tables() -> None:
     lower = valid = 0
     for seed in SEEDS:
@@ -175,6 +199,7 @@ from random import Random
 sys.path[:0] = sys.argv[1:3]
 from overlaps_test import laid_out, state_of
 from kveil.kernels.least_loss import overlaps
+from naive.overlap_tries import Chance, OverlapTries
 from naive.shown_rows import random_case
 for seed in range(150):
     print(seed, flush=True)

@@ -8,26 +8,36 @@ chosen node gets k rows or more. For any prices a(r) no higher than the loss of 
 is a lower bound: Lagrange's relaxation of "each row goes somewhere". Only closed nodes count (the lowest over what they
 cover). Prices start at the cheapest node over a row that covers k (the simple bound) and rise by subgradient steps.
 Suppressing a row pays its price, so any suppression limit is covered. Several constraints: bounds of constraints over
-disjoint attributes add up; a constraint over fewer attributes is implied. Spans of numbers stand in classes of their
-widths. See docs/least-loss-research.md.
+disjoint attributes add up; a constraint over fewer attributes is implied. Overlapping constraints of a small table are
+priced all together, by an integer program. Spans of numbers stand in classes of their widths. See
+docs/least-loss-research.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypedDict
 
-from kveil.algorithms.bound.levels import SCALE, fit, lattice_of
+from kveil.algorithms.bound.levels import SCALE, fit, lattice_of, node_costs
 from kveil.algorithms.bound.prices import prices
+from kveil.algorithms.component import SearchComponent, components_of
+from kveil.algorithms.small_tables import least_cost
 from kveil.kernels.bound.bound import cheapest
-from kveil.models.of_policy import group_model, least_members
-from kveil.policy.components import implied
+from kveil.models.of_policy import least_members
 from kveil.progress import Progress
 from kveil.stopping import Stop, current
 from kveil.table.table import Table
 
 SECONDS = 45.0
+
+
+class ComponentLoss(TypedDict):
+    """What the attributes of a component lose at least, as a part of the whole loss."""
+
+    attributes: list[str]
+    at_least: float
 
 
 @dataclass(frozen=True)
@@ -38,6 +48,7 @@ class Bound:
     at_least: float
     simple: float
     parts: tuple[dict[str, Any], ...]  # the constraints it is made of
+    components: tuple[ComponentLoss, ...]  # what each component adds to it
 
 
 def _bound_of(
@@ -57,27 +68,64 @@ def _bound_of(
 def lower_bound(table: Table, progress: Progress, seconds: float = SECONDS) -> Bound:
     """Return a proved lower bound on the loss of any release of a table's policy.
 
-    Constraint by constraint, the one with the highest bound first; those after it only over attributes that are still
-    free, since bounds over disjoint attributes add up. Cost: within about the seconds given for every constraint, by
-    O(level vectors · tuples) per sum; memory linear in tuples · levels.
+    Components have no attribute in common, so that their bounds add up. Cost: within about the seconds given for every
+    constraint, by O(level vectors · tuples) per sum; memory linear in tuples · levels.
     """
-    policy = table.policy
-    skip = implied(policy)
-    wanted: dict[tuple[int, ...], int] = {}
-    for i, model in enumerate(policy.privacy):
-        if i not in skip:
-            over = tuple(table.positions(policy.attributes_of(model)))
-            wanted[over] = max(wanted.get(over, 1), least_members(group_model(model, table), table))
-    free = set(range(len(table.names)))
     parts: list[dict[str, Any]] = []
-    total = simple_total = 0
+    losses: list[ComponentLoss] = []
+    total = simple = 0
     rows = max(table.records, 1)
-    share = max(seconds / max(len(wanted), 1), 1.0)
+    components = components_of(table)
+    share = max(seconds / max(sum(len(component.constraints) for component in components), 1), 1.0)
 
     def tell(best: int) -> None:
-        progress(f"bounding: at least {(total + best) / rows / SCALE:.3%}")
+        progress(f"bounding: at least {best / rows / SCALE:.3%}")
 
-    open_to = dict(wanted)
+    for component in components:
+        own = _bound_of_component(component, share, partial(_told, tell, total))
+        parts += own.parts
+        losses.append({"attributes": list(component.names), "at_least": _as_loss(table, own.total)})
+        total += own.total
+        simple += own.simple
+    return Bound(table.policy.loss, _as_loss(table, total), _as_loss(table, simple), tuple(parts), tuple(losses))
+
+
+@dataclass(frozen=True)
+class _ComponentBound:
+    """What the rows of a component cost at least, by the prices found and by cheapest nodes alone."""
+
+    total: int
+    simple: int
+    parts: list[dict[str, Any]]
+
+
+def _bound_of_component(component: SearchComponent, share: float, tell: Callable[[int], None]) -> _ComponentBound:
+    """Return the better of two bounds: constraint by constraint, and of all constraints of a small table together."""
+    table = component.table
+    apart = _one_by_one(component, share, tell)
+    if component.over_everything or not component.trees_only:
+        return apart
+    costs = [node_costs(table, position) for position in component.positions]
+    together = least_cost(component, costs, current().left)
+    if together <= apart.total:
+        return apart
+    least = {"attributes": list(component.names), "k": component.largest_k, "at_least": _as_loss(table, together)}
+    return _ComponentBound(together, apart.simple, [least])
+
+
+def _one_by_one(component: SearchComponent, share: float, tell: Callable[[int], None]) -> _ComponentBound:
+    """Add up bounds of constraints over disjoint attributes: the one with the highest bound first.
+
+    Those after it only over attributes that are still free.
+    """
+    table = component.table
+    open_to: dict[tuple[int, ...], int] = {}
+    for constraint in component.constraints:
+        over = tuple(constraint.positions)
+        open_to[over] = max(open_to.get(over, 1), least_members(constraint.model, table))
+    free = set(component.positions)
+    parts: list[dict[str, Any]] = []
+    total = simple_total = 0
     while open_to and free:
         quick = dict.fromkeys(open_to, 1)
         if len(open_to) > 1:
@@ -86,12 +134,17 @@ def lower_bound(table: Table, progress: Progress, seconds: float = SECONDS) -> B
         k = open_to.pop(over)
         if quick[over] == 0:
             break
-        best, simple, used = _bound_of(table, [p for p in over if p in free], k, Stop(share, within=current()), tell)
+        here = partial(_told, tell, total)
+        best, simple, used = _bound_of(table, [p for p in over if p in free], k, Stop(share, within=current()), here)
         free -= set(over)
         total += best
         simple_total += simple
         parts.append({"attributes": [table.names[p] for p in used], "k": k, "at_least": _as_loss(table, best)})
-    return Bound(policy.loss, _as_loss(table, total), _as_loss(table, simple_total), tuple(parts))
+    return _ComponentBound(total, simple_total, parts)
+
+
+def _told(tell: Callable[[int], None], before: int, best: int) -> None:
+    tell(before + best)
 
 
 def _simple(table: Table, positions: list[int], k: int) -> int:

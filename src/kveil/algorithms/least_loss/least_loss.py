@@ -8,11 +8,15 @@ from dataclasses import replace
 import numpy as np
 
 from kveil.algorithms.algorithm import Algorithm, DivideOptions
+from kveil.algorithms.component import components_of
+from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
+from kveil.algorithms.small_tables import shown_at_least_cost
 from kveil.errors import Unmeetable
 from kveil.measures import measure
 from kveil.policy.components import implied
 from kveil.stopping import OutOfTime
-from kveil.table.solution import Solution
+from kveil.table.scale import Scale
+from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
 
@@ -52,6 +56,28 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
             loss = measure(table, found).of(policy.loss)
             if best is None or loss < least:
                 best, least = replace(found, details={"start": algorithm.name, **chosen}), loss
-    if best is None:
+    if best is not None:
+        return best
+    small = _small_table(table)
+    if small is None:
         raise Unmeetable(f"least-loss has nothing to start from: {failures[0]}", failures[0].lost)
-    return best
+    return small
+
+
+def _small_table(table: Table) -> Solution | None:
+    """Return a release of a small table in which sizes decide, where no algorithm has found one; None if unknown."""
+    if table.policy.dependencies or any(isinstance(tree, Scale) for tree in table.trees):
+        return None
+    try:
+        costs = whole_numbers(table)
+    except TooLarge:
+        return None
+    shown: list[Shown | None] = [None] * len(table.names)
+    for component in components_of(table):
+        columns = shown_at_least_cost(component, [costs.nodes[position] for position in component.positions])
+        if columns is None:
+            return None
+        for position, column in zip(component.positions, columns, strict=True):
+            shown[position] = column
+    suppressed = np.zeros((len(table.components), table.rows), dtype=bool)
+    return Solution(tuple(column for column in shown if column is not None), suppressed, details={"start": "program"})

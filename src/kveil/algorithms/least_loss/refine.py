@@ -204,7 +204,7 @@ class _Refinement:
         if overlap is None:
             return coming[:0], [solution.shown[position] for position in part.positions]
         overlap.descend()
-        if tries_per_row is not None:
+        if tries_per_row is not None and not overlap.solve(tries_per_row):
             overlap.run(tries_per_row)
         return overlap.came_in(), overlap.shown(solution)
 

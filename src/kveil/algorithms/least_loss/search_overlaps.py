@@ -5,6 +5,7 @@ entrants of a class that would be new and too small are refused, leavers of one 
 Search: a row is moved to something cheaper, with those that can go with it, and what that breaks is repaired at the
 least cost, by rows that come in or by rows that climb; it is kept where nothing is dearer and every class holds. Rows
 that are suppressed take part as rows that cost everything and are in no class: they can only come in.
+Small tables in which sizes decide are solved as an integer program, to the optimum or nearly so.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from math import prod
 import numpy as np
 
 from kveil.algorithms.costs import NodeCosts
+from kveil.algorithms.least_loss.options import NORMAL
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch, plain_size
+from kveil.algorithms.program import SURE, Division, ProgramTree, SizeConstraint, kinds_of, program_of
 from kveil.arrays import Ints
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.overlaps import (
@@ -44,6 +47,9 @@ MOST_LOOKS = 40_000_000  # rows times proposals of a sweep
 LOOKS = 120_000  # rows times proposals between two looks at the clock
 CHUNK = 200  # tries between two looks at the clock
 FEWER_ABOVE = 10  # k above which a try is dearer, so that there are fewer
+MOST_ROWS = 500  # of a table that may be solved as a program
+OPTIONS, MOST_OPTIONS = 120, 400  # what its rows may show in all, with the tries of `normal`; with more tries, at most
+PROGRAM_NODES = 100  # of HiGHS's tree
 
 
 class OverlapSearch:
@@ -75,9 +81,7 @@ class OverlapSearch:
             tree = table.trees[position]
             shown = solution.shown[position].codes[self.rows]
             if isinstance(tree, Tree):
-                base = tree.leaf_nodes[low[a]] if low is high else tree.lca(low[a], high[a])
-                limit, other = tree.limit_of[low[a]], tree.limit_of[high[a]]
-                limit = np.where(tree.depth[other] > tree.depth[limit], other, limit)
+                base, limit = tree.ends(low[a], low[a] if low is high else high[a])
                 ints.append(np.array([tree.first, tree.last, tree.parent, tree.depth, tree.is_star], dtype=np.int32))
                 cost.append(costs.nodes[position])
             else:  # spans stay as they are
@@ -217,6 +221,48 @@ class OverlapSearch:
             if before - self.total <= before // 1000:
                 return
             self.random.shuffle(proposals)
+
+    # ------------------------------------------------------------------------------------------ small tables
+
+    def solve(self, tries_per_row: float) -> bool:
+        """Solve a small table as a program, if sizes decide; tell whether what is shown is the optimum now."""
+        component = self.part.component
+        if len(self.rows) > MOST_ROWS or not component.counts_only or not component.trees_only:
+            return False
+        ends = [*self.trees.at[1:].tolist(), self.trees.ints.shape[1]]
+        trees = []
+        for begin, end in zip(self.trees.at.tolist(), ends, strict=True):
+            stars = np.flatnonzero(self.trees.ints[field.STAR, begin:end])
+            star = int(stars[0]) if self.part.hides and len(stars) else -1
+            trees.append(ProgramTree(self.trees.ints[field.PARENT, begin:end], self.trees.cost[begin:end], star))
+        depth = self.trees.ints[field.DEPTH]
+        if (depth[self.trees.at + self.state.base] < depth[self.trees.at + self.state.limit]).any():
+            return False  # rules have drawn limits below what some rows are: these stay as they are
+        out = self.state.out.astype(np.int64)
+        records = np.ones(len(out), dtype=np.int64)
+        kinds, kind = kinds_of(self.state.base, self.state.limit, records, out, trees, self.trees.whole)
+        bounds, attribute = itertools.pairwise(self.constraints.start.tolist()), self.constraints.attribute
+        sizes = [
+            SizeConstraint(tuple(attribute[begin:end].tolist()), k)
+            for (begin, end), k in zip(bounds, self.constraints.k.tolist(), strict=True)
+        ]
+        program = program_of(kinds, sizes, int(min(OPTIONS * tries_per_row / NORMAL, MOST_OPTIONS)))
+        if program is None:
+            return False
+        answer = program.solve(int(out.sum()), PROGRAM_NODES, self.watch.stop.left)
+        if answer.best is None:
+            return False
+        if answer.best.cost < self.total:
+            self._show(answer.best, kind)
+        return self.total - answer.at_least <= self.trees.whole * SURE * (2 + len(out))
+
+    def _show(self, division: Division, kind: Ints) -> None:
+        """Let the rows of every kind show its options; those that were outside come in last."""
+        nodes, out = self.state.nodes.copy(), self.state.out.copy()
+        for rows, vector in division.shared_out(np.argsort(out, kind="stable"), kind):
+            nodes[rows], out[rows] = vector, 0
+        word = int(self.random.integers(0, 2**63))
+        self.state = new_state(self.state.base, self.state.limit, nodes, out, self.trees, self.constraints, word)
 
     # ------------------------------------------------------------------------------------------ search
 

@@ -26,10 +26,10 @@ from kveil.algorithms.splitting.parts import Splitter
 from kveil.algorithms.splitting.span_counts import (
     ANY,
     CODE,
-    CONFLICTS,
+    CONFLICT_COUNT,
     COUNT,
     KEY,
-    RECORDS,
+    RECORD_COUNT,
     VALUE,
     CutTable,
     PartSize,
@@ -134,7 +134,7 @@ class LimitGroups:
         component = _component(table, divided=divided)
         names = component.sensitive
         frame = counter.limits()
-        groups = frame.filter(pl.col(VALUE) == RECORDS).select(KEY, COUNT).sort(KEY).with_row_index("group")
+        groups = frame.filter(pl.col(VALUE) == RECORD_COUNT).select(KEY, COUNT).sort(KEY).with_row_index("group")
         keys = np.array(groups[KEY].to_list(), dtype=np.int64).reshape(groups.height, -1).T
         keys = keys[: len(bounded_attributes(table))]
         pairs = {}
@@ -144,7 +144,7 @@ class LimitGroups:
             at, codes = own["group"].to_numpy().astype(np.int32), own[CODE].to_numpy().astype(np.int32)
             pairs[name] = Pairs(at, codes, own[COUNT].to_numpy().astype(np.int64), table.sensitive[name].known)
         counts = CountedSpans(np.arange(groups.height), groups[COUNT].to_numpy().astype(np.int64), pairs)
-        conflicts = frame.filter(pl.col(VALUE) == CONFLICTS).select(CODE, COUNT)
+        conflicts = frame.filter(pl.col(VALUE) == CONFLICT_COUNT).select(CODE, COUNT)
         return cls(component, keys, counts, start_groups(component, keys, counts), dict(conflicts.iter_rows()))
 
     def check_conflicts(self, where: str) -> None:

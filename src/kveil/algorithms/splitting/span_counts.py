@@ -1,8 +1,9 @@
 """What the first cuts of a table need to be counted, and who goes where: one way for all machines that count.
 
 Counts are frames with a line per count, so that those of several machines are added up by grouping. ``VALUE`` is the
-number of a sensitive attribute among those counted, with the code of one of its values in ``CODE``; `RECORDS` stands
-for the records themselves, `ROWS` for the rows that stand for them, `CONFLICTS` for people whose records disagree.
+number of a sensitive attribute among those counted, with the code of one of its values in ``CODE``. `RECORD_COUNT`
+there stands for the records themselves, `ROW_COUNT` for the rows that stand for them, `CONFLICT_COUNT` for people whose
+records disagree.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from kveil.models.groups import Pairs
 from kveil.table.table import Table
 
 PART, ATTRIBUTE, KEY, VALUE, CODE, COUNT = "part", "attribute", "key", "value", "code", "count"
-RECORDS, ROWS, CONFLICTS = -1, -2, -3
+RECORD_COUNT, ROW_COUNT, CONFLICT_COUNT = -1, -2, -3
 ANY = -1
 LIMIT_COUNTS: dict[str, Any] = {KEY: pl.List(pl.Int64), VALUE: pl.Int32, CODE: pl.Int32, COUNT: pl.Int64}
 SPAN_COUNTS: dict[str, Any] = {
@@ -64,7 +65,12 @@ def _conflicts(table: Table) -> pl.DataFrame:
     told = {a: table.count(own) for a, own in enumerate(differs) if own.any()}
     if told:
         told[ANY] = table.count(differs.any(axis=0))
-    columns = {KEY: [[ANY]] * len(told), VALUE: [CONFLICTS] * len(told), CODE: list(told), COUNT: list(told.values())}
+    columns = {
+        KEY: [[ANY]] * len(told),
+        VALUE: [CONFLICT_COUNT] * len(told),
+        CODE: list(told),
+        COUNT: list(told.values()),
+    }
     return pl.DataFrame(columns, LIMIT_COUNTS)
 
 
@@ -87,8 +93,8 @@ def _counted(laid: pl.DataFrame, table: Table, names: Sequence[str], here: Bools
     own = laid[rows]
     weights = pl.Series(COUNT, table.weights[rows].astype(np.int64))
     counted = [
-        own.with_columns(pl.lit(ROWS, pl.Int32).alias(VALUE), *nothing, pl.lit(1, pl.Int64).alias(COUNT)),
-        own.with_columns(pl.lit(RECORDS, pl.Int32).alias(VALUE), *nothing, weights),
+        own.with_columns(pl.lit(ROW_COUNT, pl.Int32).alias(VALUE), *nothing, pl.lit(1, pl.Int64).alias(COUNT)),
+        own.with_columns(pl.lit(RECORD_COUNT, pl.Int32).alias(VALUE), *nothing, weights),
     ]
     for number, name in enumerate(names):
         pairs = table.sensitive[name]
@@ -126,7 +132,7 @@ def read_counts(frame: pl.DataFrame, names: Sequence[str], known: Sequence[int])
 
     ``frame`` has, sorted, the numbers of spans in ``KEY``.
     """
-    records = frame.filter(pl.col(VALUE) == RECORDS).sort(KEY)
+    records = frame.filter(pl.col(VALUE) == RECORD_COUNT).sort(KEY)
     keys = records[KEY].to_numpy().astype(np.int64)
     pairs = {}
     for number, name in enumerate(names):
@@ -171,7 +177,7 @@ def cut_down(
         waiting: list[int] = []
         for part in active:
             own = [told[part, a] for a in range(len(table.names))]
-            rows = int(own[0].filter(pl.col(VALUE) == ROWS)[COUNT].sum())
+            rows = int(own[0].filter(pl.col(VALUE) == ROW_COUNT)[COUNT].sum())
             if not too_large(PartSize(rows, cut_table.records[part])):
                 continue
             counted = [read_counts(frame, names, known) for frame in own]

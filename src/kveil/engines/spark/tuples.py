@@ -122,6 +122,8 @@ def tuples_of(units: Units, policy: Policy, most: int) -> SparkTuples:
     import pyarrow as pa
 
     doing = f"count the tuples of {units.table.name}"
+    if not most:  # whoever asks for none need not know how many there are
+        raise TooManyTuples(f"the driver may hold no tuples of {units.table.name}; give it a larger number.")
     frame = grouped(units.frame, units.keys, [units.hashed()]).persist()
     try:
         with told_plainly(doing):

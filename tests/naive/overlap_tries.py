@@ -1,0 +1,353 @@
+"""Tries under constraints that overlap, the slow way: classes are plain lists, every cost is added up anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from naive.shown_rows import Row, ShownCase
+
+FAR = 1 << 60
+MOST_REPAIRS, MOST_SEEN, AROUND, AIMS = 20, 1_000, 200, 12
+WORD = (1 << 64) - 1
+
+
+class Chance:
+    """Splitmix64, by its published constants."""
+
+    def __init__(self, state: int) -> None:
+        self.state = state
+
+    def draw(self, below: int) -> int:
+        self.state = (self.state + 0x9E3779B97F4A7C15) & WORD
+        z = self.state
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & WORD
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & WORD
+        return ((z ^ (z >> 31)) >> 33) % below
+
+
+class GivenUp(Exception):
+    """A try that cannot be mended, or costs more than before."""
+
+
+Classes = dict[tuple[int, Row], list[int]]  # by constraint and what it sees: the rows, the last to enter first
+
+
+@dataclass
+class OverlapTries:
+    """What every row shows, the classes of every constraint, and how a try moves rows; models are not asked.
+
+    A row that is out keeps in ``nodes`` what it would show.
+    """
+
+    case: ShownCase
+    nodes: list[Row]
+    out: list[bool]
+    chance: Chance
+    hides: bool
+    classes: Classes = field(default_factory=dict)
+    queue: list[tuple[int, Row]] = field(default_factory=list)
+    journal: list[tuple[int, Row, bool]] = field(default_factory=list)  # who moved, and what was shown before
+    active: list[int] = field(default_factory=list)
+    unit: int = 0
+
+    def __post_init__(self) -> None:
+        for row in reversed(range(len(self.nodes))):
+            if not self.out[row]:
+                for key in self._keys(self.nodes[row]):
+                    self.classes.setdefault(key, []).insert(0, row)
+
+    # What things cost, and what may be shown.
+
+    def _keys(self, shown: Row) -> list[tuple[int, Row]]:
+        return [(c, tuple(shown[a] for a in over)) for c, (over, _, _) in enumerate(self.case.constraints)]
+
+    def _cost(self, row: int) -> int:
+        return self.case.cost(None if self.out[row] else self.nodes[row])
+
+    def _dear(self, row: int) -> bool:
+        return self._cost(row) > self.case.cost(self.case.base[row])
+
+    def total(self) -> int:
+        return sum(map(self._cost, range(len(self.nodes))))
+
+    def _allowed(self, row: int, a: int) -> list[int]:
+        """Return what a row may show of an attribute, the lowest first."""
+        way = self.case.trees[a].way(self.case.base[row][a])
+        return way[: way.index(self.case.limit[row][a]) + 1]
+
+    def _nothing(self, shown: Row) -> bool:
+        return self.hides and not any(shown)  # the root of every tree is its `*`
+
+    def _size(self, key: tuple[int, Row]) -> int:
+        return len(self.classes.get(key, ()))
+
+    def _k(self, c: int) -> int:
+        return self.case.constraints[c][1]
+
+    # Moving rows.
+
+    def _move(self, row: int, shown: Row) -> None:
+        self.journal.append((row, self.nodes[row], self.out[row]))
+        self._place(row, shown)
+
+    def _take_back(self) -> None:
+        for row, shown, out in reversed(self.journal):
+            if out:
+                for key in self._keys(self.nodes[row]):
+                    self.classes[key].remove(row)
+                self.nodes[row], self.out[row] = shown, True
+            else:
+                self._place(row, shown)
+
+    def _place(self, row: int, shown: Row) -> None:
+        before = [None] * len(self.case.constraints) if self.out[row] else self._keys(self.nodes[row])
+        for old, new in zip(before, self._keys(shown), strict=True):
+            if old == new:
+                continue
+            if old is not None:
+                self.classes[old].remove(row)
+                if self.classes[old]:
+                    self._wait(old)
+            self.classes.setdefault(new, []).insert(0, row)
+            self._wait(new)
+        self.nodes[row], self.out[row] = shown, False
+
+    def _wait(self, key: tuple[int, Row]) -> None:
+        if key not in self.queue and self._size(key) < self._k(key[0]):
+            self.queue.append(key)
+
+    def _strain(self, row: int, shown: Row, besides: int) -> int:
+        lacking = 0
+        now = [None] * len(self.case.constraints) if self.out[row] else self._keys(self.nodes[row])
+        for old, new in zip(now, self._keys(shown), strict=True):
+            c = new[0]
+            if c == besides or old == new:
+                continue
+            lacking += max(self._k(c) - self._size(new) - 1, 0)
+            lacking += old is not None and 1 < self._size(old) <= self._k(c)
+        return lacking
+
+    # What a row aims at.
+
+    def _aim(self, row: int) -> tuple[int, Row]:
+        shown, base = list(self.nodes[row]), self.case.base[row]
+        sets = len(self.case.constraints)
+        first = self.chance.draw(sets)
+        turns = [(first + turn) % sets for turn in range(sets)]
+        c = next((c for c in turns if any(shown[a] != base[a] for a in self.case.constraints[c][0])), first)
+        over = self.case.constraints[c][0]
+        move = self.chance.draw(AIMS)
+        if move >= 8:
+            return c, self._like_another(row, c, whole=move in (8, 10), as_shown=move >= 10)
+        if move == 0:
+            return c, base
+        if move <= 3:
+            for a in over:
+                shown[a] = self._lower(row, a) if move > 1 else base[a]
+            return c, tuple(shown)
+        first = self.chance.draw(len(over))
+        places = [(first + turn) % len(over) for turn in range(len(over))]
+        a = next((over[i] for i in places if shown[over[i]] != base[over[i]]), over[first])
+        lower = self._lower(row, a)
+        shown[a] = base[a] if lower == shown[a] else lower
+        if move == 7:
+            b = over[self.chance.draw(len(over))]
+            tree = self.case.trees[b]
+            if b != a and tree.depth[shown[b]] > tree.depth[self.case.limit[row][b]]:
+                shown[b] = tree.parent[shown[b]]
+        return c, tuple(shown)
+
+    def _lower(self, row: int, a: int) -> int:
+        tree, node = self.case.trees[a], self.case.base[row][a]
+        steps = tree.depth[node] - tree.depth[self.nodes[row][a]]
+        return tree.way(node)[self.chance.draw(steps + 1)] if steps else node
+
+    def _like_another(self, row: int, c: int, *, whole: bool, as_shown: bool) -> Row:
+        case, own = self.case, self.nodes[row]
+        over = range(len(own)) if whole else case.constraints[c][0]
+        least = FAR if self.out[row] else sum(case.costs[a][own[a]] for a in over)
+        best = own
+        cells = self._sorted_by_leaves(c, self.active)
+        lead = case.constraints[c][0][0]
+        tree = case.trees[lead]
+        near = sum(tree.first[case.base[i][lead]] < tree.first[case.base[row][lead]] for i in cells)
+        for turn in range(AROUND):
+            other = cells[self.chance.draw(len(cells)) if turn % 2 else (near + turn // 2) % len(cells)]
+            if other == row or (as_shown and self.out[other]):
+                continue
+            shown = list(own)
+            for a in over:
+                node = self.nodes[other][a] if as_shown else case.base[other][a]
+                if not as_shown:
+                    node = case.trees[a].cover(case.base[row][a], node)
+                shown[a] = node
+            cost = sum(case.costs[a][shown[a]] for a in over)
+            if cost < least and all(shown[a] in self._allowed(row, a) for a in over):
+                least, best = cost, tuple(shown)
+        return best
+
+    def _sorted_by_leaves(self, c: int, rows: list[int]) -> list[int]:
+        def leaves(row: int) -> tuple[list[int], int]:
+            return [self.case.trees[a].first[self.case.base[row][a]] for a in self.case.constraints[c][0]], row
+
+        return sorted(rows, key=leaves)
+
+    # Mending classes that have become too small.
+
+    def _in_class(self, row: int, key: tuple[int, Row]) -> Row:
+        shown = list(self.nodes[row])
+        for a, node in zip(self.case.constraints[key[0]][0], key[1], strict=True):
+            shown[a] = node
+        return tuple(shown)
+
+    def _helpers(self, key: tuple[int, Row], lack: int, most: int) -> tuple[int, list[int]]:
+        """Return the rows that join a class at the least cost, and that cost, FAR where there are too few."""
+        c, seen = key
+        over, k, _ = self.case.constraints[c]
+        trees = [self.case.trees[a] for a in over]
+        least = sum(self.case.costs[a][node] for a, node in zip(over, seen, strict=True))
+        picked: list[tuple[int, int]] = []  # value and row, the cheapest first; of equals the first one first
+        for everyone in (False, True):
+            rows = self._sorted_by_leaves(c, list(range(len(self.nodes))) if everyone else self.active)
+            inside = [
+                row
+                for row in rows
+                if trees[0].first[seen[0]] <= trees[0].first[self.case.base[row][over[0]]] <= trees[0].last[seen[0]]
+            ]
+            if not inside:
+                continue
+            start = self.chance.draw(len(inside))
+            assert len(inside) <= MOST_SEEN
+            for row in inside[start:] + inside[:start]:
+                worst = picked[-1][0] if len(picked) == lack else most + 1
+                if everyone and len(picked) == lack and worst <= least:
+                    break
+                if any(node not in self._allowed(row, a) for a, node in zip(over, seen, strict=True)):
+                    continue
+                if row in self.classes.get(key, ()) or (everyone and self._dear(row)):
+                    continue
+                shown = self._in_class(row, key)
+                value = self.case.cost(shown) - self._cost(row)
+                own = None if self.out[row] else self._keys(self.nodes[row])[c]
+                value += self.unit * (own is not None and self._size(own) <= k)
+                value += self.unit * self._strain(row, shown, c)
+                if value >= worst or self._nothing(shown):
+                    continue
+                picked = picked[: lack - 1] if len(picked) == lack else picked
+                place = sum(other <= value for other, _ in picked)
+                picked.insert(place, (value, row))
+        if len(picked) < lack:
+            return FAR, []
+        return sum(value for value, _ in picked), [row for _, row in picked]
+
+    def _way_up(self, key: tuple[int, Row], row: int) -> tuple[int, Row]:
+        """Return the cheapest way for a row to leave a class by raising an attribute, and its cost."""
+        c, least, best = key[0], FAR, self.nodes[row]
+        size = self._size(key)
+        for a in self.case.constraints[c][0]:
+            tree, shown = self.case.trees[a], list(self.nodes[row])
+            while tree.depth[shown[a]] > tree.depth[self.case.limit[row][a]]:
+                shown[a] = tree.parent[shown[a]]
+                value = self.case.cost(tuple(shown)) - self._cost(row)
+                if self._nothing(tuple(shown)) or value >= least:
+                    break
+                has = self._size(self._keys(tuple(shown))[c])
+                lacking = max(self._k(c) - has - size, 0) + self._strain(row, tuple(shown), c)
+                value += lacking * self.unit // (1 if has else max(size, 1))
+                if value < least:
+                    least, best = value, tuple(shown)
+        return least, best
+
+    def _mend(self, key: tuple[int, Row], most: int) -> None:
+        lack = max(self._k(key[0]) - self._size(key), 1)
+        help_cost, helpers = self._helpers(key, lack, most)
+        up_cost = 0
+        for row in self.classes[key]:
+            up_cost += self._way_up(key, row)[0]
+            if up_cost > most or up_cost >= help_cost:
+                break
+        if min(help_cost, up_cost) > most:
+            raise GivenUp
+        if help_cost <= up_cost:
+            for row in helpers:
+                self._move(row, self._in_class(row, key))
+            return
+        for row in list(self.classes[key]):
+            cost, shown = self._way_up(key, row)
+            if cost >= FAR:
+                raise GivenUp
+            self._move(row, shown)
+
+    # A try.
+
+    def _begin(self, seed: int, c: int, aim: Row) -> None:
+        was = self.nodes[seed]
+        if self._nothing(aim) or (aim == was and not self.out[seed]):
+            raise GivenUp
+        key = None if self.out[seed] else self._keys(was)[c]
+        self._move(seed, aim)
+        changed = [a for a in range(len(aim)) if aim[a] != was[a]]
+        for row in list(self.classes[key]) if key is not None else []:
+            if row == seed:
+                continue
+            if all(self.nodes[row][a] == was[a] and aim[a] in self._allowed(row, a) for a in changed):
+                shown = list(self.nodes[row])
+                for a in changed:
+                    shown[a] = aim[a]
+                if not self._nothing(tuple(shown)):
+                    self._move(row, tuple(shown))
+
+    def _lower_where_free(self, row: int) -> None:
+        width = len(self.case.trees)
+        first = self.chance.draw(width)
+        for a in [(first + turn) % width for turn in range(width)]:
+            tree, costs = self.case.trees[a], self.case.costs[a]
+            here = self.nodes[row][a]
+            for node in tree.way(self.case.base[row][a]):
+                if tree.depth[node] <= tree.depth[here]:
+                    break
+                shown = (*self.nodes[row][:a], node, *self.nodes[row][a + 1 :])
+                if costs[node] < costs[here] and self._strain(row, shown, -1) == 0:
+                    self._move(row, shown)
+                    break
+
+    def _attempt(self, seed: int) -> None:
+        before, repairs, at = self.total(), 0, 0
+        c, aim = self._aim(seed)
+        self._begin(seed, c, aim)
+        while True:
+            while at < len(self.queue):
+                key, at = self.queue[at], at + 1
+                self.queue[at - 1] = (-1, ())  # looked at: it may wait again
+                if not self.classes.get(key) or self._size(key) >= self._k(key[0]):
+                    continue
+                repairs += 1
+                left = before - self.total()
+                if repairs > MOST_REPAIRS or left < 0:
+                    raise GivenUp
+                self._mend(key, left)
+            for row in [row for row, _, _ in self.journal]:
+                if self._dear(row) and not self.out[row]:
+                    self._lower_where_free(row)
+            if at == len(self.queue):
+                break
+        if self.total() > before:
+            raise GivenUp
+
+    def search(self, tries: int) -> None:
+        """Try so many times to move a row that costs something; keep what holds and is not dearer."""
+        rows = range(len(self.nodes))
+        self.active = [row for row in rows if self._dear(row)]
+        if not self.active:
+            return
+        dear = sum(self._cost(row) - self.case.cost(self.case.base[row]) for row in self.active)
+        self.unit = dear // len(self.active)
+        for _ in range(tries):
+            seed = self.active[self.chance.draw(len(self.active))]
+            if not self._dear(seed):
+                continue
+            self.queue, self.journal = [], []
+            try:
+                self._attempt(seed)
+            except GivenUp:
+                self._take_back()
