@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
+from kveil.algorithms.bound.bound import ComponentLoss
 from kveil.arrays import Bools, Longs
 from kveil.choose import TriedEntry
 from kveil.measures import LossFigures, Shares
@@ -38,6 +39,12 @@ class BoundFigures(TypedDict):
     gap: float | None
 
 
+class OwnersBound(BoundFigures):
+    """The bound as its owner sees it: also what each component of the policy adds to it."""
+
+    components: list[ComponentLoss]
+
+
 class PolicyPartition(TypedDict):
     """Attributes that are searched together, with the places in `privacy` of the models over them."""
 
@@ -60,7 +67,7 @@ class Account(TypedDict):
     boundaries: Violations
     loss: LossFigures
     loss_by_attribute: dict[str, Shares]
-    bound: BoundFigures | None
+    bound: OwnersBound | None
     components: list[PolicyPartition]
     implied: list[dict[str, int]]
     tried: list[TriedEntry]
@@ -121,9 +128,9 @@ def _components(policy: Policy) -> list[PolicyPartition]:
     return [{"attributes": list(part.attributes), "constraints": list(part.models)} for part in components(policy)]
 
 
-def _bound(run: Run) -> BoundFigures | None:
+def _bound(run: Run) -> OwnersBound | None:
     bound = run.bound
     if bound is None:
         return None
     gap = run.attempt.losses.of(bound.loss) / bound.at_least - 1 if bound.at_least > 0 else None
-    return {"loss": bound.loss, "at_least": bound.at_least, "gap": gap}
+    return {"loss": bound.loss, "at_least": bound.at_least, "gap": gap, "components": list(bound.components)}

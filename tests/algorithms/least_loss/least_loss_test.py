@@ -270,6 +270,9 @@ def test_bound_optimum_refined(rows: list[tuple[str, str]], k: int) -> None:
     assert told["loss"] == "ncp"
     assert told["at_least"] == least.at_least
     assert told["gap"] == (found / least.at_least - 1 if least.at_least else None)
+    assert told["components"] == [{"attributes": ["city", "sex"], "at_least": least.at_least}]
+    published = result.receipt["bound"]
+    assert set(published) == {"loss", "at_least", "gap"}
 
 
 def at_prices(

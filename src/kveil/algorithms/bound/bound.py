@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict
 
 from kveil.algorithms.bound.levels import SCALE, fit, lattice_of, node_costs
 from kveil.algorithms.bound.prices import prices
@@ -33,6 +33,13 @@ from kveil.table.table import Table
 SECONDS = 45.0
 
 
+class ComponentLoss(TypedDict):
+    """What the attributes of a component lose at least, as a part of the whole loss."""
+
+    attributes: list[str]
+    at_least: float
+
+
 @dataclass(frozen=True)
 class Bound:
     """A lower bound on the policy's loss: ``at_least`` by the prices found, ``simple`` by cheapest nodes alone."""
@@ -41,6 +48,7 @@ class Bound:
     at_least: float
     simple: float
     parts: tuple[dict[str, Any], ...]  # the constraints it is made of
+    components: tuple[ComponentLoss, ...]  # what each component adds to it
 
 
 def _bound_of(
@@ -64,6 +72,7 @@ def lower_bound(table: Table, progress: Progress, seconds: float = SECONDS) -> B
     constraint, by O(level vectors · tuples) per sum; memory linear in tuples · levels.
     """
     parts: list[dict[str, Any]] = []
+    losses: list[ComponentLoss] = []
     total = simple = 0
     rows = max(table.records, 1)
     components = components_of(table)
@@ -75,9 +84,10 @@ def lower_bound(table: Table, progress: Progress, seconds: float = SECONDS) -> B
     for component in components:
         own = _bound_of_component(component, share, partial(_told, tell, total))
         parts += own.parts
+        losses.append({"attributes": list(component.names), "at_least": _as_loss(table, own.total)})
         total += own.total
         simple += own.simple
-    return Bound(table.policy.loss, _as_loss(table, total), _as_loss(table, simple), tuple(parts))
+    return Bound(table.policy.loss, _as_loss(table, total), _as_loss(table, simple), tuple(parts), tuple(losses))
 
 
 @dataclass(frozen=True)
