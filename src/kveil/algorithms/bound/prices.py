@@ -12,7 +12,7 @@ from kveil.kernels.bound.bound import cheapest, collect, excess, kept_excess
 from kveil.kernels.bound.layout import CoverLattice, KeptNodes
 from kveil.stopping import Stop
 
-ROUNDS, STEPS = 14, 40  # sums over the whole lattice, and steps on the nodes kept between two of them
+ROUNDS, STEPS = 8, 80  # sums over the whole lattice, and steps on the nodes kept between two of them
 ROOM = 12_000_000  # tuples of kept nodes
 KEPT_ABOVE = 12  # nodes are kept that would count if prices rose by a twelfth of their mean
 
