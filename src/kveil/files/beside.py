@@ -28,7 +28,7 @@ from kveil.files.parquet_parts import SCHEMA_KEY, Unreadable, parquet_parts
 from kveil.files.reading import read_bytes, read_table
 from kveil.files.source import Source
 from kveil.files.spilled import sink_parquet
-from kveil.files.stored import StoredSource
+from kveil.files.stored import StoredSource, open_stored
 from kveil.files.texts import fresh
 from kveil.files.writing import write_table
 from kveil.suffixes import LABELLED, PACKED
@@ -53,7 +53,8 @@ def look_beside(path: Path, source: Source, missing: str) -> Beside:
     ``missing`` is what a CSV shows for a cell without a value. Of a folder or a pattern it is every file.
     """
     if is_dataset(path):
-        every = [look_beside(file, read_table(file), missing) for file in dataset_files(path)]
+        read = open_stored if isinstance(source, StoredSource) else read_table
+        every = [look_beside(file, read(file), missing) for file in dataset_files(path)]
         form = [told for beside in every for told in beside.form]
         return Beside(tuple(told for beside in every for told in beside.content), tuple(form[:1]))
     if isinstance(source, StoredSource):

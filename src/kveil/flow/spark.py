@@ -35,12 +35,12 @@ from kveil.flow.publish import policy_sha256
 from kveil.flow.spark_parts import SolvedParts, check_by_parts, divides, solved_by_division, solved_by_mondrian
 from kveil.flow.spark_request import SparkFrame, SparkRequest, cell_warnings
 from kveil.flow.spark_tuples import DriverLimits, checked_units
+from kveil.flow.spark_warnings import tuple_warnings
 from kveil.flow.stages import Stages
 from kveil.policy.model import Policy
 from kveil.report.account import Account, make_account
 from kveil.report.receipt import make_receipt
 from kveil.report.run import Run
-from kveil.report.warn.promises import empty_promises
 from kveil.table.decode import Release, decode
 from kveil.table.encode import encode_tuples
 from kveil.table.table import Table
@@ -85,7 +85,9 @@ class SolvedTuples:
         with told_plainly("read the release back"):
             types = types_of(release)
         questioned = questions(policy, types)
-        written: Written = count_written(release, policy, questioned, types, number=len(tuples.place))
+        written: Written = count_written(
+            release, policy, questioned, types, number=len(tuples.place), summed=bool(questioned.apart)
+        )
         counts = count_release(join, written, policy, questioned, tuples.counted)
         laid = lay_counts(policy, counts)
         verdict = verify_rows(laid.release, laid.rows, policy, laid.aligned).with_findings(incomplete(policy, counts))
@@ -99,8 +101,8 @@ class SolvedTuples:
             least = lower_bound(self.table, stages.progress)
             stages.end("solve")
         told = (
-            cell_warnings(release, policy, types, written.totals.rows),
-            empty_promises(policy),
+            cell_warnings(release, policy, types, written.totals.rows, written.rows),
+            tuple_warnings(policy, tuples, self.release),
             policy_sha256(policy, laid.rows),
             least,
             "spark",
@@ -148,8 +150,9 @@ def anonymize_on_spark(asked: SparkRequest, place: Place, targets: Targets, stag
         key = () if owner is None else check_key(table, asked.policy, targets.owner_key)
         solved = solved_table(table, asked, stages, exits, key)
         join = solved.joined()
+        exits.callback(join.let_go)
         stages.begin("writing")
-        staged.write(in_order(join.released(solved.names), asked.policy, solved.released))
+        staged.write(in_order(join, solved.names, asked.policy, solved.released))
         if owner is not None:
             owner.write(owner_frame(join, key))
             owner.describe(ABOUT, about(join, key))
@@ -190,8 +193,9 @@ def anonymize_spark_frame(frame: Any, asked: SparkRequest, stages: Stages) -> tu
     with ExitStack() as exits:
         solved = solved_table(table_of_frame(frame, "the frame"), asked, stages, exits, ())
         join = solved.joined()
+        exits.callback(join.let_go)
         with told_plainly("make the release"):
-            release = in_order(join.released(solved.names), asked.policy, solved.released)
+            release = in_order(join, solved.names, asked.policy, solved.released)
             release = release.localCheckpoint(eager=True)
         stages.end("write")
         return release, solved.verified(join, release, asked, stages)

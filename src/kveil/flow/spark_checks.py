@@ -18,7 +18,7 @@ from kveil.engines.spark.session import spark_session, told_plainly
 from kveil.engines.spark.showing import Joined
 from kveil.engines.spark.units import units_of
 from kveil.errors import DataError, Refused
-from kveil.files import Source
+from kveil.files import Source, look_beside, open_stored
 from kveil.flow.measure import Measured
 from kveil.flow.publish import policy_sha256
 from kveil.flow.verify import Checked
@@ -28,7 +28,7 @@ from kveil.report.account import count_suppressed
 from kveil.table.encode import encode_tuples
 from kveil.table.reread import read_release
 from kveil.verifier.counts import Questions, ReleaseCounts, incomplete, lay_counts, questions
-from kveil.verifier.release import verify_rows
+from kveil.verifier.release import NOTHING_BESIDE, verify_rows
 from kveil.verifier.rows import release_rows
 from kveil.words import count, listing
 
@@ -45,7 +45,12 @@ def verify_on_spark(policy: Policy, release: Place, original: Place | None, owne
     if original is not None and owner is not None:
         counts = count_release(_joined(policy, original, owner), written, policy, asked, None)
     laid = lay_counts(policy, counts)
-    verdict = verify_rows(laid.release, laid.rows, policy, laid.aligned).with_findings(incomplete(policy, counts))
+    # Files are looked into one after another, by this process: Spark tells nothing of what they hold beside cells.
+    beside = NOTHING_BESIDE
+    if isinstance(release, Path):
+        beside = look_beside(release, open_stored(release), policy.data.missing[0])
+    verdict = verify_rows(laid.release, laid.rows, policy, laid.aligned, beside)
+    verdict = verdict.with_findings(incomplete(policy, counts))
     return Checked(verdict, policy_sha256(policy, laid.rows))
 
 

@@ -12,7 +12,8 @@ from kveil.algorithms.algorithm import Algorithm
 from kveil.engines.spark.cells import count_formulas, distinct_rows
 from kveil.engines.spark.counting import Types
 from kveil.policy.model import Policy
-from kveil.report.warn.cells import FORMULA, NUMBER, formula_cells, formula_names, unique_columns
+from kveil.report.warn.cells import FORMULA, NUMBER, formula_cells, formula_names, starting, unique_columns
+from kveil.verifier.rows import TIMES
 
 SparkFrame = Any  # only the engine knows Spark
 
@@ -26,9 +27,18 @@ class SparkRequest:
     bounded: bool
 
 
-def cell_warnings(release: SparkFrame, policy: Policy, types: Types, rows: int) -> list[str]:
-    """Return warnings about a release's own cells, as for one in memory."""
+def cell_warnings(
+    release: SparkFrame, policy: Policy, types: Types, rows: int, counted: pl.DataFrame | None = None
+) -> list[str]:
+    """Return warnings about a release's own cells, as for one in memory.
+
+    ``counted`` are groups of rows as they were read back, which have some of the columns.
+    """
     plain = [name for name, kind in types.items() if kind != pl.List]
-    cells = formula_names(list(types)) + count_formulas(release, types, FORMULA, NUMBER)
+    here = [] if counted is None else [name for name in counted.columns if types.get(name) == pl.String]
+    others = {name: kind for name, kind in types.items() if name not in here}
+    cells = formula_names(list(types)) + count_formulas(release, others, FORMULA, NUMBER)
+    if counted is not None:
+        cells += sum(starting(counted[name], counted[TIMES].to_numpy()) for name in here)
     distinct = distinct_rows(release, [name for name in plain if name in policy.unchanged])
     return [*unique_columns(policy, plain, rows, distinct), *formula_cells(cells)]

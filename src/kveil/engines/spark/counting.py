@@ -13,10 +13,11 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
+from kveil.engines.spark.known import laid_known
 from kveil.engines.spark.laying import PERSON, LaidTuples, laid_slices, some_star
 from kveil.engines.spark.showing import Joined
 from kveil.engines.spark.tuples import CountedTuples, grouped, in_slices
-from kveil.engines.spark.units import hash_of
+from kveil.engines.spark.units import hash_number
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.table.sensitive import changed_meanwhile
@@ -49,15 +50,20 @@ class Written:
     apart: Mapping[str, ApartColumn]
 
 
-def count_written(frame: DataFrame, policy: Policy, asked: Questions, types: Types, *, number: int) -> Written:
-    """Count the rows of a release as it was written; ``number`` is about how many different ones there are."""
+def count_written(
+    frame: DataFrame, policy: Policy, asked: Questions, types: Types, *, number: int, summed: bool = True
+) -> Written:
+    """Count the rows of a release as it was written; ``number`` is about how many different ones there are.
+
+    Where no column stands apart, rows are told apart by all they have: then no sum of hashes need be ``summed``.
+    """
     from pyspark.sql import functions as f
 
     numbered = frame.toDF(*(f"r{i}" for i in range(len(frame.columns))))
     place = {name: f"r{i}" for i, name in enumerate(frame.columns)}
     keys = [place[name] for name in asked.rows]
     some = some_star([[f.col(place[name]) for name in part] for part in asked.parts], asked)
-    sums: list[Column] = [hash_of(list(place.values()))]
+    sums: list[Column] = [hash_number(list(place.values()))] if summed else []
     for name in asked.apart:
         sums += _apart_sums(f.col(place[name]), types[name], policy, some, role=policy.attributes[name].role)
     parts = list(in_slices(grouped(numbered, keys, sums), keys, number, "read the release back"))
@@ -65,7 +71,7 @@ def count_written(frame: DataFrame, policy: Policy, asked: Questions, types: Typ
     total = [sum(numbers) for numbers in zip(*(part.sums for part in parts), strict=True)]
     told = iter(total[1:])
     apart = {name: _apart(types[name], [next(told) for _ in range(4)]) for name in asked.apart}
-    written = Totals(sum(int(part.times.sum()) for part in parts), (total[0],))
+    written = Totals(sum(int(part.times.sum()) for part in parts), tuple(total[:1]))
     return Written(types, pl.concat(rows), written, apart)
 
 
@@ -126,10 +132,14 @@ def count_release(
     raised.
     """
     collected = _Collected()
-    number = written.totals.rows if before is None else len(before.times)
-    for laid in laid_slices(joined, policy, asked, names=list(written.types), number=number):
+    names = list(written.types)
+    if joined.known is None:
+        slices = laid_slices(joined, policy, asked, names=names, number=written.totals.rows)
+    else:
+        slices = laid_known(joined, joined.known, policy, asked, names)
+    for laid in slices:
         _collect(collected, laid, policy, asked)
-    if before is not None and (collected.units, collected.sums[0]) != (int(before.times.sum()), before.sums[0]):
+    if before is not None and (collected.units, collected.sums[0]) != (int(before.times.sum()), sum(before.sums)):
         raise changed_meanwhile(joined.units.table.name)
     original = OriginalCounts(
         collected.units,
@@ -137,7 +147,7 @@ def count_release(
         {name: _together(frames) for name, frames in collected.pairs.items()},
         {name: _together(frames) for name, frames in collected.values.items()},
         {images: pl.concat(frames).unique() for images, frames in collected.images.items()},
-        Totals(collected.released, (collected.sums[1],)),
+        Totals(collected.released, (collected.sums[1],) if written.totals.sums else ()),
     )
     rows = _together(collected.rows)
     return ReleaseCounts(written.types, rows, written.rows, written.totals, written.apart, original)
@@ -186,7 +196,8 @@ def _collect_originals(collected: _Collected, laid: LaidTuples, policy: Policy, 
             pairs = pl.DataFrame([was, shown, pl.Series(STARRED, star[tuple_of]), pl.Series(TIMES, times[tuple_of])])
             pairs = pairs.filter(laid.released[tuple_of])
             collected.pairs.setdefault(name, []).append(_together([pairs]))
-            values = pl.DataFrame([laid.records[name].alias(VALUE), pl.Series(PERSON, tuple_of)]).unique()
+            values = pl.DataFrame([laid.records[name].alias(VALUE), pl.Series(PERSON, tuple_of)])
+            values = values.unique() if laid.units.individuals else values
             values = values.select(VALUE, pl.Series(TIMES, times[values[PERSON].to_numpy()]))
             collected.values.setdefault(name, []).append(_together([values]))
     for names in asked.images:

@@ -11,15 +11,15 @@ import polars as pl
 
 from kveil.arrays import Bools, Longs
 from kveil.engines.spark.showing import CLASS, Joined
-from kveil.engines.spark.tuples import CountedTuples, grouped, in_slices, records_of
-from kveil.engines.spark.units import Units, hash_of
+from kveil.engines.spark.tuples import CountedTuples, grouped, in_slices, records_at
+from kveil.engines.spark.units import Units, hash_number
 from kveil.files import as_texts
 from kveil.policy.model import Policy
 from kveil.table.sensitive import changed_meanwhile
 from kveil.verifier.counts import Questions
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
+    from pyspark.sql import Column, DataFrame
 
 PERSON = "\0person"
 
@@ -44,12 +44,7 @@ class LaidTuples:
         """Lay out counted rows of a join."""
         units = joined.units
         number = len(counted.times)
-        if units.individuals:
-            records, lengths = records_of(units, counted)
-            tuple_of = np.repeat(np.arange(number), lengths)
-        else:
-            records = pl.DataFrame([counted.column(units.table.place(name)).alias(name) for name in units.named])
-            tuple_of = np.arange(number)
+        records, tuple_of = records_at(units, counted, np.arange(number))
         classes = counted.column(CLASS)
         if classes.null_count():
             raise changed_meanwhile(units.table.name)
@@ -99,16 +94,25 @@ def laid_slices(
     from pyspark.sql import functions as f
 
     units = joined.units
-    starred = some_star([[f.col(joined.shown(name)) for name in part] for part in asked.parts], asked)
-    frame = joined.frame
-    half = [name for name in asked.apart if policy.attributes[name].role == "sensitive" and name not in units.named]
-    for name in half:
-        frame = frame.withColumn(f"h{units.table.place(name)}", f.when(starred, units.table.column(name)))
-    shown = f.when(f.col(CLASS) >= 0, hash_of([joined.shown(name) for name in names]))
+    frame, half = with_halves(joined, joined.frame, policy, asked)
+    shown = f.when(f.col(CLASS) >= 0, hash_number([joined.shown(name) for name in names]))
     extra = [*map(units.table.place, units.constant), *(f"h{units.table.place(name)}" for name in half)]
     keys = [*units.keys, *map(joined.shown, joined.made), *extra, CLASS]
     for part in in_slices(grouped(frame, keys, [units.hashed(), shown]), keys, number, "compare the release"):
         yield LaidTuples.of(joined, part, half)
+
+
+def with_halves(joined: Joined, frame: DataFrame, policy: Policy, asked: Questions) -> tuple[DataFrame, list[str]]:
+    """Return joined rows with sensitive cells that are looked at where a row shows stars, and the names of these."""
+    from pyspark.sql import functions as f
+
+    table = joined.units.table
+    starred = some_star([[f.col(joined.shown(name)) for name in part] for part in asked.parts], asked)
+    named = joined.units.named
+    half = [name for name in asked.apart if policy.attributes[name].role == "sensitive" and name not in named]
+    for name in half:
+        frame = frame.withColumn(f"h{table.place(name)}", f.when(starred, table.column(name)))
+    return frame, half
 
 
 def some_star(parts: Iterable[Sequence[Column]], asked: Questions) -> Column:

@@ -3,30 +3,44 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kveil.engines.spark.showing import CLASS, Joined
 from kveil.policy.model import Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-ROWS = 1_000_000  # that a file of a release has, on the average of several
+ROWS = 500_000  # that a file of a release has, on the average of several
+CHANCE = "chance"
 
 
-def in_order(frame: DataFrame, policy: Policy, rows: int) -> DataFrame:
+def in_order(joined: Joined, names: Sequence[str], policy: Policy, rows: int) -> DataFrame:
     """Return the rows of a release in the files and the order in which they are written.
 
-    Rows go to files by a hash of all they show, and are sorted inside: neither the order of the input nor the way that
-    Spark divided it has a say in it. To shuffle, both go by a hash that nobody can repeat.
+    Rows go to files by a hash of all they show, and are sorted inside, by made columns before others: neither the
+    order of the input nor the way that Spark divided it has a say in it. To shuffle, both go by a hash that nobody can
+    repeat.
     """
     from pyspark.sql import functions as f
 
-    cells = [f.col(quoted(name)) for name in frame.columns]
-    files = max(-(-rows // ROWS), 1)
+    places = [joined.shown(name) for name in names]
+    made = [joined.shown(name) for name in names if name in joined.made]
+    carried = [place for place in places if place not in made]
+    ranked = joined.known is not None and joined.known.ranked
+    frame = joined.known.units if joined.known is not None and ranked else joined.frame
+    cells = [CLASS, *carried] if ranked else [*made, *carried]  # a class stands for what it shows
+    kept = frame.where(f.col(CLASS) >= 0).select(*cells)
     if policy.release.order == "shuffle":
         # Never the policy's seed: whoever reads the policy could undo the shuffle. Equal rows need no order.
-        cells = [f.sha2(f.concat(f.lit(secrets.token_hex(16)), f.xxhash64(*cells).cast("string")), 256), *cells]
-    return frame.repartition(files, *cells).sortWithinPartitions(*cells)
+        salted = f.concat(f.lit(secrets.token_hex(16)), f.xxhash64(*cells).cast("string"))
+        kept, cells = kept.withColumn(CHANCE, f.sha2(salted, 256)), [CHANCE, *cells]
+    laid = kept.repartition(max(-(-rows // ROWS), 1), *cells)
+    if joined.known is not None and ranked:
+        laid = joined.known.with_texts(laid)  # before they are sorted: Spark leaves out to sort what is joined
+    laid = laid.sortWithinPartitions(*cells)
+    return laid.select([f.col(place).alias(name, metadata={}) for place, name in zip(places, names, strict=True)])
 
 
 def quoted(name: str) -> str:

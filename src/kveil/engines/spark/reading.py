@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -97,17 +97,37 @@ def _check_alike(path: Path) -> None:
             )
 
 
+# What tells the newest version of a table, by its format: a query of one cell.
+NEWEST = {
+    "delta": "DESCRIBE HISTORY {} LIMIT 1",  # its first column is the version
+    "iceberg": "SELECT snapshot_id FROM {}.refs WHERE name = 'main'",
+}
+
+
+def quoted_table(name: str) -> str:
+    """Return the name of a table as SQL takes it, whatever is in its parts."""
+    return ".".join(f"`{part.replace('`', '``')}`" for part in name.split("."))
+
+
+def pinned(name: str, provider: str, newest: Callable[[str], list[Any]]) -> str:
+    """Return a query for a table at the version that it has now, where its format keeps versions.
+
+    ``name`` is quoted; ``newest`` answers a query with the cells of its first column. A table of Iceberg that nothing
+    was written to has no version yet.
+    """
+    asked = NEWEST.get(provider)
+    versions = [] if asked is None else newest(asked.format(name))
+    return f"SELECT * FROM {name}" + (f" VERSION AS OF {int(versions[0])}" if versions else "")
+
+
 def _catalog_table(session: SparkSession, address: Address) -> DataFrame:
     """Return a table of the catalog, at the version that it has now where its format keeps versions."""
-    name = ".".join(f"`{part.replace('`', '``')}`" for part in str(address.table).split("."))
-    provider = _provider(session, name)
-    if provider == "delta":
-        (newest,) = session.sql(f"DESCRIBE HISTORY {name} LIMIT 1").select("version").collect()
-        return session.sql(f"SELECT * FROM {name} VERSION AS OF {int(newest[0])}")
-    if provider == "iceberg":
-        made = session.sql(f"SELECT snapshot_id FROM {name}.refs WHERE name = 'main'").collect()
-        return session.sql(f"SELECT * FROM {name} VERSION AS OF {int(made[0][0])}") if made else session.table(name)
-    return session.table(name)
+    name = quoted_table(str(address.table))
+    return session.sql(pinned(name, _provider(session, name), lambda query: _first_column(session, query)))
+
+
+def _first_column(session: SparkSession, query: str) -> list[Any]:
+    return [row[0] for row in session.sql(query).collect()]
 
 
 def _provider(session: SparkSession, name: str) -> str:

@@ -24,6 +24,10 @@ READING = {
     "spark.sql.parquet.mergeSchema": "true",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "true",
+    "spark.sql.files.openCostInBytes": "65536",  # packed files are read by several at a time, though they are small
+    # Tables of the driver are sent as they are, a part per task; as rows of a plan they would take longer.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
+    "spark.sql.execution.arrow.localRelationThreshold": "1000000b",
 }
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from kveil.arrays import Ints, Longs
 from kveil.engines.spark.session import told_plainly
-from kveil.engines.spark.tuples import CountedTuples, SparkTuples
-from kveil.engines.spark.units import Units
+from kveil.engines.spark.tuples import HASH, SparkTuples, tuple_hash
+from kveil.engines.spark.units import RECORDS, Units
+from kveil.errors import DataError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 CLASS = "class"  # what a unit shows, by number; LEFT_OUT shows nothing
 LEFT_OUT = -1
 WHY = "why"  # a unit is left out or shown as stars
+KEY, NUMBER = "key", "number"  # of a tuple and of a class, in the tables that say what they show
+FEW, SENT_WHOLE = 200_000, 1_000_000  # rows of these tables up to which every machine gets all of them
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ def shown_tuples(made: pl.DataFrame, rows: Longs, number: int, reasons: Mapping[
     for reason, suppressed in reasons.items():
         told[suppressed] = reason
     why = pl.Series(told.tolist(), dtype=pl.String)
-    classes = made.unique(maintain_order=True).with_row_index(CLASS) if made.width else pl.DataFrame({CLASS: [0]})
+    classes = _in_order(made.unique()).with_row_index(CLASS) if made.width else pl.DataFrame({CLASS: [0]})
     of_tuple = np.full(number, LEFT_OUT, dtype=np.int64)
     if made.width:
         numbered = made.join(classes, on=made.columns, how="left", nulls_equal=True, maintain_order="left")
@@ -53,44 +57,99 @@ def shown_tuples(made: pl.DataFrame, rows: Longs, number: int, reasons: Mapping[
     return ShownTuples(of_tuple, classes.with_columns(pl.col(CLASS).cast(pl.Int64)), why)
 
 
+def _in_order(classes: pl.DataFrame) -> pl.DataFrame:
+    """Return classes in the order of what they show, so that their numbers tell it; sets of items have none."""
+    return classes if pl.List in classes.dtypes else classes.sort(pl.all(), nulls_last=False)
+
+
+@dataclass(frozen=True)
+class KnownTuples:
+    """The tuples that the driver holds, with what they show.
+
+    On Spark, ``units`` have the hash and the class of theirs and what is released as it is; they are kept there, so
+    that what is written and what is counted is the same. ``texts`` say what each class shows.
+    """
+
+    tuples: SparkTuples
+    shown: ShownTuples
+    units: DataFrame
+    texts: DataFrame
+
+    @property
+    def ranked(self) -> bool:
+        """Whether the numbers of classes are in the order of what they show, and rows get it without being moved."""
+        return pl.List not in self.shown.classes.dtypes and self.shown.classes.height <= SENT_WHOLE
+
+    def with_texts(self, frame: DataFrame) -> DataFrame:
+        """Return rows that have a class with what it shows."""
+        from pyspark.sql import functions as f
+
+        texts = _sent(self.texts, self.shown.classes.height, SENT_WHOLE)
+        return frame.join(texts, f.col(CLASS) == f.col(NUMBER), "left").drop(NUMBER)
+
+
 @dataclass(frozen=True)
 class Joined:
     """Every unit of a table with the number of its class and what it shows.
 
-    Made columns are called ``m0``, ``m1`` and so on; a unit whose tuple was not there before has no class.
+    Made columns are called ``m0``, ``m1`` and so on; a unit whose tuple was not there before has no class. Where the
+    driver holds the tuples, ``known`` has them, and units have the hash of theirs.
     """
 
     units: Units
     frame: DataFrame
     made: tuple[str, ...]
+    known: KnownTuples | None = None
+
+    def let_go(self) -> None:
+        """Let Spark forget what it kept of the units."""
+        if self.known is not None:
+            with suppress(DataError), told_plainly("forget what it kept"):  # whatever came before is what is told
+                self.known.units.unpersist()
 
     def shown(self, name: str) -> str:
         """Return what Spark calls a released column."""
         return f"m{self.made.index(name)}" if name in self.made else self.units.table.place(name)
 
-    def released(self, names: Sequence[str]) -> DataFrame:
-        """Return the released columns under their names, without any metadata."""
-        from pyspark.sql import functions as f
-
-        kept = self.frame.where(f.col(CLASS) >= 0)
-        return kept.select([f.col(self.shown(name)).alias(name, metadata={}) for name in names])
-
 
 def joined(units: Units, tuples: SparkTuples, shown: ShownTuples) -> Joined:
-    """Return every unit with what it shows; what tuples and classes are goes to Spark as tables, never as literals."""
+    """Return every unit with what it shows; what tuples and classes are goes to Spark as tables, never as literals.
+
+    Units find their tuples by a hash that is different for each of them.
+    """
+    import pyarrow as pa
     from pyspark.sql import functions as f
 
     made = tuple(name for name in shown.classes.columns if name != CLASS)
     session = units.table.session
-    back = np.empty(len(shown.of_tuple), dtype=np.int64)
-    back[tuples.place] = np.arange(len(back))
     with told_plainly("take back what the tuples show"):
-        told = {CLASS: pl.Series(shown.of_tuple[back]), WHY: shown.why.gather(back)}
-        known = session.createDataFrame(_with_columns(tuples.counted, told))
-        labels = shown.classes.rename({name: f"m{i}" for i, name in enumerate(made)} | {CLASS: "number"})
+        told = {
+            KEY: tuples.hashes,
+            CLASS: shown.of_tuple,
+            WHY: shown.why.to_arrow(compat_level=pl.CompatLevel.oldest()),
+        }
+        known = session.createDataFrame(pa.table(told))
+        labels = shown.classes.rename({name: f"m{i}" for i, name in enumerate(made)} | {CLASS: NUMBER})
         texts = session.createDataFrame(labels.to_arrow(compat_level=pl.CompatLevel.oldest()))
-        frame = with_known(units, known).join(texts, f.col(CLASS) == f.col("number"), "left").drop("number")
-    return Joined(units, frame, made)
+        frame = units.frame.withColumn(HASH, tuple_hash(units, tuples.salt))
+        frame = frame.join(_sent(known, len(tuples.place), FEW), f.col(HASH) == f.col(KEY), "left").drop(KEY)
+        with_class = frame.select(*_needed(units, made), HASH, CLASS).persist()
+        on_driver = KnownTuples(tuples, shown, with_class, texts)
+        return Joined(units, on_driver.with_texts(frame), made, on_driver)
+
+
+def _needed(units: Units, made: Sequence[str]) -> list[str]:
+    """Return the columns that a release takes over as they are, and how many records individuals have."""
+    taken = [*units.carried, *(units.constant if units.individuals else units.named)]
+    places = [units.table.place(name) for name in taken if name not in made]
+    return [*places, RECORDS] if RECORDS in units.frame.columns else places
+
+
+def _sent(frame: DataFrame, rows: int, most: int) -> DataFrame:
+    """Return a table as it is best joined: sent to every machine as a whole, or divided where it is large."""
+    from pyspark.sql import functions as f
+
+    return f.broadcast(frame) if rows <= most else frame.hint("shuffle_hash")
 
 
 def with_known(units: Units, known: DataFrame) -> DataFrame:
@@ -105,11 +164,3 @@ def with_known(units: Units, known: DataFrame) -> DataFrame:
     for more in same[1:]:
         condition = condition & more
     return units.frame.join(known, condition, "left").drop(*renamed.values())
-
-
-def _with_columns(counted: CountedTuples, columns: Mapping[str, pl.Series]) -> Any:
-    """Return the rows as Spark gave them, with more columns."""
-    rows = counted.rows
-    for name, column in columns.items():
-        rows = rows.append_column(name, column.to_arrow())
-    return rows

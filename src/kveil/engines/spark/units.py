@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 RECORDS = "records"  # how many records an individual has
 SET = "records_of"  # the different records of an individual, sorted
+NULLS = "nulls"  # which cells of such a record are null
 
 
 @dataclass(frozen=True)
@@ -42,13 +43,29 @@ class Units:
         """Return a number that tells of everything a unit has: its sum over all units tells whether one changed."""
         return hash_of([*self.keys, *map(self.table.place, self.carried)])
 
+    def hashed_beside(self, of_tuple: Column) -> Column:
+        """Return a number that tells of everything a unit has, given one that tells of its tuple."""
+        return hash_number(map(self.table.place, self.carried), of_tuple) if self.carried else of_tuple
+
 
 def hash_of(columns: Sequence[str]) -> Column:
-    """Return a hash of some columns, exact enough to be added up; that a cell is null counts, too."""
+    """Return a hash of some columns that can be added up; that a cell is null counts, too."""
+    return hash_number(columns).cast("decimal(20,0)")
+
+
+def hash_number(columns: Iterable[str], *before: Column) -> Column:
+    """Return a hash of some columns, and of numbers before them; that a cell is null counts, too."""
     from pyspark.sql import functions as f
 
     parts = [part for name in columns for part in (f.col(name), f.isnull(name))]
-    return (f.xxhash64(*parts) if parts else f.lit(0)).cast("decimal(20,0)")
+    return f.xxhash64(*before, *parts) if parts or before else f.lit(0).cast("long")
+
+
+def nulls_among(cells: Sequence[Column]) -> Column:
+    """Return which of some cells are null, as text: a hash of a list of records passes over nulls in them."""
+    from pyspark.sql import functions as f
+
+    return f.concat(*(f.when(cell.isNull(), f.lit("1")).otherwise(f.lit("0")) for cell in cells))
 
 
 def units_of(table: SparkTable, policy: Policy) -> Units:
@@ -80,7 +97,9 @@ def _individuals(table: SparkTable, policy: Policy, named: tuple[str, ...], carr
 
     assert policy.individual_column is not None
     constant = tuple(name for name in named if policy.attributes[name].role == "insensitive")
-    records = f.struct(*(table.column(name).alias(table.place(name)) for name in named))
+    cells = [table.column(name) for name in named]
+    placed = (cell.alias(table.place(name)) for name, cell in zip(named, cells, strict=True))
+    records = f.struct(*placed, nulls_among(cells).alias(NULLS))
     frame = table.frame.groupBy(table.column(policy.individual_column)).agg(
         f.array_sort(f.collect_set(records)).alias(SET),
         f.count(f.lit(1)).alias(RECORDS),
