@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -89,10 +89,19 @@ def kept_on_disk(frame: DataFrame) -> DataFrame:
     return frame.persist(StorageLevel.DISK_ONLY)
 
 
+def forget(frame: DataFrame) -> None:
+    """Let Spark forget a frame that it keeps; where it is gone, so is the frame."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    with suppress(Py4JError, PySparkException, ConnectionError, EOFError):
+        frame.unpersist()
+
+
 def kept_tuples(units: Units, exits: ExitStack) -> DataFrame:
     """Return the different tuples of a table with counts, which Spark keeps until ``exits`` are closed."""
     frame = kept_on_disk(grouped(units.frame, units.keys, [units.hashed()]))
-    exits.callback(frame.unpersist)
+    exits.callback(forget, frame)
     return frame
 
 
@@ -199,8 +208,7 @@ class SparkCounter:
 
     def forget(self) -> None:
         """Let Spark forget the codes."""
-        with told_plainly(self._doing):
-            self._frame.unpersist()
+        forget(self._frame)
 
 
 # ------------------------------------------------------------------------------------------------ solving
@@ -232,7 +240,7 @@ class SolvedRows:
         if self.rows.tuples:
             own = with_known(self.rows.units, own)
         frame = kept_on_disk(own)
-        exits.callback(frame.unpersist)
+        exits.callback(forget, frame)
         return Joined(self.rows.units, frame, tuple(made))
 
 
@@ -259,7 +267,7 @@ def solved_rows(
         schema = rows.frame.schema
         parted = rows.frame.mapInArrow(PartTask(task.encoder, cuts, packs), f"{_told_types(schema)}, {PART} int")
         solved = kept_on_disk(parted.groupBy(PART).applyInArrow(solved_part, _solved_schema(schema, task)))
-        exits.callback(solved.unpersist)
+        exits.callback(forget, solved)
         told = solved.where(f.col(CLASS) == TOLD).select(SUMMARY).toArrow()
     summaries = [PartSummary.read(cell.as_py()) for cell in told.column(0)]
     return SolvedRows(rows, solved, task.made, sorted(summaries, key=lambda summary: summary.part))

@@ -11,7 +11,7 @@ import polars as pl
 
 from kveil.engines.spark.counting import Types, count_release, count_written
 from kveil.engines.spark.ordering import quoted
-from kveil.engines.spark.parts import kept_on_disk
+from kveil.engines.spark.parts import forget, kept_on_disk
 from kveil.engines.spark.session import told_plainly
 from kveil.engines.spark.showing import Joined
 from kveil.policy.attributes import STAR
@@ -72,7 +72,7 @@ def _divided(frame: DataFrame, cells: Sequence[str], number: int, exits: ExitSta
 
     numbered = frame.withColumn(SLICE, f.pmod(f.xxhash64(*cells), f.lit(number)).cast("int"))
     kept = kept_on_disk(numbered.repartition(number, SLICE).sortWithinPartitions(SLICE))
-    exits.callback(kept.unpersist)
+    exits.callback(forget, kept)
     return kept
 
 
