@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 from random import Random
 
+import highspy
 import numpy as np
 import pytest
 
@@ -102,6 +103,19 @@ def test_fewer_may_be_left_out_than_are_outside() -> None:
         assert (None if answer.best is None else answer.best.cost) == best
         lower += 1
     assert lower >= 3
+
+
+def test_a_host_goes_on_choosing_the_threads_of_its_own_programs() -> None:
+    for threads in (1, 2, 3):
+        program, _ = laid_out(small_case(0), hides=False)
+        assert program is not None
+        program.solve(len(small_case(0).base), NODES)
+        own = highspy.Highs()
+        own.setOptionValue("output_flag", False)
+        own.setOptionValue("threads", threads)
+        own.addVar(0.0, 1.0)
+        assert own.run() == highspy.HighsStatus.kOk
+        own.resetGlobalScheduler(True)
 
 
 def test_a_large_program_is_not_made() -> None:

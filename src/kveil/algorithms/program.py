@@ -125,7 +125,7 @@ class Program:
         whole = self.kinds.whole
         solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for option, value in (
-            ("output_flag", False), ("threads", 1), ("parallel", "off"), ("random_seed", 0),
+            ("output_flag", False), ("parallel", "off"), ("random_seed", 0),
             ("mip_max_nodes", most_nodes), ("mip_rel_gap", 0.0), ("mip_abs_gap", SURE),
             ("mip_heuristic_run_rins", False), ("mip_heuristic_run_rens", False),  # they take half of the time
         ):  # fmt: skip
@@ -134,6 +134,7 @@ class Program:
             solver.setOptionValue("time_limit", seconds)
         solver.passModel(_HighsModel(self, most_outside).laid_out())
         solver.run()
+        solver.resetGlobalScheduler(True)  # else a host could no longer choose how many threads its own programs take
         if solver.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
             return Answer(None, 0, impossible=True)
         about = solver.getInfo()
