@@ -25,7 +25,7 @@ def program_of_component(component: SearchComponent, costs: Sequence[Longs]) -> 
     ``costs`` are what every node of its attributes' trees costs a row.
     """
     table = component.table
-    if table.rows > MOST_ROWS or not table.rows or not component.trees_only or not component.constraints:
+    if not 0 < table.rows <= MOST_ROWS or not component.positions or not component.trees_only:
         return None
     hides = not table.stars_take_part
     columns, trees, whole = [], [], 0
