@@ -118,6 +118,13 @@ def test_a_host_goes_on_choosing_the_threads_of_its_own_programs() -> None:
         own.resetGlobalScheduler(True)
 
 
+def test_where_nothing_costs_anything_there_is_no_program() -> None:
+    case = small_case(1)
+    case.costs = [[0 for _ in own] for own in case.costs]
+    case.whole = 0
+    assert laid_out(case, hides=False)[0] is None
+
+
 def test_a_large_program_is_not_made() -> None:
     case = random_case(Random(3))
     trees = [

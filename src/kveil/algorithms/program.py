@@ -232,6 +232,8 @@ def program_of(kinds: Kinds, constraints: Sequence[SizeConstraint], most: int) -
 
     Options grow attribute by attribute; those whose class too few rows could share go as soon as that shows.
     """
+    if not kinds.whole:
+        return None  # nothing costs anything
     everyone = np.arange(len(kinds.rows), dtype=np.int32)
     options = _Options(
         everyone, np.zeros((len(everyone), len(kinds.ways)), np.int32), np.zeros(len(everyone), np.int64)

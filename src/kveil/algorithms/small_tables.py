@@ -40,7 +40,7 @@ def program_of_component(component: SearchComponent, costs: Sequence[Longs]) -> 
     records = np.ones(table.rows, dtype=np.int64) if table.times is None else table.times
     outside = np.minimum(records, most_suppressed(table.policy, table.records))
     kinds, kind = kinds_of(base, limit, records, outside, trees, whole)
-    program = program_of(kinds, _sizes(component), MOST_OPTIONS) if whole else None
+    program = program_of(kinds, _sizes(component), MOST_OPTIONS)
     return None if program is None else (program, kind)
 
 
