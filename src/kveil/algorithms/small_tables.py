@@ -14,7 +14,7 @@ from kveil.policy.components import most_suppressed
 from kveil.table.solution import Shown
 from kveil.table.tree import Tree
 
-MOST_ROWS = 500
+MOST_ROWS = 500  # of a table that may be solved as a program
 MOST_OPTIONS = 400  # what all rows together may show
 MOST_NODES = 100  # of HiGHS's tree
 

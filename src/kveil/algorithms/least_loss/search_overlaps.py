@@ -19,6 +19,7 @@ from kveil.algorithms.costs import NodeCosts
 from kveil.algorithms.least_loss.options import NORMAL
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch, plain_size
 from kveil.algorithms.program import SURE, Division, ProgramTree, SizeConstraint, kinds_of, program_of
+from kveil.algorithms.small_tables import MOST_NODES, MOST_OPTIONS, MOST_ROWS
 from kveil.arrays import Ints
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.overlaps import (
@@ -47,9 +48,7 @@ MOST_LOOKS = 40_000_000  # rows times proposals of a sweep
 LOOKS = 120_000  # rows times proposals between two looks at the clock
 CHUNK = 200  # tries between two looks at the clock
 FEWER_ABOVE = 10  # k above which a try is dearer, so that there are fewer
-MOST_ROWS = 500  # of a table that may be solved as a program
-OPTIONS, MOST_OPTIONS = 120, 400  # what its rows may show in all, with the tries of `normal`; with more tries, at most
-PROGRAM_NODES = 100  # of HiGHS's tree
+OPTIONS = 120  # what the rows of a program may show in all, with the tries of `normal`; with more tries it is more
 
 
 class OverlapSearch:
@@ -249,7 +248,7 @@ class OverlapSearch:
         program = program_of(kinds, sizes, int(min(OPTIONS * tries_per_row / NORMAL, MOST_OPTIONS)))
         if program is None:
             return False
-        answer = program.solve(int(out.sum()), PROGRAM_NODES, self.watch.stop.left)
+        answer = program.solve(int(out.sum()), MOST_NODES, self.watch.stop.left)
         if answer.best is None:
             return False
         if answer.best.cost < self.total:
