@@ -10,6 +10,10 @@ BROWSER := $(VENV)/.installed-browser
 DOCS := $(VENV)/.installed-docs
 SPARK := $(VENV)/.installed-spark
 
+# Python keeps what it has compiled, whatever the caller's environment says of it: else every start would compile some
+# thousand files of kveil and its libraries again, for more than a second.
+export PYTHONDONTWRITEBYTECODE :=
+
 # Small tests once more without the compiler: what it does not check shows up. Hashes want numbers that wrap.
 UNCOMPILED := NUMBA_DISABLE_JIT=1 $(BIN)/pytest -m uncompiled -W 'ignore:overflow encountered:RuntimeWarning'
 
