@@ -10,8 +10,8 @@ BROWSER := $(VENV)/.installed-browser
 DOCS := $(VENV)/.installed-docs
 SPARK := $(VENV)/.installed-spark
 
-# Python keeps what it has compiled, whatever the caller's environment says of it: else every start would compile some
-# thousand files of kveil and its libraries again, for more than a second.
+# Packages are installed without bytecode, which is written as they are imported, so that the demo waits for no more
+# than it uses. Where the environment forbids that, every start would compile all of them again: seconds per command.
 export PYTHONDONTWRITEBYTECODE :=
 
 # Small tests once more without the compiler: what it does not check shows up. Hashes want numbers that wrap.
@@ -114,6 +114,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	touch $(INSTALLED)
 
 $(PLAIN): $(INSTALLED)
+	-$(BIN)/python -m compileall -q -j 0 $(VENV)/lib src
 	$(BIN)/kveil warmup
 	touch $(PLAIN)
 

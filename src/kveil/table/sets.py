@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 
@@ -102,6 +104,20 @@ def _generalized(table: Table, sensitive: Sensitive, nodes: Ints, here: Bools) -
                 f"the hierarchy of {sensitive.name} has `|` in {count(barred, 'label')} of the release, which joins "
                 "the items of a set; rename them, or set release: {shape: long}."
             )
-    pairs = pl.DataFrame({"person": sensitive.row[known].astype(np.int32), "node": nodes[known]})
-    pairs = pairs.with_columns(item=pl.Series(labels, dtype=pl.String).gather(pairs["node"]), place=place[nodes[known]])
-    return _lists(pairs.unique(["person", "item"]).sort("person", "place"), table.rows, sensitive.name)
+    in_order, number = _in_order(labels, place)
+    owner, item = np.divmod(
+        np.unique(sensitive.row[known] * np.int64(len(in_order)) + number[nodes[known]]), len(in_order)
+    )
+    items = pl.Series(in_order, dtype=pl.String).gather(item)
+    return _lists(pl.DataFrame({"person": owner.astype(np.int32), "item": items}), table.rows, sensitive.name)
+
+
+def _in_order(labels: Sequence[str], place: Ints) -> tuple[list[str], Longs]:
+    """Return the different labels of a tree's nodes by their places in a set, and the number of each node's among them.
+
+    Several nodes may be written with the same label, which a set shows once.
+    """
+    first: dict[str, int] = {}
+    for node in np.argsort(place, kind="stable").tolist():
+        first.setdefault(labels[node], len(first))
+    return list(first), np.array([first[label] for label in labels], dtype=np.int64)

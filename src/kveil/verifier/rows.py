@@ -213,10 +213,21 @@ def _known(texts: pl.Series, policy: Policy, *, stars: bool) -> pl.Series:
 
 
 def _items(rows: pl.Series, texts: pl.Series, height: int) -> pl.DataFrame:
-    """Return distinct (row, item) with one null for every row that has no item."""
-    pairs = pl.DataFrame({ROW: rows.cast(pl.Int64), ITEM: texts}).filter(pl.col(ITEM).is_not_null()).unique()
-    everyone = pl.DataFrame({ROW: np.arange(height, dtype=np.int64)})
-    return everyone.join(pairs, on=ROW, how="left", maintain_order="left")
+    """Return distinct (row, item), sorted by rows, with one null for every row that has no item.
+
+    Items are compared by their numbers among the different ones, which is several times faster than by their texts.
+    """
+    different = texts.drop_nulls().unique()
+    known = texts.is_not_null().to_numpy()
+    row = rows.cast(pl.Int64).to_numpy()[known]
+    item = texts.filter(pl.Series(known)).cast(pl.Enum(different)).to_physical().cast(pl.Int64).to_numpy()
+    without = np.ones(height, dtype=bool)
+    without[row] = False
+    width = len(different) + 1  # the last number is that of having no item
+    key = np.concatenate([row * width + item, np.flatnonzero(without) * width + len(different)])
+    own, number = np.divmod(np.unique(key), width)
+    labels = pl.concat([different.cast(pl.String), pl.Series([None], dtype=pl.String)])
+    return pl.DataFrame({ROW: own, ITEM: labels.gather(number)})
 
 
 def known_items(source: Source, policy: Policy, name: str) -> pl.DataFrame:

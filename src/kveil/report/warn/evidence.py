@@ -93,10 +93,11 @@ class Evidence:
         if not self.rows.persons:  # a record has one value
             texts = released_texts(self.released, self.policy, name, stars=True).gather(self.rows.source[self.shown])
             return pl.DataFrame({"row": row, ITEM: texts}).filter(known).rename({ITEM: "value"})
+        place: Longs = np.full(self.rows.height, -1, dtype=np.int64)
+        place[self.shown] = row
         pairs = self.rows.items[name]
-        place = pl.DataFrame({ROW: self.shown, "row": row})
-        joined = pairs.with_columns(pl.col(ROW).cast(pl.Int64)).filter(known).join(place, on=ROW, how="inner")
-        return joined.select("row", pl.col(ITEM).alias("value"))
+        pairs = pairs.with_columns(pl.Series("row", place[pairs[ROW].to_numpy()]))
+        return pairs.filter(known & (pl.col("row") >= 0)).select("row", pl.col(ITEM).alias("value"))
 
 
 def evidence_of(policy: Policy, aligned: Aligned, of_record: Ints | None = None) -> Evidence:

@@ -126,12 +126,14 @@ def values_of_everybody(evidence: Evidence) -> list[str]:
 def _shared_by_all(evidence: Evidence, names: tuple[str, ...], items: pl.DataFrame) -> tuple[int, int]:
     """Return how many groups have a value that all of their rows have, and how many rows these groups have."""
     groups = evidence.groups(names)
-    held = items.unique(maintain_order=True) if evidence.rows.persons else items
-    held = held.with_columns(pl.Series("group", groups.member[held["row"].to_numpy()]))
+    row = items["row"].to_numpy()
+    values = items["value"].cast(pl.Enum(items["value"].unique())).to_physical()  # compared as numbers, not as texts
+    held = pl.DataFrame({"group": groups.member[row], "value": values})
+    rows = pl.len() if evidence.times is None else pl.col("times").sum()
+    if evidence.times is not None:
+        held = held.with_columns(times=pl.Series(evidence.times[row]))
+    counts = held.group_by("group", "value").agg(rows.alias("rows"))
     most: Longs = np.zeros(len(groups.sizes), dtype=np.int64)
-    times = np.ones(len(groups.member), dtype=np.int64) if evidence.times is None else evidence.times
-    held = held.with_columns(pl.Series("times", times[held["row"].to_numpy()]))
-    counts = held.group_by("group", "value").agg(pl.col("times").sum().alias("rows"))
     np.maximum.at(most, counts["group"].to_numpy(), counts["rows"].cast(pl.Int64).to_numpy())
     shared = most == groups.sizes
     return int(shared.sum()), int(groups.sizes[shared].sum())
