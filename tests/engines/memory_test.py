@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from random import Random
@@ -17,7 +18,11 @@ import kveil
 from battery import cases_for
 from kveil.algorithms.registry import ALGORITHMS, able, find
 from kveil.engines import memory
-from kveil.files import SharedSource
+from kveil.engines.store import ReleaseFile
+from kveil.errors import FileError, NotVerified
+from kveil.files import Outputs, SharedSource
+from kveil.flow import anonymize as flow
+from kveil.flow import outputs
 from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.inputs import with_algorithm
 from kveil.policy.model import Policy
@@ -27,6 +32,14 @@ from planted_rules import planted
 from strategies import examples, placed, seeds
 
 MANY = 1_000_000_000
+OF_SMALL = Policy.model_validate(
+    {
+        "kveil": 1,
+        "attributes": {"a": {"role": "quasi-identifier"}, "b": {"role": "insensitive"}},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "algorithm": "mondrian",
+    }
+)
 Told = tuple[bytes, list[dict[str, Any]]] | str
 
 
@@ -35,6 +48,7 @@ def run(policy: Policy, data: Path, folder: Path, worth: int) -> Told:
     targets = Targets(*(folder / name for name in ("out.csv", "r.json", "a.json", "o.json")))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "ROWS_WORTH_A_THREAD", worth)
+        patch.setattr(outputs, "ROWS_WORTH_A_THREAD", worth)
         try:
             anonymize_file(policy, data, targets)
         except kveil.KveilError as error:
@@ -95,6 +109,7 @@ def test_every_kind_of_file_holds_texts_whatever_they_were_held_as(
     frames, pages = [], []
     for worth in (0, MANY):
         monkeypatch.setattr(memory, "ROWS_WORTH_A_THREAD", worth)
+        monkeypatch.setattr(outputs, "ROWS_WORTH_A_THREAD", worth)
         own = tmp_path / str(worth)
         own.mkdir()
         targets = Targets(own / f"release{suffix}", report=own / "report.html", public=True)
@@ -110,16 +125,62 @@ def test_texts_are_shared_and_columns_stay_what_they_were(tmp_path: Path, monkey
     monkeypatch.setattr(memory, "ROWS_WORTH_A_THREAD", 0)
     data = tmp_path / "data.csv"
     data.write_text("a,b\nx,1\n,2\nx,3\n")
-    policy = Policy.model_validate(
-        {
-            "kveil": 1,
-            "attributes": {"a": {"role": "quasi-identifier"}, "b": {"role": "insensitive"}},
-            "privacy": [{"model": "k-anonymity", "k": 2}],
-        }
-    )
     store = memory.MemoryStore()
-    held = store.hold(policy, store.open(policy, data))
+    held = store.hold(OF_SMALL, store.open(OF_SMALL, data))
     assert isinstance(held, SharedSource)
     assert held.held("a") is held.held("a")
     assert held.held("a").cast(pl.String).to_list() == held.column("a").to_list() == ["x", "", "x"]
     assert held.held("b").dtype == held.column("a").dtype == pl.String
+
+
+# ------------------------------------------------------------------------------------------------ written meanwhile
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a table, where every release is written while it is judged."""
+    monkeypatch.setattr(outputs, "ROWS_WORTH_A_THREAD", 0)
+    (tmp_path / "data.csv").write_text("a,b\n" + "x,1\ny,2\n" * 4)
+    return tmp_path
+
+
+@pytest.mark.parametrize("unseen", [True, False])
+def test_a_release_that_is_refused_was_written_where_nobody_sees_it(
+    unseen: bool, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not unseen:
+        monkeypatch.delattr(os, "O_TMPFILE")
+    written = []
+    write, verify = outputs.write_release, flow.verify_rows
+
+    def noted(*given: Any) -> str:
+        written.append(given[-1])
+        return write(*given)
+
+    monkeypatch.setattr(outputs, "write_release", noted)
+    monkeypatch.setattr(flow, "verify_rows", lambda *given: verify(*given).with_findings(["this is wrong."]))
+    with pytest.raises(NotVerified):
+        anonymize_file(OF_SMALL, small / "data.csv", Targets(small / "r.csv"))
+    assert written == [small / "r.csv"] * unseen
+    assert [path.name for path in small.iterdir()] == ["data.csv"]
+
+
+def test_a_release_that_cannot_be_written_leaves_nothing(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(file: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(FileError, match=r"r\.csv cannot be written \(No space left on device\)"):
+        anonymize_file(OF_SMALL, small / "data.csv", Targets(small / "r.csv"))
+    assert [path.name for path in small.iterdir()] == ["data.csv"]
+
+
+def test_only_a_regular_file_without_a_name_is_unseen(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(small / "pipe")
+    reader = os.open(small / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    with Outputs() as staged:
+        assert ReleaseFile(staged.open(small / "r.csv"), small / "r.csv").unseen
+        assert not ReleaseFile(staged.open(small / "pipe"), small / "pipe").unseen
+        monkeypatch.delattr(os, "O_TMPFILE")
+        assert not ReleaseFile(staged.open(small / "s.csv"), small / "s.csv").unseen
+    os.close(reader)
