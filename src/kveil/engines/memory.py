@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -55,6 +56,14 @@ class MemoryStore:
     def lay_out(self, policy: Policy, source: Source, release: Release, out: ReleaseFile | None) -> LaidRelease:
         kind = CategorySource if isinstance(source, SharedSource) else Source
         return LaidRelease(kind("the release", release.frame(source), source.kind, source.separator))
+
+
+@dataclass(frozen=True)
+class BeingRead:
+    """A table that is being read already, and where it comes from; ``source`` waits for it."""
+
+    place: Place
+    source: Callable[[], Source]
 
 
 def _table(policy: Policy, place: Place, *, hashed: bool, in_pieces: bool) -> Source:

@@ -15,7 +15,7 @@ from kveil.algorithms.registry import loops_of
 from kveil.choose import Attempt, attempt, candidates
 from kveil.databases import Place
 from kveil.engines.choosing import check_on_spark, refuse_on_spark, store_of
-from kveil.engines.memory import MemoryStore
+from kveil.engines.memory import BeingRead, MemoryStore
 from kveil.engines.store import ReleaseFile, Store
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Outputs, Source, as_json
@@ -120,7 +120,7 @@ def _able(policy: Policy, earlier: EarlierReleases | None) -> list[Algorithm]:
 
 def anonymize_file(
     policy: Policy,
-    path: Place,
+    table: Place | BeingRead,
     targets: Targets,
     *,
     bounded: bool = False,
@@ -132,6 +132,7 @@ def anonymize_file(
     The files appear together after verification, the release last; whatever fails before leaves nothing.
     """
     stages = Stages(progress)
+    path = table.place if isinstance(table, BeingRead) else table
     earlier = _earlier_releases(policy, previous)
     asked = _Request(policy, _able(policy, earlier), bounded, earlier)
     if policy.engine == "spark":
@@ -148,7 +149,9 @@ def anonymize_file(
         files = {target: outputs.open(target, private=private) for target, private in targets.beside()}
         destination = exits.enter_context(Destination(targets.release, outputs))  # the last to get its name
         stages.begin("reading")
-        source = chosen.store.open(policy, path, hashed=targets.owner is not None or additions is not None)
+        source = (
+            table.source() if isinstance(table, BeingRead) else chosen.store.open(policy, path, hashed=targets.hashed)
+        )
         people = None if additions is None else additions.people_of(source, policy)
         run = _release(source, asked, stages, chosen.store, destination.file)
         stages.begin("writing")

@@ -49,6 +49,11 @@ class Targets:
     archive: Path | None = None  # a folder, which keeps what later releases need
     owner_key: tuple[str, ...] = ()  # on Spark, where the owner's file is a folder: columns that say who is who
 
+    @property
+    def hashed(self) -> bool:
+        """Whether something that is written names the SHA-256 of the input."""
+        return self.owner is not None or self.archive is not None
+
     def beside(self) -> Iterator[tuple[Path, bool]]:
         """Return each file beside the release, with whether it is private."""
         files = ((self.receipt, False), (self.account, True), (self.owner, True), (self.report, not self.public))
