@@ -1,4 +1,4 @@
-"""What every use starts with: which file to read, whether it fits the policy, which row of it each released row is."""
+"""What every use starts with: a table, whether it fits the policy, which row of it each released row is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kveil.arrays import Longs
-from kveil.databases import Place, parse_place, read_database
+from kveil.databases import Place, read_database
 from kveil.engines.choosing import store_of
 from kveil.engines.memory import MemoryStore, numbers_held
 from kveil.engines.store import Store
@@ -29,15 +29,6 @@ from kveil.words import count, did_you_mean, listing
 
 if TYPE_CHECKING:  # what only reads tables need not load how they are encoded
     from kveil.table.table import Table
-
-
-def input_path(policy: Policy, given: Place | None) -> Place:
-    """Return the table to read: what the command line gives, else what the policy names."""
-    if given is not None:
-        return given
-    if policy.data.path is None:
-        raise DataError("the policy names no data.path; add it, or give --input.")
-    return parse_place(policy.data.path, policy.folder)
 
 
 def read(policy: Policy, path: Place, *, hashed: bool = False) -> Source:
