@@ -5,8 +5,8 @@
 The rules: no module above 400 lines, no function above 60; outside kernels no function with more than six parameters;
 none with two booleans that may be given by position; no class name with two meanings; no import by string; no cycle
 of imports, not even under TYPE_CHECKING or inside a function; nothing in the text of the tree that points to a file
-outside it. Exceptions stand in `house.toml` beside this script, by name and with a reason; one that nothing needs any
-more is told, too. `make lint` runs this.
+outside it; no test that imports a test. Exceptions stand in `house.toml` beside this script, by name and with a reason;
+one that nothing needs any more is told, too. `make lint` runs this.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "kveil"
+TESTS = ROOT / "tests"
 MODULE_LINES, FUNCTION_LINES, PARAMETERS, BOOLEANS = 400, 60, 6, 1
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -192,6 +193,18 @@ def texts_of_the_tree() -> list[str]:
     return [path for path in texts if not path.startswith("scripts/house.")]
 
 
+def texts_of_tests() -> dict[str, str]:
+    """Return the tests' texts by their paths from the project's folder."""
+    return {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in sorted(TESTS.rglob("*_test.py"))}
+
+
+def tests_that_import_tests(texts: dict[str, str]) -> Iterator[Breach]:
+    """Yield tests that import a test, also in programs that they keep as texts; ``texts`` has them by their paths."""
+    for path, text in texts.items():
+        for line in re.findall(r"^ *(?:from|import) .*_test\b.*$", text, re.MULTILINE):
+            yield Breach("tests-import-tests", path, f"has `{line.strip()}`; what tests share is no test")
+
+
 def breaches() -> list[Breach]:
     """Return all that breaks a rule."""
     found = modules()
@@ -202,6 +215,7 @@ def breaches() -> list[Breach]:
         *imports_by_string(found),
         *cycles(found),
         *pointers_outside(texts_of_the_tree()),
+        *tests_that_import_tests(texts_of_tests()),
     ]
 
 

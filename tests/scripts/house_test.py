@@ -71,3 +71,18 @@ def test_a_cycle_is_one_wherever_its_imports_stand(text: str) -> None:
     tree, choose = module("from kveil.choose import attempt\n"), module(text, "kveil.choose")
     assert found(house.cycles, tree, choose) == [("cycles", "kveil.choose kveil.table.tree")]
     assert found(house.cycles, tree, module("import polars\n", "kveil.choose")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("from verifier.together_test import write_view\n", True),
+        ("from exchange import arx_test\n", True),
+        ("import arx_test\n", True),
+        ('PROGRAM = """\nimport sys\nfrom overlaps_test import laid_out\n"""\n', True),
+        ("from kveil.testing import check\nfrom laid_rows import laid_out\n", False),
+    ],
+)
+def test_a_test_that_imports_a_test_is_seen_also_in_a_program_it_keeps(text: str, wrong: bool) -> None:
+    told = [breach.name for breach in house.tests_that_import_tests({"tests/cli/help_test.py": text})]
+    assert told == (["tests/cli/help_test.py"] if wrong else [])
