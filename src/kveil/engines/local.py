@@ -76,6 +76,9 @@ class _Task:
         started = perf_counter()
         try:
             refined = refine(table, solution, self.tries_per_row, self.budget.next(), self.progress, rules)
+        except OutOfTime:  # before anything was better; a solution once found is never lost, unless nobody wants it
+            current().check_cancelled()
+            return solution
         finally:
             self.budget.spent += perf_counter() - started
         return settled_or_before(table, refined, solution)

@@ -13,6 +13,7 @@ from kveil.algorithms.tuples import Tuples
 from kveil.errors import Unmeetable
 from kveil.policy.components import most_suppressed
 from kveil.policy.fields import PolicyPart
+from kveil.stopping import check
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.words import count
@@ -34,6 +35,7 @@ def datafly(table: Table, options: DataflyOptions, rng: np.random.Generator) -> 
     shown = [np.flatnonzero(np.bincount(column)).astype(np.int32) for column in state.nodes]
     steps = [0] * len(trees)
     while True:
+        check()
         violators = judge.hopeless(state, allowed)
         if violators is None:
             state.shrink()

@@ -18,6 +18,7 @@ from kveil.kernels.grouping.groups import group_rows
 from kveil.kernels.sequential.k_msd import RunNodes, repair
 from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.fields import PolicyPart
+from kveil.stopping import check
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -48,6 +49,7 @@ def maximal_anonymous_attributes(columns: Ints, weights: Longs, k: int, within: 
         found: dict[tuple[int, ...], int] = {}
         kept: dict[tuple[int, ...], Ints] = {}
         for own in level:
+            check()
             for more in range(own[-1] + 1 if own else 0, len(columns)):
                 wider = (*own, more)
                 if any(wider[:i] + wider[i + 1 :] not in level for i in range(len(wider))):
@@ -137,6 +139,7 @@ class _Build:
 
     def add_next(self, waiting: list[int]) -> None:
         """Add the attribute with fewest (group, value) pairs below k, repaired; of equals the first."""
+        check()
         pairs = [self._pairs(a) for a in waiting]
         fewest = min(range(len(waiting)), key=lambda i: int((pairs[i][2] < self.k).sum()))
         self._repair(waiting[fewest], *pairs[fewest])
