@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -129,13 +130,17 @@ def verify_rows(
 
 
 def judge_guarantees(
-    policy: Policy, rows: Rows, stars: Stars, suppressed: Suppressed
+    policy: Policy, rows: Rows, stars: Stars, suppressed: Suppressed, chosen: Sequence[int] | None = None
 ) -> tuple[list[Guarantee], list[str]]:
-    """Return every model as it was counted, and what breaks it; one that nobody takes part in protects nobody."""
+    """Return every model as it was counted, and what breaks it; one that nobody takes part in protects nobody.
+
+    Of the models those are judged that are ``chosen`` by their positions, all of them by default.
+    """
     taking_part = suppressed.taking_part()
     released = rows.count(~stars.everywhere)
     guarantees, findings = [], []
-    for i, model in enumerate(policy.privacy):
+    for i in range(len(policy.privacy)) if chosen is None else chosen:
+        model = policy.privacy[i]
         guarantee, broken = check_model(model, policy, rows, taking_part[i])
         if released and not guarantee["groups"]:
             guarantee = {**guarantee, "holds": False}
