@@ -101,6 +101,7 @@ CASES = {
         ("illness, l: 2}", "illness, l: 2, attributes: [age, zip]}"),
     )
     + "suppression: {limit: 0.4}\n",
+    "rules": POLICY + "dependencies: ['age -> pay', 'pay -> age']\n",
     "starred": changed(BOUNDED, ("{model: l-diversity, sensitive: illness, l: 2}", CLOSE))
     + "suppression: {limit: 0.4, show: star}\nrelease: {order: shuffle}\n",
 }
@@ -112,9 +113,12 @@ def test_mondrian_by_parts_gives_the_release_of_memory(case: str, tmp_path: Path
     frame = rows()
     if case == "dropped":  # intervals of numbers that are not whole
         frame = frame.with_columns(pl.col("age") + 0.5)
+    if case == "rules":
+        frame = frame.with_columns(pay=(pl.col("age").fill_null(3) * 100).cast(pl.String))
     told = on_both(written(tmp_path, frame, CASES[case]), tmp_path / "data.parquet", tmp_path)
     assert told["details"]["parts"] > 3
-    assert told["records"]["suppressed"] > 0
+    assert told["records"]["suppressed"] > 0 or case == "rules"
+    assert ("association" in told["details"]) == (case == "rules")
 
 
 @pytest.mark.usefixtures("few")
@@ -299,8 +303,10 @@ def test_a_release_by_parts_that_was_harmed_is_refused(tmp_path: Path, monkeypat
 
 @pytest.mark.usefixtures("few")
 def test_what_parts_cannot_do_is_refused_in_one_sentence(tmp_path: Path) -> None:
-    text = POLICY + "dependencies: ['zip -> age']\n"
-    refused(asked(tmp_path, text), tmp_path, "By parts they cannot be solved: a table by parts keeps no dependencies")
+    text = POLICY + "dependencies: ['zip -> illness']\n"
+    refused(asked(tmp_path, text), tmp_path, "By parts they cannot be solved: a table by parts keeps dependencies of")
+    text = changed(CASES["components"], ("limit: 0.4", "limit: 0.4, show: star"))
+    refused(asked(tmp_path, text), tmp_path, "shown as stars in some attributes and not in others")
     text = changed(
         POLICY, ("algorithm: mondrian", "algorithm: datafly"), ("{ranges: {within: [0, 99999]}}", "{mask: {keep: [2]}}")
     )

@@ -25,6 +25,7 @@ from kveil.verifier.stars import Stars
 from kveil.verifier.verdict import Verdict
 from kveil.words import count
 from made_releases import frame_of, released_columns, some_release
+from small_people import policy_of
 from strategies import Case, cases, examples, placed
 
 
@@ -90,3 +91,19 @@ def test_slices_and_the_whole_have_the_same_verdict(case: Case, seed: int, numbe
         if whole.holds:
             assert slices.truth == whole.truth
             assert slices.unchanged == whole.unchanged
+
+
+def test_a_rule_that_is_broken_between_slices_is_found() -> None:
+    rows = {"age": ["10", "12", "14", "50"], "city": ["Oslo", "Oslo", "Oslo", "Rome"], "sex": ["f", "f", "f", "m"]}
+    original = pl.DataFrame({**rows, "illness": ["flu", "gout", "flu", ""]})
+    policy = policy_of("[{model: k-anonymity, k: 1}]", "dependencies: ['city -> sex', 'sex -> city']")
+
+    def judged(frame: pl.DataFrame) -> Verdict:
+        release, table = table_of(frame, policy), table_of(original, policy)
+        return judged_by_slices(lay_beside(release, table, np.arange(4), policy), policy, 4)
+
+    kept, broken = judged(original), judged(original.with_columns(sex=pl.Series(["*", "f", "f", "m"])))
+    assert kept.findings == []
+    assert [checked["holds"] for checked in kept.dependencies] == [True, True]
+    assert [checked["holds"] for checked in broken.dependencies] == [False, True]
+    assert any("city -> sex does not hold: 1 left side" in finding for finding in broken.findings)

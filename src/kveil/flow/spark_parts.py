@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from kveil.algorithms.algorithm import Algorithm, DivideOptions
+from kveil.algorithms.rules.sides import check_sides
 from kveil.algorithms.splitting.planning import check_parts
 from kveil.choose import Attempt, Tried
 from kveil.engines.finishing import FinishedColumn
@@ -60,6 +61,7 @@ def divides(policy: Policy, able: Sequence[Algorithm]) -> bool:
 def check_by_parts(asked: SparkRequest) -> None:
     """Raise Refused where a table cannot be solved by parts on a cluster, whatever it has."""
     check_parts(asked.policy)
+    check_sides(asked.policy)
     policy = asked.policy
     if any(policy.fixed_lines(name) is None for name in policy.generalized):
         raise Refused(

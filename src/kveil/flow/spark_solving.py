@@ -15,13 +15,14 @@ from kveil.engines.finishing import finish
 from kveil.engines.local import part_solver
 from kveil.engines.parts import in_one_part
 from kveil.engines.spark.parts import SolvedRows, SparkCounter, UnitRows, known_values, solved_rows
+from kveil.engines.spark.rules import rule_cells, rules_kept
 from kveil.engines.spark.solving import SolvePart, SolveTask, SolveWhole, SplitPart, made_columns, set_columns
 from kveil.engines.spark.tuples import TIMES
 from kveil.engines.spark.units import Units
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Source
 from kveil.flow.check import proved_or_not_found
-from kveil.flow.inputs import check_input, check_values
+from kveil.flow.inputs import check_rules, check_size, check_values
 from kveil.flow.spark_parts import SolvedParts
 from kveil.flow.spark_request import SparkFrame, SparkRequest
 from kveil.flow.stages import Stages
@@ -74,7 +75,7 @@ def _split_components(
         task = SolveTask(
             encoder,
             SplitPart(plan.whole_table, by_gain),
-            (*units.keys, *([] if number + 1 == len(plans) else [TIMES]), *(f"m{i}" for i in range(len(before)))),
+            (*units.keys, TIMES, *(f"m{i}" for i in range(len(before)))),
             own,
             set_columns(policy),
             plan.why,
@@ -185,6 +186,10 @@ def _finished(
     exits: ExitStack,
 ) -> SolvedParts:
     counts = pl.concat([summary.counts for summary in solved.summaries])
+    if whole.policy.dependencies:
+        kept = rules_kept(solved, whole, counts)
+        solved, counts = kept.solved, kept.counts
+        details = {**details, "association": {"records": kept.records}} if kept.records else details
     return SolvedParts(rows, whole, solved, finish(whole, counts), algorithm, details, exits)
 
 
@@ -204,7 +209,9 @@ class _Start:
         limits = LimitGroups.counted(whole, counter, divided=divided)
         nothing = Source(rows.units.table.name, pl.DataFrame(), "frame")
         limits.check_conflicts(rows.units.table.name)
-        check_input(nothing, limits.table)
+        check_size(nothing.name, limits.table)
+        if policy.dependencies:
+            check_rules(nothing.name, rule_cells(rows.units, policy), policy)
         check_values(nothing, limits.table)
         stages.end("read")
         stages.begin(f"solving with {policy.algorithm.name} in parts")

@@ -12,7 +12,7 @@ from kveil.files import Beside, Source
 from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
 from kveil.verifier.aligned import Aligned, BesideOriginal
-from kveil.verifier.dependencies import check_dependency
+from kveil.verifier.dependencies import broken_rule, check_dependency
 from kveil.verifier.form import check_form
 from kveil.verifier.guarantees import can_check, check_model, name_of
 from kveil.verifier.hidden import hidden_values
@@ -166,10 +166,7 @@ def _dependencies(release: Source, policy: Policy, rows: Rows, stars: Stars) -> 
         checked = check_dependency(rule, shown, policy.quasi_identifiers)
         sentence = ""
         if not checked["holds"] and not rule.multivalued:
-            sentence = (
-                f"the dependency {rule.rule} does not hold: {count(checked['broken'], 'left side')} "
-                "shown with more than one right side."
-            )
+            sentence = broken_rule(checked)
         answers.append((checked, sentence))
     return answers
 

@@ -31,16 +31,18 @@ from kveil.verifier.counts import (
     questions,
     was_of,
 )
+from kveil.verifier.dependencies import broken_rule, check_dependency
 from kveil.verifier.form import check_form
 from kveil.verifier.hidden import hidden_values
 from kveil.verifier.kept import compare_kept
 from kveil.verifier.labels import bounds_of_somebody, telling_labels
 from kveil.verifier.left_out import left_out_warnings
+from kveil.verifier.narrowing import rule_columns
 from kveil.verifier.release import judge_guarantees, judge_suppression, star_warnings, strange_columns
-from kveil.verifier.rows import ITEM, ROW, SIZE, TIMES, Rows, WholeRelease, known_items
+from kveil.verifier.rows import ITEM, ROW, SIZE, TIMES, Rows, WholeRelease, known_items, rule_texts
 from kveil.verifier.stars import Stars, Suppressed, read_stars
 from kveil.verifier.truth import compare_generalized, unknown_items
-from kveil.verifier.verdict import Guarantee, Verdict
+from kveil.verifier.verdict import DependencyCheck, Guarantee, Verdict
 
 SOMETHING = "something"  # what rows show that are not told apart any more
 
@@ -87,6 +89,7 @@ class SlicedRelease:
     _labels: dict[str, set[str]] = field(default_factory=dict, init=False)
     _whole: ReleaseCounts | None = field(default=None, init=False)
     _again: dict[Slicing, Totals] = field(default_factory=dict, init=False)
+    _sides: dict[str, pl.DataFrame] = field(default_factory=dict, init=False)
 
     def add(self, counts: ReleaseCounts, slicing: Slicing) -> None:
         """Judge a slice by what was counted of it, and of the models those that it is made for."""
@@ -111,10 +114,35 @@ class SlicedRelease:
         ]
         self._findings |= dict.fromkeys([*told, *broken, *incomplete(policy, counts)])
         self._warnings |= dict.fromkeys(form.warnings)
+        self._add_sides(laid, rows)
         for name in policy.quasi_identifiers:
             self._labels.setdefault(name, set()).update(rows.labels(name))
         own = _as_stars_or_not(counts, questions(policy, self.types))
         self._whole = own if self._whole is None else _both(self._whole, own)
+
+    def _add_sides(self, laid: CountedRelease, rows: Rows) -> None:
+        """Keep the different tuples that the columns of each rule show."""
+        if not self.policy.dependencies:
+            return
+        everywhere = Stars.of(rows, self.policy).everywhere
+        shown = rule_texts(laid.release, self.policy, stars=True).filter(~everywhere.gather(rows.row_of))
+        for rule in self.policy.dependencies:
+            own = [shown.select(rule_columns(rule))]
+            own += [self._sides[rule.rule]] if rule.rule in self._sides else []
+            self._sides[rule.rule] = pl.concat(own).unique()
+
+    def _judge_rules(self) -> tuple[list[DependencyCheck], list[str]]:
+        """Return every rule as it was tested; one that is about whole rows is never known to hold."""
+        checked, findings = [], []
+        for rule in self.policy.dependencies:
+            if rule.multivalued:
+                findings.append(f"the dependency {rule.rule} is about whole rows, which slices do not tell of.")
+                continue
+            told = check_dependency(rule, self._sides[rule.rule], self.policy.quasi_identifiers)
+            checked.append(told)
+            if not told["holds"]:
+                findings.append(broken_rule(told))
+        return checked, findings
 
     def add_again(self, counts: ReleaseCounts, slicing: Slicing) -> None:
         """Judge those models in a slice that a slicing beside the first one is made for; only rows are counted."""
@@ -137,9 +165,7 @@ class SlicedRelease:
             self._guarantees.setdefault(i, []).append(guarantee)
         if len(stars.parts) > 1 and stars.anywhere.any():
             # Whether they are a group, or suppressed, is a question about all of them, who stand in several slices.
-            broken.append(
-                "rows show nothing over all attributes of some models; slices do not tell what they count as."
-            )
+            broken.append("rows show `*` in all attributes of some models, and slices do not tell what that means.")
         return suppressed, broken
 
     def together(self) -> tuple[CountedRelease, ReleaseCounts]:
@@ -165,12 +191,14 @@ class SlicedRelease:
         if any(totals != counts.written for totals in self._again.values()):
             findings.append("the release as it was read again is not the one that was compared with the original.")
         private_warnings = left_out_warnings(policy, aligned, suppressed)
+        dependencies, broken = self._judge_rules()
+        findings += broken
         warnings = [*star_warnings(policy, rows, suppression["starred"]), *self._warnings]
         if not rows.number:
             warnings.insert(0, "the release has no records.")
         return Verdict(
             guarantees=[_together(model, tuple(self._guarantees[i])) for i, model in enumerate(policy.privacy)],
-            dependencies=[],
+            dependencies=dependencies,
             suppression=suppression,
             boundaries={"violations": differences.beyond},
             truth={"violations": differences.untrue + self._untrue},

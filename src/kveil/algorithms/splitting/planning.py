@@ -67,8 +67,6 @@ class Plan:
 
 def check_parts(policy: Policy) -> None:
     """Raise Refused where parts of a table cannot be solved on several machines, whatever the table has."""
-    if policy.dependencies:
-        raise Refused(f"a table by parts keeps no dependencies, whose sides may stand in two of them; {WHOLE}")
     wide = any(isinstance(policy.attributes[name].boundary, MaxWidth) for name in policy.quasi_identifiers)
     if wide and policy.individual_column is not None:
         raise Refused(f"a table of individuals by parts has no boundary max_width; {WHOLE}")

@@ -242,7 +242,7 @@ class SolvedRows:
         """
         from pyspark.sql import functions as f
 
-        own = self.frame.where(f.col(CLASS) > TOLD).drop(SUMMARY)
+        own = self.frame.where(f.col(CLASS) > TOLD).drop(SUMMARY, TIMES)
         for name, labels in rewritten.items():
             if labels:
                 own = _rewritten(own, f"m{self.made.index(name)}", labels)
