@@ -159,7 +159,7 @@ def build_tree(
         missing_leaf = len(labels)
         labels.append(missing if missing is not None else missing_texts[0])
         parent.append(0)
-    return _arrays(labels, parent, attribute, missing_leaf, lone_root)
+    return _arrays(labels, parent, attribute, missing_leaf, lone_root=lone_root)
 
 
 def _arrays(
@@ -167,6 +167,7 @@ def _arrays(
     above: list[int],
     attribute: Attribute,
     missing_node: int | None,
+    *,
     lone_root: bool,
 ) -> Tree:
     nodes = len(labels)
@@ -189,7 +190,7 @@ def _arrays(
     missing_leaf = None if missing_node is None else int(first[missing_node])
     if isinstance(attribute.hierarchy, Intervals):
         texts = [labels[node] for node in leaf_nodes if node != missing_node]
-        ncp, height = _interval_costs(attribute.hierarchy, is_real(texts), labels, texts, height)
+        ncp, height = _interval_costs(attribute.hierarchy, labels, texts, height, real=is_real(texts))
     else:
         covered = last - first + 1
         ncp = np.where(covered > 1, covered / max(len(leaf_nodes), 1), 0.0)
@@ -218,7 +219,7 @@ def _depths(parent: Ints) -> Ints:
 
 
 def _interval_costs(
-    spec: Intervals, real: bool, labels: list[str], texts: list[str], height: Ints
+    spec: Intervals, labels: list[str], texts: list[str], height: Ints, *, real: bool
 ) -> tuple[Floats, Ints]:
     """Return NCP by extent and heights by the scale itself, whichever of its numbers occur."""
     scale = IntervalScale(spec, real=real)
