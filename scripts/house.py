@@ -5,8 +5,9 @@
 The rules: no module above 400 lines, no function above 60; outside kernels no function with more than six parameters;
 none with two booleans that may be given by position; no class name with two meanings; no import by string; no cycle
 of imports, not even under TYPE_CHECKING or inside a function; nothing in the text of the tree that points to a file
-outside it. Exceptions stand in `house.toml` beside this script, by name and with a reason; one that nothing needs any
-more is told, too. `make lint` runs this.
+outside it; no test that imports a test; a test per module, where the tree of the source puts it. Exceptions stand in
+`house.toml` beside this script, by name and with a reason; one that nothing needs any more is told, too. For tests, an
+exception may be a folder, and names the test that runs its modules. `make lint` runs this.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ import ast
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "kveil"
+TESTS = ROOT / "tests"
 MODULE_LINES, FUNCTION_LINES, PARAMETERS, BOOLEANS = 400, 60, 6, 1
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -192,6 +194,60 @@ def texts_of_the_tree() -> list[str]:
     return [path for path in texts if not path.startswith("scripts/house.")]
 
 
+def texts_of_tests() -> dict[str, str]:
+    """Return the tests' texts by their paths from the project's folder."""
+    return {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in sorted(TESTS.rglob("*_test.py"))}
+
+
+def tests_that_import_tests(texts: dict[str, str]) -> Iterator[Breach]:
+    """Yield tests that import a test, also in programs that they keep as texts; ``texts`` has them by their paths."""
+    for path, text in texts.items():
+        for line in re.findall(r"^ *(?:from|import) .*_test\b.*$", text, re.MULTILINE):
+            yield Breach("tests-import-tests", path, f"has `{line.strip()}`; what tests share is no test")
+
+
+def modules_without_tests(found: list[Module], tests: Iterable[str]) -> Iterator[Breach]:
+    """Yield modules that no test mirrors, and tests in folders that the source does not have.
+
+    What is in `src/kveil/table/tree.py` is tested in `tests/table/tree_test.py`; a module of loops may be tested with
+    its door, `x_loops.py` with `x.py`. A module that only names things has nothing to test.
+    """
+    known = set(tests)
+    folders = {"tests", "tests/scripts"}
+    for module in found:
+        folder, _, file = module.path.removeprefix("src/kveil/").rpartition("/")
+        mirrored = f"tests/{folder}".rstrip("/")
+        folders.add(mirrored)
+        if file == "__init__.py" or next(functions(module), None) is None:
+            continue
+        stem = file.removesuffix(".py")
+        names = {f"{mirrored}/{name}_test.py" for name in (stem, stem.removesuffix("_loops"))}
+        if not names & known:
+            yield Breach("mirror", module.path, f"there is no {mirrored}/{stem}_test.py")
+    for path in sorted(known):
+        if path.rpartition("/")[0] not in folders:
+            yield Breach("mirror", path, "the source has no such folder")
+
+
+def excuse(breach: Breach, exceptions: Mapping[str, Mapping[str, str]]) -> str | None:
+    """Return the name under which a breach is an exception: its own, or for tests that of a folder."""
+    names = exceptions.get(breach.rule, {})
+    if breach.name in names:
+        return breach.name
+    if breach.rule == "mirror":
+        return next((name for name in names if breach.name.startswith(f"{name}/")), None)
+    return None
+
+
+def exceptions_without_tests(exceptions: Mapping[str, Mapping[str, str]], tests: Iterable[str]) -> Iterator[str]:
+    """Yield what exceptions for tests say wrongly: each names the tests that run a module instead."""
+    known = set(tests)
+    for name, reason in exceptions.get("mirror", {}).items():
+        told = re.findall(r"tests/[\w/]+\.py", reason)
+        if not told or not known.issuperset(told):
+            yield f"house.toml: mirror: {name}: names no test that there is"
+
+
 def breaches() -> list[Breach]:
     """Return all that breaks a rule."""
     found = modules()
@@ -202,6 +258,8 @@ def breaches() -> list[Breach]:
         *imports_by_string(found),
         *cycles(found),
         *pointers_outside(texts_of_the_tree()),
+        *tests_that_import_tests(texts_of_tests()),
+        *modules_without_tests(found, texts_of_tests()),
     ]
 
 
@@ -212,10 +270,11 @@ def main() -> None:
     chosen = parser.parse_args()
     exceptions = tomllib.loads((ROOT / "scripts" / "house.toml").read_text(encoding="utf-8"))
     excused: set[tuple[str, str]] = set()
-    wrong = []
+    wrong = list(exceptions_without_tests(exceptions, texts_of_tests()))
     for breach in breaches():
-        if breach.name in exceptions.get(breach.rule, {}):
-            excused.add((breach.rule, breach.name))
+        name = excuse(breach, exceptions)
+        if name is not None:
+            excused.add((breach.rule, name))
         else:
             wrong.append(f"{breach.rule}: {breach.name}: {breach.told}")
     for rule, names in exceptions.items():

@@ -143,6 +143,42 @@ def test_an_interrupt_from_outside(tmp_path: Path) -> None:
     assert names_in(tmp_path) == INPUTS
 
 
+def test_an_interrupt_ends_a_compiled_loop(tmp_path: Path) -> None:
+    rng = random.Random(1)
+    numbers = [f"{rng.randrange(1000)},{rng.randrange(1000)},{rng.randrange(1000)}\n" for _ in range(300_000)]
+    (tmp_path / "t.csv").write_text("a,b,c\n" + "".join(numbers))
+    span = "{role: quasi-identifier, hierarchy: {ranges: {within: [0, 1000]}}}"
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(
+        f"kveil: 1\ndata: {{path: t.csv}}\nattributes:\n  a: {span}\n  b: {span}\n  c: {span}\n"
+        "privacy:\n  - {model: k-anonymity, k: 50}\nalgorithm: k-member\n"
+    )
+    # Says when the loop begins, and when it has come back, how many it had not come to.
+    told = """
+import kveil.kernels.clustering.greedy_loops as loops
+compiled = loops.cluster_groups
+def told(*given):
+    if not len(given[4].label):
+        return compiled(*given)  # nothing to cluster: it is only made ready
+    print('now', flush=True)
+    try:
+        compiled(*given)
+    finally:
+        print(int((given[4].label == -1).sum()), flush=True)
+loops.cluster_groups = told
+"""
+    arguments = command("anonymize", policy, *outputs_of(tmp_path), before=HEAR + told)
+    pipe = subprocess.PIPE
+    with subprocess.Popen(arguments, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "now\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=300)
+    refused(Outcome(process.returncode, "", err), "stopped", code=130)
+    assert int(out) > 0
+    assert names_in(tmp_path) == INPUTS
+
+
 def test_a_termination_leaves_nothing(small: Path) -> None:
     before = KILL.replace("SIGKILL", "SIGTERM") + STOPS["writing"]
     assert run_process("anonymize", small / "policy.yaml", *outputs_of(small), before=before).code == -signal.SIGTERM

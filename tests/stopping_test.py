@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from kveil.stopping import OutOfTime, Stop, check, current, under
+from kveil.stopping import OutOfTime, Stop, check, current, halting, under
 
 
 def test_a_stop_without_deadline_is_never_over_until_somebody_asks() -> None:
@@ -79,3 +79,34 @@ def test_a_stop_is_found_under_which_a_call_runs_and_gone_after_it() -> None:
             assert current() is other
     assert current() is not stop
     check()
+
+
+def test_what_halts_rises_at_the_deadline_and_leaves_no_thread_behind() -> None:
+    before = threading.active_count()
+    with under(Stop(0.05)), halting() as stop:
+        flag = stop.flag
+        assert not flag[0]
+        end = threading.Event()
+        for _ in range(600):
+            if flag[0]:
+                break
+            end.wait(0.05)
+        assert flag[0]
+        with pytest.raises(OutOfTime):
+            stop.check_cancelled()
+    assert threading.active_count() == before
+    with pytest.raises(OutOfTime), under(Stop(0.0)), halting():
+        raise AssertionError("the time was over before")
+    with halting() as stop:
+        assert threading.active_count() == before  # without a deadline nobody waits
+        assert not stop.flag[0]
+
+
+def test_what_halts_ends_with_the_stop_around_it_and_never_ends_that() -> None:
+    outer = Stop(1000.0)
+    with under(outer), halting() as stop:
+        stop.cancel()
+        assert not outer.cancelled
+    with under(outer), halting() as stop:
+        outer.cancel()
+        assert stop.flag[0]

@@ -3,8 +3,9 @@
 A `Stop` is looked at between steps, by whoever does the work, in any thread, and its `flag` by compiled loops. Nothing
 is interrupted from outside, and no signal or timer of the host is taken over. Work that has something to return ends as
 soon as `over` says so and returns that. Work that has nothing to return yet calls `check`, which raises `OutOfTime`
-once the deadline has passed. Whoever wants nothing any more cancels it: then it is late at once, and what it returns is
-not used. A `Stop` is handed down explicitly, or found with `current` where `under` has set it.
+once the deadline has passed; its compiled loops run `halting`. Whoever wants nothing any more cancels it: then it is
+late at once, and what it returns is not used. A `Stop` is handed down explicitly, or found with `current` where `under`
+has set it.
 """
 
 from __future__ import annotations
@@ -49,9 +50,9 @@ class Stop:
 
         Where it is not, whoever asks has to end the run in another way, as a second Ctrl-C does.
         """
-        heard = bool(self._listeners) and not self.asked
+        news = self.heard and not self.asked
         self._asked.set()
-        return heard
+        return news
 
     @property
     def asked(self) -> bool:
@@ -116,19 +117,24 @@ class Stop:
         if self.cancelled:
             raise OutOfTime
 
+    @property
+    def heard(self) -> bool:
+        """Whether somebody listens who would return the best so far."""
+        return bool(self._listeners)
+
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Say that this block returns the best so far soon after somebody asks for it."""
-        heard: list[Stop] = []
+        around: list[Stop] = []
         stop: Stop | None = self
         while stop is not None:
             stop._listeners.append(None)
-            heard.append(stop)
+            around.append(stop)
             stop = stop._within
         try:
             yield
         finally:
-            for stop in heard:
+            for stop in around:
                 stop._listeners.pop()
 
 
@@ -165,3 +171,24 @@ def under(stop: Stop) -> Iterator[Stop]:
         yield stop
     finally:
         _current.reset(token)
+
+
+@contextmanager
+def halting() -> Iterator[Stop]:
+    """Give compiled loops that have nothing to return before their end a stop whose `flag` rises at the deadline, too.
+
+    After each of them `check_cancelled` of that stop is called, since what a loop has left half done is of no use.
+    While there is a deadline, a thread waits for it, and is gone when the block ends.
+    """
+    outer = current()
+    outer.check()
+    inner = Stop(within=outer)
+    clock = None if outer.left is None else threading.Timer(outer.left, inner.cancel)
+    if clock is not None:
+        clock.start()
+    try:
+        yield inner
+    finally:
+        if clock is not None:
+            clock.cancel()
+            clock.join()

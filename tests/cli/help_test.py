@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 import typer.main
 
+import anjana_scripts
+import arx_projects
 import running_studio
-from exchange import anjana_test, arx_test
 from kveil.cli import app
 from kveil.datasets import hospital
 from support import run
@@ -39,8 +40,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "--archive", "releases", "-q",
     )  # fmt: skip
     assert made.code == 0, made.err
-    arx_test.project(tmp_path, arx_test.parts()).rename("project.deid")
-    anjana_test.clinic(tmp_path)
+    arx_projects.project(tmp_path, arx_projects.parts()).rename("project.deid")
+    anjana_scripts.clinic(tmp_path)
     return tmp_path
 
 

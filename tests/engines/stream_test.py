@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from random import Random
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 import kveil
 from adult_data import attributes_of, needs_adult, raw_rows
 from battery import cases_for
+from both_engines import as_parquet, run, same_on_both
 from kveil.algorithms.registry import ALGORITHMS, able, find
 from kveil.datasets import hospital
 from kveil.engines import choosing, stream
@@ -31,34 +31,6 @@ from support import make_policy, names_in, refused, run_process
 from support import run as command
 
 DIABETES = place_of("diabetes130")
-Told = tuple[bytes, dict[str, Any], dict[str, Any], dict[str, Any]] | str
-
-
-def run(policy: Policy, data: Path, engine: str, folder: Path) -> Told:
-    """What a run writes: release, account, receipt and owner's file; or what it says instead."""
-    targets = Targets(*(folder / f"{engine}{end}" for end in (".parquet", "-r.json", "-a.json", "-o.json")))
-    try:
-        account = anonymize_file(policy.model_copy(update={"engine": engine}), data, targets)
-    except kveil.KveilError as error:
-        assert not targets.release.exists()
-        return f"{type(error).__name__}: {error}"
-    assert account["engine"] == engine
-    told = [json.loads(path.read_bytes()) for path in (targets.receipt, targets.account, targets.owner) if path]
-    for content in told:
-        content.pop("engine", None)
-        content.pop("seconds", None)
-    return targets.release.read_bytes(), told[0], told[1], told[2]
-
-
-def same_on_both(policy: Policy, data: Path, folder: Path) -> Told:
-    local, streamed = run(policy, data, "local", folder), run(policy, data, "stream", folder)
-    assert streamed == local
-    return streamed
-
-
-def as_parquet(frame: pl.DataFrame, folder: Path) -> Path:
-    frame.write_parquet(folder / "data.parquet")
-    return folder / "data.parquet"
 
 
 def test_random_policies_give_the_same_on_both_engines() -> None:

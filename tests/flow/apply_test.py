@@ -12,9 +12,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from clinic_views import write_view
 from kveil.datasets import hospital
 from support import ROLES, ROWS, refused, run, write_policy, write_rows
-from verifier.together_test import write_view
 
 QUASI = ("birth", "sex", "zip")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -12,8 +13,11 @@ import polars as pl
 import pytest
 
 import kveil
-from kveil.kernels.clustering.layout import ClusterArrays
+from kveil.algorithms.registry import ALGORITHMS, find
+from kveil.frames import from_frame
+from kveil.kernels.clustering.layout import ClusterArrays, ClusterRoom
 from kveil.stopping import OutOfTime, Stop, check_cancelled, under
+from kveil.table.encode import encode
 
 TREE = {"tree": {"*": {"a": ["a1", "a2", "a3"], "b": ["b1", "b2", "b3"]}}}
 QUASI: dict[str, Any] = {
@@ -153,6 +157,41 @@ def test_a_release_that_takes_seconds_is_cancelled_from_another_thread_inside_it
     worker.join(120)
     assert [type(error) for error in errors] == [kveil.Cancelled]
     assert left_over[0] > 30_000  # most of them were in no cluster yet
+
+
+@pytest.mark.parametrize("name", [own.name for own in ALGORITHMS])
+def test_the_search_of_every_algorithm_looks_at_the_deadline(name: str) -> None:
+    persons = name in {"1m-generalization", "partition", "rmerger"}
+    policy = policy_for(name, *([KM] if name == "rmerger" else [KL] if persons else [K]), persons=persons)
+    frame = people(60)
+    if persons:
+        frame = frame.with_columns(pid=pl.Series([str(n) for n in range(60)]))
+    table, algorithm = encode(from_frame(frame), policy), find(name)
+    options, draw = algorithm.options.model_validate({}), np.random.default_rng(0)
+    algorithm.solve(table, options, draw)
+    with pytest.raises(OutOfTime), under(Stop(0.0)):
+        algorithm.solve(table, options, draw)
+
+
+def test_a_deadline_ends_a_loop_that_has_nothing_to_return(monkeypatch: pytest.MonkeyPatch) -> None:
+    loops = import_module("kveil.kernels.clustering.greedy_loops")
+    compiled, left_over = loops.cluster_groups, []
+
+    def after_the_deadline(*given: Any) -> None:
+        room = next(one for one in given if isinstance(one, ClusterRoom))
+        while not room.halt[0]:
+            time.sleep(0.01)
+        compiled(*given)
+        left_over.append(unused(given))
+
+    policy = policy_for("k-member", K)
+    table, algorithm = encode(from_frame(people(300)), policy), find("k-member")
+    options, draw = algorithm.options.model_validate({}), np.random.default_rng(0)
+    algorithm.solve(table, options, draw)  # so that nothing is compiled below
+    monkeypatch.setattr(loops, "cluster_groups", after_the_deadline)
+    with pytest.raises(OutOfTime), under(Stop(2.0)):
+        algorithm.solve(table, options, draw)
+    assert left_over == [True]
 
 
 def test_a_stop_inside_another_is_cancelled_with_it_and_not_the_other_way_round() -> None:

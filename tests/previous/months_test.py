@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 
 import kveil
+from clinic_views import write_view
 from kveil.archive import Archive
 from kveil.datasets import hospital
 from naive.together import Shown, below
 from support import refused, run
-from verifier.together_test import write_view
 
 QUASI = ("birth", "sex", "zip")
 

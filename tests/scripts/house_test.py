@@ -71,3 +71,43 @@ def test_a_cycle_is_one_wherever_its_imports_stand(text: str) -> None:
     tree, choose = module("from kveil.choose import attempt\n"), module(text, "kveil.choose")
     assert found(house.cycles, tree, choose) == [("cycles", "kveil.choose kveil.table.tree")]
     assert found(house.cycles, tree, module("import polars\n", "kveil.choose")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("from verifier.together_test import write_view\n", True),
+        ("from exchange import arx_test\n", True),
+        ("import arx_test\n", True),
+        ('PROGRAM = """\nimport sys\nfrom overlaps_test import laid_out\n"""\n', True),
+        ("from kveil.testing import check\nfrom laid_rows import laid_out\n", False),
+    ],
+)
+def test_a_test_that_imports_a_test_is_seen_also_in_a_program_it_keeps(text: str, wrong: bool) -> None:
+    told = [breach.name for breach in house.tests_that_import_tests({"tests/cli/help_test.py": text})]
+    assert told == (["tests/cli/help_test.py"] if wrong else [])
+
+
+def test_a_module_without_a_test_in_its_place_is_seen() -> None:
+    tree = module("def f():\n    pass\n")
+    loops = module("def f():\n    pass\n", "kveil.kernels.models.models_loops")
+    names = module("A = 1\n", "kveil.arrays")
+
+    def untested(*tests: str) -> list[str]:
+        return [breach.name for breach in house.modules_without_tests([tree, loops, names], tests)]
+
+    assert untested() == ["src/kveil/table/tree.py", "src/kveil/kernels/models/models_loops.py"]
+    assert untested("tests/table/tree_test.py", "tests/kernels/models/models_test.py") == []
+    assert untested("tests/table/tree_test.py", "tests/kernels/models/models_loops_test.py") == []
+    elsewhere = untested("tests/trees/tree_test.py", "tests/kernels/models/models_test.py")
+    assert elsewhere == ["src/kveil/table/tree.py", "tests/trees/tree_test.py"]  # and the source has no such folder
+
+
+def test_an_exception_for_tests_may_be_a_folder_and_names_a_test_that_there_is() -> None:
+    (breach,) = house.modules_without_tests([module("def f():\n    pass\n")], [])
+    for name, excused in (("src/kveil/table", True), ("src/kveil/tab", False), (breach.name, True)):
+        assert house.excuse(breach, {"mirror": {name: "why"}}) == (name if excused else None)
+    assert house.excuse(Breach("cycles", "src/kveil/table/tree.py", ""), {"cycles": {"src/kveil/table": "why"}}) is None
+    known = ["tests/table/table_test.py"]
+    for reason, wrong in (("tests/table/table_test.py", 0), ("tests/table/gone_test.py", 1), ("by all of them", 1)):
+        assert len(list(house.exceptions_without_tests({"mirror": {"src/kveil/table": reason}}, known))) == wrong

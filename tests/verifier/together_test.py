@@ -1,6 +1,5 @@
 """Several releases together: two known breaks, and a slow twin on random ones."""
 
-import json
 import random
 import shutil
 from pathlib import Path
@@ -10,6 +9,7 @@ import polars as pl
 import pytest
 
 import kveil
+from clinic_views import write_view
 from kveil.datasets import hospital
 from kveil.files import Source
 from kveil.verifier.linked import LinkedRelease
@@ -17,38 +17,11 @@ from kveil.verifier.together import verify_together
 from naive.together import below, possible
 from support import refused, run
 
-PROMISES = [{"model": "k-anonymity", "k": 5}, {"model": "l-diversity", "sensitive": "diagnosis", "l": 3}]
-STEPS: dict[str, Any] = {
-    "birth": {"dates": ["month", "year", "decade"]},
-    "zip": "zip.csv",
-    "department": "department.csv",
-}
-
 
 @pytest.fixture
 def clinic(tmp_path: Path) -> Path:
     shutil.copytree(hospital(), tmp_path, dirs_exist_ok=True)
     return tmp_path
-
-
-def write_view(folder: Path, *quasi: str, algorithm: str, limit: float = 0, data: str = "patients.csv") -> Path:
-    """Write a policy that shows some columns of the patients to one audience."""
-    columns = (folder / "patients.csv").read_text().split("\n", 1)[0].split(",")
-    attributes: dict[str, Any] = {name: {"role": "identifier"} for name in columns}
-    attributes["diagnosis"] = {"role": "sensitive"}
-    for name in quasi:
-        attributes[name] = {"role": "quasi-identifier"} | ({"hierarchy": STEPS[name]} if name in STEPS else {})
-    content = {
-        "kveil": 1,
-        "data": {"path": data, "key": "patient_id"},
-        "attributes": attributes,
-        "privacy": PROMISES,
-        "suppression": {"limit": limit},
-        "algorithm": algorithm,
-    }
-    path = folder / f"{'-'.join(quasi)}.yaml"
-    path.write_text(json.dumps(content))
-    return path
 
 
 def test_two_releases_for_two_audiences_leave_one_diagnosis_for_604_patients(clinic: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -76,6 +77,9 @@ class _Task:
         started = perf_counter()
         try:
             refined = refine(table, solution, self.tries_per_row, self.budget.next(), self.progress, rules)
+        except OutOfTime:  # before anything was better; a solution once found is never lost, unless nobody wants it
+            current().check_cancelled()
+            return solution
         finally:
             self.budget.spent += perf_counter() - started
         return settled_or_before(table, refined, solution)
@@ -106,10 +110,20 @@ def solve(algorithm: Algorithm, table: Table, options: dict[str, Any], progress:
         from kveil.engines.parts import solve_parts  # few runs need it
 
         check_divide(table.policy)
-        return finished(table, solve_parts(table, task.options.divide, algorithm.name, task.solve_part))
+        by_parts = partial(solve_parts, most=task.options.divide, name=algorithm.name, solve=task.solve_part)
+        return finished(table, _keeping_afterwards(task, by_parts))
     if table.policy.dependencies:
         return finished(table, _keeping_rules(task).solution)
     return finished(table, task.solve_and_refine(table) if task.tries_per_row else task.solve(table))
+
+
+def _keeping_afterwards(task: _Task, solve: Callable[[Table], Solution]) -> Solution:
+    """Return what solves a table, with its rules kept once it is solved: no part knows of the others."""
+    if not task.table.policy.dependencies:
+        return solve(task.table)
+    from kveil.algorithms.rules.keep import solve_keeping_rules
+
+    return solve_keeping_rules(task.table, solve, multivalued=MULTIVALUED in task.algorithm.honours)
 
 
 def part_solver(algorithm: Algorithm, table: Table, options: dict[str, Any]) -> Callable[[Table], Solution]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from kveil.arrays import Longs
 from kveil.databases import Place, read_database
@@ -95,22 +96,31 @@ def read_any(place: Place, *, encoding: str = "utf-8") -> Source:
 
 def check_input(source: Source, table: Table) -> None:
     """Raise Unmeetable where there are fewer rows than k, DataError where the input breaks a declared rule."""
+    check_size(source.name, table)
+    if table.policy.dependencies:
+        check_rules(source.name, rule_texts(source, table.policy), table.policy)
+
+
+def check_size(where: str, table: Table) -> None:
+    """Raise Unmeetable where there are fewer rows than k."""
     policy = table.policy
     k = largest_k(policy)
     if table.records < k:
         raise Unmeetable(
-            f"{source.name} has {count(table.records, table.noun)}, fewer than k = {k}: no group can have {k} members; "
+            f"{where} has {count(table.records, table.noun)}, fewer than k = {k}: no group can have {k} members; "
             "lower k or add records."
         )
-    if policy.dependencies:
-        texts = rule_texts(source, policy)
-        for rule in policy.dependencies:
-            checked = check_dependency(rule, texts, policy.quasi_identifiers)
-            if not checked["holds"]:
-                raise DataError(
-                    f"{source.name} itself breaks the dependency {rule.rule} for "
-                    f"{count(checked['broken'], 'left side')}; correct the data or take the rule out."
-                )
+
+
+def check_rules(where: str, texts: pl.DataFrame, policy: Policy) -> None:
+    """Raise DataError where the input, as texts, breaks a declared rule."""
+    for rule in policy.dependencies:
+        checked = check_dependency(rule, texts, policy.quasi_identifiers)
+        if not checked["holds"]:
+            raise DataError(
+                f"{where} itself breaks the dependency {rule.rule} for "
+                f"{count(checked['broken'], 'left side')}; correct the data or take the rule out."
+            )
 
 
 def check_values(source: Source, table: Table) -> None:

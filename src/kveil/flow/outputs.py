@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -58,6 +58,16 @@ class Targets:
         """Return each file beside the release, with whether it is private."""
         files = ((self.receipt, False), (self.account, True), (self.owner, True), (self.report, not self.public))
         yield from ((target, private) for target, private in files if target is not None)
+
+
+def check_new(targets: Iterable[Path], reads: Iterable[Path], *, force: bool) -> None:
+    """Raise FileError where a file that is to be written exists, unless forced, or is one that the run reads."""
+    read = [path for path in reads if path.exists()]
+    for target in targets:
+        if target.exists() and any(target.samefile(path) for path in read):
+            raise FileError(f"{target.name} is what the run reads and is never replaced; name another file with -o.")
+        if target.exists() and not force:
+            raise FileError(f"{target.name} exists already; name another place, or replace it with --force.")
 
 
 def write_release(frame: pl.DataFrame, source: Source, policy: Policy, file: IO[bytes], target: Path) -> str:

@@ -15,9 +15,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from kveil.errors import FileError, NotVerified, Unmeetable
+from kveil.errors import NotVerified, Unmeetable
 from kveil.files import Outputs, Source
 from kveil.flow.inputs import read_release
+from kveil.flow.outputs import check_new
 from kveil.policy.attributes import STAR, Attribute
 from kveil.policy.hierarchy import marked_nodes
 from kveil.policy.lines import Line, Lines
@@ -56,11 +57,7 @@ def publish(policy_path: Path, release: Path, output: Path, *, force: bool = Fal
     published = published_policy(policy, read_document(policy_path).content, release_rows(source, policy), output.stem)
     _check(published, source, verdict, output.parent)
     targets = {output.parent / name: text for name, text in published.files.items()} | {output: published.text}
-    for target in targets:
-        if target.resolve() in {path.resolve() for path in (*policy.files, release)}:
-            raise FileError(f"{target.name} is what the run reads and is never replaced; name another file with -o.")
-        if target.exists() and not force:
-            raise FileError(f"{target.name} exists already; name another file with -o, or replace it with --force.")
+    check_new(targets, [*policy.files, release], force=force)
     with Outputs() as outputs:
         for target, text in targets.items():
             outputs.write(outputs.open(target), text.encode())

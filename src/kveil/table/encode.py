@@ -97,6 +97,23 @@ def encode_some(
     return table if table.persons is None else _by_person(table, table.persons, source, checked=checked)
 
 
+def leaves_of_values(source: Source, whole: Table, name: str) -> tuple[Ints, Bools]:
+    """Return the leaves of a quasi-identifier's cells in a table whose trees are known, and which are no whole numbers.
+
+    The second is told where the whole table has such numbers in intervals, as `Table.fractions` does.
+    """
+    coded = next(code_columns(source, whole.policy, [name], None))
+    leaves = _leaves_among(coded, whole, whole.names.index(name), source.name)
+    if name not in whole.fractions:
+        return leaves, np.zeros(len(leaves), dtype=bool)
+    return leaves, _fractions(coded)
+
+
+def _fractions(column: Coded) -> Bools:
+    """Return which cells are no whole numbers."""
+    return np.asarray(np.array([*map(is_real, ([text] for text in column.texts)), False])[column.codes])
+
+
 def _has_fractions(policy: Policy, name: str, column: Coded) -> bool:
     return isinstance(policy.attributes[name].hierarchy, Intervals) and is_real(column.texts)
 
@@ -122,7 +139,7 @@ def _encoded_records(
         trees.append(tree)
         leaves[position] = column
         if _has_fractions(policy, name, coded) if whole is None else name in whole.fractions:
-            fractions[name] = np.array([*map(is_real, ([text] for text in coded.texts)), False])[coded.codes]
+            fractions[name] = _fractions(coded)
     persons = find_persons(source, policy)
     counted = _counted(policy, persons is not None)
     sensitive = {

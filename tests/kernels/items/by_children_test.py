@@ -10,28 +10,15 @@ import numpy as np
 import pytest
 
 from kveil.kernels.items.by_children_loops import regroup
-from kveil.kernels.items.layout import Forest, LaidSets, RecordRun, make_room
+from kveil.kernels.items.layout import LaidSets, RecordRun, make_room
+from laid_forests import forest_of
 from naive.by_children import children_of, regrouped
-from naive.trees import ListTree, random_tree
+from naive.trees import random_tree
 
 
 @numba.njit
 def call_regroup(forest: Any, sets: Any, part: Any, node: int, child: int, k: int, room: Any) -> int:
     return regroup(forest, sets, part, node, child, k, room)  # type: ignore[no-any-return]
-
-
-def forest_of(tree: ListTree, costs: list[int]) -> Forest:
-    ways = [tree.way(node)[::-1] for node in tree.leaf_nodes]
-    siblings = {c: place for node in range(tree.nodes) for place, c in enumerate(tree.children(node))}
-    return Forest(
-        np.array(tree.first, dtype=np.int32),
-        np.array(tree.last, dtype=np.int32),
-        np.array(costs, dtype=np.int64),
-        np.cumsum([0, *map(len, ways)]).astype(np.int64),
-        np.array([node for way in ways for node in way], dtype=np.int32),
-        np.array([len(tree.children(node)) for node in range(tree.nodes)], dtype=np.int32),
-        np.array([siblings.get(node, 0) for node in range(tree.nodes)], dtype=np.int32),
-    )
 
 
 @pytest.mark.parametrize("narrow", [True, False])

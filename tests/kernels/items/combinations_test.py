@@ -7,9 +7,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from kernels.items.by_children_test import forest_of
 from kveil.kernels.items.combinations import climb
 from kveil.kernels.items.layout import ClusterItems
+from laid_forests import forest_of
 from naive.trees import ListTree, random_tree
 from strategies import seeds
 

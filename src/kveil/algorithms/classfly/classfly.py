@@ -24,6 +24,7 @@ from kveil.measures import measure
 from kveil.models.groups import Pairs
 from kveil.policy.components import most_suppressed
 from kveil.policy.fields import Flag, PolicyPart
+from kveil.stopping import check
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 
@@ -84,6 +85,7 @@ def _set_aside(part: ClassflyComponent, options: ClassflyOptions) -> Aside:
     steps = {part.table.names[p]: 0 for p in part.positions}
     rounds = 0
     while True:
+        check()
         rounds += 1
         good = part.satisfied(rest.nodes, rest.weights, rest.pairs)
         if good.any():

@@ -14,6 +14,7 @@ from kveil.algorithms.tuples import Tuples
 from kveil.errors import Unmeetable
 from kveil.policy.components import most_suppressed
 from kveil.policy.fields import PolicyPart
+from kveil.stopping import check
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.words import count
@@ -36,6 +37,7 @@ def datafly(table: Table, options: DataflyOptions, rng: np.random.Generator) -> 
     steps = [0] * len(trees)
     samples = GroupSamples(judge, state, allowed)
     while True:
+        check()
         violators = samples.violators()
         if violators is None:
             state = samples.catch_up()

@@ -29,6 +29,7 @@ from kveil.models.distributions import AlphaShare, DistinctValues, EntropyL, Rec
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.policy.components import most_suppressed
 from kveil.policy.fields import PolicyPart
+from kveil.stopping import check
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -155,6 +156,7 @@ class LevelLattice:
     def _outside(self, tests: list[tuple[GroupModel, Ints, int, Bools]], counted: _Counted) -> Bools:
         alive = np.ones(len(counted.weights), dtype=bool)
         while True:
+            check()
             before = int(alive.sum())
             for model, group, groups, free in tests:
                 alive &= ~self._bad(model, group, groups, free, alive, counted)
@@ -331,6 +333,7 @@ def _minimal(lattice: LevelLattice, open_to: Bools) -> tuple[list[Node], dict[No
     found: list[Node] = []
     wave: set[Node] = set(map(tuple, np.argwhere(lowest).tolist()))
     while wave:
+        check()
         node = min(wave, key=lambda own: (sum(own), own))
         wave.remove(node)
         if node in known or any(all(x <= y for x, y in zip(own, node, strict=True)) for own in found):

@@ -11,6 +11,7 @@ import numpy as np
 
 from kveil.algorithms.declared import rules_of
 from kveil.algorithms.judge import PolicyJudge
+from kveil.algorithms.limits import limit_groups
 from kveil.algorithms.suppression import beyond_limit
 from kveil.algorithms.tuples import Tuples
 from kveil.arrays import Ints, Longs
@@ -18,6 +19,7 @@ from kveil.kernels.grouping.groups import group_rows
 from kveil.kernels.sequential.k_msd import RunNodes, repair
 from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.fields import PolicyPart
+from kveil.stopping import check
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -48,6 +50,7 @@ def maximal_anonymous_attributes(columns: Ints, weights: Longs, k: int, within: 
         found: dict[tuple[int, ...], int] = {}
         kept: dict[tuple[int, ...], Ints] = {}
         for own in level:
+            check()
             for more in range(own[-1] + 1 if own else 0, len(columns)):
                 wider = (*own, more)
                 if any(wider[:i] + wider[i + 1 :] not in level for i in range(len(wider))):
@@ -99,14 +102,11 @@ class _Build:
         self.state = Tuples.at_leaves(table)
         self.nodes = self.state.nodes
         self.weights = self.state.weights.copy()
-        limits = [tree.limit_of_node[self.nodes[a]] for a, tree in enumerate(self.trees) if tree.limit[1:].any()]
-        self.group = np.zeros(self.nodes.shape[1], dtype=np.int32)
-        self.out = np.zeros(self.nodes.shape[1], dtype=bool)
-        if limits:
-            self.group, first = group_rows(np.array(limits))
-            size = np.bincount(self.group, weights=self.weights, minlength=len(first))
-            self.out = (size < self.k)[self.group]
-            self.weights[self.out] = 0
+        low = np.array([tree.first[self.nodes[a]] for a, tree in enumerate(self.trees)], dtype=np.int32)
+        self.group, first = limit_groups(table, list(range(len(self.trees))), low)
+        size = np.bincount(self.group, weights=self.weights, minlength=len(first))
+        self.out = (size < self.k)[self.group]
+        self.weights[self.out] = 0
         self.within = self.group
         self.done: list[int] = []
 
@@ -137,6 +137,7 @@ class _Build:
 
     def add_next(self, waiting: list[int]) -> None:
         """Add the attribute with fewest (group, value) pairs below k, repaired; of equals the first."""
+        check()
         pairs = [self._pairs(a) for a in waiting]
         fewest = min(range(len(waiting)), key=lambda i: int((pairs[i][2] < self.k).sum()))
         self._repair(waiting[fewest], *pairs[fewest])

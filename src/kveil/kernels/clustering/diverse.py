@@ -15,7 +15,7 @@ from kveil.kernels.clustering.layout import (
     new_heap,
 )
 from kveil.kernels.models.layout import Needs, SensitiveCodes, new_models
-from kveil.stopping import current
+from kveil.stopping import halting
 
 
 def cluster_diverse(
@@ -36,18 +36,18 @@ def cluster_diverse(
     from kveil.kernels.clustering.diverse_loops import cluster_all
 
     rows, number = int(distinct.start[-1]), len(needs.kind)
-    stop = current()
-    clusters, room = new_clusters(distinct, rows // k), new_cluster_room(distinct, groups, 4, stop.flag)
-    plans = DiverseRoom(
-        np.empty(number, dtype=np.int64),
-        np.zeros(number, dtype=np.int64),
-        np.zeros(number, dtype=np.int64),
-        new_heap(len(room.heap.key)),
-        np.empty(rows, dtype=np.int32),
-    )
-    models, outside = new_models(needs, values), new_models(needs, values)
-    made = cluster_all(costs, distinct, models, outside, groups, k, more_is_safe, clusters, room, plans)
-    stop.check_cancelled()
+    with halting() as stop:
+        clusters, room = new_clusters(distinct, rows // k), new_cluster_room(distinct, groups, 4, stop.flag)
+        plans = DiverseRoom(
+            np.empty(number, dtype=np.int64),
+            np.zeros(number, dtype=np.int64),
+            np.zeros(number, dtype=np.int64),
+            new_heap(len(room.heap.key)),
+            np.empty(rows, dtype=np.int32),
+        )
+        models, outside = new_models(needs, values), new_models(needs, values)
+        made = cluster_all(costs, distinct, models, outside, groups, k, more_is_safe, clusters, room, plans)
+        stop.check_cancelled()
     return ClusterArrays(
         clusters.label, clusters.low[:made], clusters.high[:made], clusters.size[:made], clusters.group[:made]
     )

@@ -6,7 +6,7 @@ import numpy as np
 
 from kveil.arrays import Ints, Longs
 from kveil.kernels.clustering.layout import ClusterArrays, Costs, DistinctTuples, new_cluster_room, new_clusters
-from kveil.stopping import current
+from kveil.stopping import halting
 
 
 def cluster(costs: Costs, distinct: DistinctTuples, groups: Longs, k: int) -> ClusterArrays:
@@ -18,9 +18,9 @@ def cluster(costs: Costs, distinct: DistinctTuples, groups: Longs, k: int) -> Cl
     from kveil.kernels.clustering.greedy_loops import cluster_groups
 
     clusters = new_clusters(distinct, int((np.diff(distinct.start[groups]) // k).sum()))
-    stop = current()
-    cluster_groups(costs, distinct, groups, k, clusters, new_cluster_room(distinct, groups, 3, stop.flag))
-    stop.check_cancelled()
+    with halting() as stop:
+        cluster_groups(costs, distinct, groups, k, clusters, new_cluster_room(distinct, groups, 3, stop.flag))
+        stop.check_cancelled()
     return clusters
 
 
@@ -30,10 +30,10 @@ def blocks(costs: Costs, distinct: DistinctTuples, groups: Longs, largest: int) 
 
     tuples = len(distinct.low)
     order, is_start = np.empty(tuples, dtype=np.int32), np.zeros(tuples + 1, dtype=np.bool_)
-    stop = current()
-    room = new_cluster_room(distinct, groups, 0, stop.flag)._replace(left=np.ones(tuples, dtype=np.int64))
-    split_blocks(costs, distinct, groups, largest, room, order, is_start)
-    stop.check_cancelled()
+    with halting() as stop:
+        room = new_cluster_room(distinct, groups, 0, stop.flag)._replace(left=np.ones(tuples, dtype=np.int64))
+        split_blocks(costs, distinct, groups, largest, room, order, is_start)
+        stop.check_cancelled()
     is_start[tuples] = True
     return order, np.flatnonzero(is_start)
 

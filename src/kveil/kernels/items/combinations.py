@@ -6,7 +6,7 @@ import numpy as np
 
 from kveil.arrays import Ints, Longs
 from kveil.kernels.items.layout import ClusterItems, Forest
-from kveil.stopping import current
+from kveil.stopping import halting
 
 
 def climb(forest: Forest, items: ClusterItems, cluster: Ints, nodes: Ints) -> int:
@@ -34,9 +34,9 @@ def merge_nearest(
     number = len(size)
     into, alone = np.arange(number, dtype=np.int32), np.zeros(number, dtype=np.bool_)
     cost = np.empty(number, dtype=np.int64)
-    stop = current()
-    merge_clusters(nodes, leaves, attributes, low, high, size.copy(), group, most, into, cost, alone, stop.flag)
-    stop.check_cancelled()
+    with halting() as stop:
+        merge_clusters(nodes, leaves, attributes, low, high, size.copy(), group, most, into, cost, alone, stop.flag)
+        stop.check_cancelled()
     return into
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from kveil.arrays import Ints, Longs
 from kveil.kernels.items.layout import Forest, LaidSets, make_room, new_board, new_dividing_room
 from kveil.kernels.threads import threads
-from kveil.stopping import current
+from kveil.stopping import Stop, halting
 
 MANY = 16_384  # records that are worth a second thread
 SHARES = 16  # into which they are then dealt out, at least
@@ -20,8 +20,8 @@ def refine(forest: Forest, sets: LaidSets, order: Ints, k: int, patient: bool = 
 
     ``order`` are the records that take part, in canonical order, all with items under the same roots. The items of
     others stay at their roots, and so do all where there are fewer than k records. ``patient``: no child is taken out
-    of a node while any node can be opened, even where that gains more. See `algorithms.partition` for the rules. Parts
-    do not know of each other, so that threads change nothing but the time.
+    of a node while any node can be opened, even where that gains more. See `algorithms.people.item_sets` for the rules.
+    Parts do not know of each other, so that threads change nothing but the time.
     """
     from kveil.kernels.items.partition_loops import refine_parts
 
@@ -31,9 +31,7 @@ def refine(forest: Forest, sets: LaidSets, order: Ints, k: int, patient: bool = 
     longest = int(np.diff(laid.start).max(initial=1))
     place, records = forest.way_start[laid.leaf], np.arange(len(order), dtype=np.int32)
 
-    stop = current()
-
-    def work(parts: Longs, small: int = 0) -> Longs:
+    def work(stop: Stop, parts: Longs, small: int = 0) -> Longs:
         sizes = parts[:, 1] - parts[:, 0]
         most, everyone = int(sizes.max(initial=0)), int(sizes.sum())
         dividing = new_dividing_room(most, everyone // max(k, 1) + len(parts) + 1, stop.flag)
@@ -47,12 +45,13 @@ def refine(forest: Forest, sets: LaidSets, order: Ints, k: int, patient: bool = 
     whole = np.array([[0, len(order)]], dtype=np.int64)
     if len(order) < max(k, 1):
         whole = whole[:0]
-    if threads() == 1 or len(order) < MANY:
-        work(whole)
-    else:
-        parts = work(whole, len(order) // 4)
-        with ThreadPoolExecutor(threads()) as pool:
-            list(pool.map(work, _shares(parts)))
+    with halting() as stop:
+        if threads() == 1 or len(order) < MANY:
+            work(stop, whole)
+        else:
+            parts = work(stop, whole, len(order) // 4)
+            with ThreadPoolExecutor(threads()) as pool:
+                list(pool.map(lambda share: work(stop, share), _shares(parts)))
     shown = forest.way[forest.way_start[sets.leaf]]
     shown[items] = forest.way[place]
     return np.asarray(shown)

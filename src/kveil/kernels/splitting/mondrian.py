@@ -10,7 +10,7 @@ from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.models.layout import Needs, SensitiveCodes, new_models
 from kveil.kernels.splitting.layout import SplitParts, SplitTuples, Trees, new_order_room, new_split_room
 from kveil.kernels.threads import threads
-from kveil.stopping import current
+from kveil.stopping import Stop, halting
 
 MANY = 1 << 16  # tuples from which on several threads split them
 
@@ -39,9 +39,8 @@ def split(
     near = SplitTuples(np.empty_like(far.low), far.high, np.empty_like(weight), np.empty_like(far.tuple))
     near = near._replace(high=near.low if low is high else np.empty_like(far.high))
     order, shared = order.copy(), new_order_room(len(order))
-    stop = current()
 
-    def split_run(run: Longs, small: int) -> Longs:
+    def split_run(stop: Stop, run: Longs, small: int) -> Longs:
         """Split parts that lie side by side, down to small ones; return where their parts start, and the end."""
         room = new_split_room(len(low), run, trees, shared, stop.flag)
         models = new_models(needs, values)
@@ -50,13 +49,14 @@ def split(
         return room.final[: number + 1].copy()
 
     several = threads() if len(order) >= MANY else 1
-    if several == 1:
-        ends = split_run(starts, 0)
-    else:
-        top = split_run(starts, len(order) // (2 * several))
-        with ThreadPoolExecutor(several) as pool:
-            made = list(pool.map(lambda run: split_run(run, 0), _runs(top, len(order) // (8 * several))))
-        ends = np.concatenate([*(own[:-1] for own in made), top[-1:]])
+    with halting() as stop:
+        if several == 1:
+            ends = split_run(stop, starts, 0)
+        else:
+            top = split_run(stop, starts, len(order) // (2 * several))
+            with ThreadPoolExecutor(several) as pool:
+                made = list(pool.map(lambda run: split_run(stop, run, 0), _runs(top, len(order) // (8 * several))))
+            ends = np.concatenate([*(own[:-1] for own in made), top[-1:]])
     spans = np.empty((2, len(low), len(ends) - 1), dtype=np.int32)
     if several == 1:
         spans_of(far, order, ends, 0, len(ends) - 1, *spans)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from battery import cases_for
-from engines.stream_test import as_parquet, run, same_on_both
+from both_engines import as_parquet, run, same_on_both
 from kveil.algorithms.registry import ALGORITHMS, able
 from kveil.discover import columns
 from kveil.engines import distinct

@@ -1,0 +1,22 @@
+"""Trees of lists laid out as the loops over items read them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kveil.kernels.items.layout import Forest
+from naive.trees import ListTree
+
+
+def forest_of(tree: ListTree, costs: list[int]) -> Forest:
+    ways = [tree.way(node)[::-1] for node in tree.leaf_nodes]
+    siblings = {c: place for node in range(tree.nodes) for place, c in enumerate(tree.children(node))}
+    return Forest(
+        np.array(tree.first, dtype=np.int32),
+        np.array(tree.last, dtype=np.int32),
+        np.array(costs, dtype=np.int64),
+        np.cumsum([0, *map(len, ways)]).astype(np.int64),
+        np.array([node for way in ways for node in way], dtype=np.int32),
+        np.array([len(tree.children(node)) for node in range(tree.nodes)], dtype=np.int32),
+        np.array([siblings.get(node, 0) for node in range(tree.nodes)], dtype=np.int32),
+    )
