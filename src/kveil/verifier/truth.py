@@ -177,16 +177,17 @@ def _judge_pairs(judge: Allowed, pairs: pl.DataFrame) -> _Cells:
     strange: dict[str, int] = {}
     wrong = beyond = 0
     cannot: set[str] = set()
-    for was, shown, is_star, cells in pairs.iter_rows():
+    true, within = judge.true, judge.within
+    for was, shown, is_star, cells in zip(*(column.to_list() for column in pairs), strict=True):
         if is_star:
             if not (judge.stars and judge.known(STAR) and judge.true(was, STAR) and judge.within(was, STAR)):
                 cannot.add(was)
-        elif not judge.true(was, shown):
+        elif not true(was, shown):
             if judge.known(shown):
                 wrong += cells
             else:
                 strange[shown] = strange.get(shown, 0) + cells
-        elif not judge.within(was, shown):
+        elif not within(was, shown):
             beyond += cells
     return _Cells(strange, wrong, beyond, cannot)
 
