@@ -179,7 +179,7 @@ def _task(algorithm: Algorithm, table: Table, options: dict[str, Any], progress:
     return _Task(algorithm, table, checked, refining.tries_per_row(algorithm.refine), _Budget(seconds), progress)
 
 
-def _least_of(table: Table, solves: Sequence[Callable[..., Solution]], multivalued: bool) -> Solved:
+def _least_of(table: Table, solves: Sequence[Callable[..., Solution]], *, multivalued: bool) -> Solved:
     """Return the solution that loses least, the first of equals; raise what the first raised where there is none."""
     best: Solved | None = None
     failure: Unmeetable | None = None
@@ -211,7 +211,9 @@ def _keeping_rules(task: _Task) -> Solved:
 
     table = task.table
     multivalued = MULTIVALUED in task.algorithm.honours
-    best = _least_of(table, [partial(solve_keeping_rules, table, solve) for solve in task.starts()], multivalued)
+    best = _least_of(
+        table, [partial(solve_keeping_rules, table, solve) for solve in task.starts()], multivalued=multivalued
+    )
     first = best.solution
     if not task.tries_per_row:
         return best
