@@ -22,6 +22,7 @@ from kveil.algorithms.least_loss.items import is_better, with_searched_items
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
 from kveil.algorithms.least_loss.search_groups import group_search_of
 from kveil.algorithms.least_loss.search_overlaps import may_come_in, overlap_search_of
+from kveil.algorithms.least_loss.small_search import MOST_ROWS, try_everything
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch
 from kveil.algorithms.least_loss.unsuppress import come_back
 from kveil.algorithms.neighbourhoods import come_by_runs, looks_at_values, runs_of_rows
@@ -107,6 +108,7 @@ class _Refinement:
             coming = part.outside if alone else self.order[:0]
             coming = self._coming_by_runs(part, solution, coming, self._runs(coming))
             came, columns = self._search(part, solution, coming, tries_per_row)
+            columns = self._try_everything(part, came, columns)
             if len(came) < len(coming) and not part.component.counts_only:  # out of time: runs would be torn
                 came, columns = came[:0], [solution.shown[position] for position in part.positions]
             suppressed[part.number][came] = False
@@ -131,6 +133,21 @@ class _Refinement:
             return refined
         details.pop("brought_back", None)
         return replace(self.given, details={**self.given.details, "refine": details})
+
+    def _try_everything(self, part: RefinedComponent, came: Ints, columns: list[Shown]) -> list[Shown]:
+        """Return what a component of few rows shows at least cost, what it shows already where that cannot be told."""
+        rows = np.union1d(part.rows, came).astype(np.int32)
+        if self.rules or len(rows) > MOST_ROWS or self.watch.over():
+            return columns
+        shown: list[Shown | None] = [None] * len(self.table.names)
+        cost = 0
+        for position, column in zip(part.positions, columns, strict=True):
+            shown[position] = column
+            own = self.costs.nodes.get(position)
+            loss = column.ncp * self.costs.whole[position] if own is None else own
+            cost += int(np.rint(loss[column.codes[rows]]).astype(np.int64).sum())
+        found = try_everything(part.component, rows, self.costs, shown, cost).columns
+        return columns if found is None else found
 
     def _loss(self, solution: Solution) -> float:
         return measure(self.table, solution).of(self.table.policy.loss)
