@@ -36,6 +36,7 @@ from kveil.frames import from_frame
 from kveil.policy.model import Policy
 from kveil.report.owner import Owner
 from kveil.table.encode import encode
+from kveil.testing import FEWEST_SOLVED
 from naive import release as naive
 from strategies import Case, Placed, cases, examples, placed, rows_of
 
@@ -46,9 +47,6 @@ def same_losses(found: dict[str, Any], exact: dict[str, Any]) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- random policies
-
-# The share of drawn cases that an algorithm has to solve. Many are drawn with limits that nothing can meet.
-FEWEST_SOLVED = 0.5
 
 
 @every_algorithm

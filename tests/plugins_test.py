@@ -93,6 +93,12 @@ def test_the_battery_takes_ours_and_finds_what_is_wrong() -> None:
         solution = of_groups(table, np.zeros(table.rows, dtype=np.int32), "nothing")
         return replace(solution, suppressed=np.zeros_like(solution.suppressed))
 
+    def rarely(table: Table, options: NoOptions, rng: np.random.Generator) -> Solution:
+        if table.rows > 21:
+            raise kveil.Unmeetable("seldom gives up.")
+        mondrian = find("mondrian")
+        return mondrian.solve(table, mondrian.options(), rng)
+
     def algorithm(name: str, solve: object, honours: tuple[str, ...] = (RANGES,)) -> Algorithm:
         search = Search(solve, NoOptions)  # type: ignore[arg-type]
         return Algorithm(name, lambda: search, frozenset(honours), "", "")
@@ -106,6 +112,9 @@ def test_the_battery_takes_ours_and_finds_what_is_wrong() -> None:
         check_algorithm(algorithm("by-chance", by_chance))
     with pytest.raises(AssertionError, match="overpromising breaks"):
         check_algorithm(algorithm("overpromising", nothing, (RANGES, BOUNDARIES, MANY, *GROUP_MODELS)))
+    seldom = algorithm("seldom", rarely, (RANGES, BOUNDARIES, MANY, *GROUP_MODELS))
+    with pytest.raises(AssertionError, match="seldom met 19 of 60 policies that it honours"):
+        check_algorithm(seldom)
     with pytest.raises(AssertionError, match="first depends on the order"):
         check_measure(Measure("first", lambda table, solution: float(table.leaves[0][0]), ""))
     with pytest.raises(AssertionError, match="endless is inf"):

@@ -28,6 +28,8 @@ from kveil.verifier import verify_release
 TREE = {"*": {"north": ["a", "b"], "south": ["c", "d", "e"]}}
 QUASI = "quasi-identifier"
 
+FEWEST_SOLVED = 0.5  # the share of drawn policies that an algorithm has to meet; some are drawn that nothing can meet
+
 
 def example(seed: int) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Return a small table and a policy for it, as plain data; the same for the same seed."""
@@ -91,8 +93,9 @@ def check_algorithm(algorithm: Algorithm, *, examples: int = 60) -> None:
     """Check an algorithm on made-up tables: what it honours holds, and what it does not honour is refused by name.
 
     Every release passes the verifier, is the same for the same seed, and does not depend on the order of the records.
+    At least half of the policies that it honours are met.
     """
-    solved = 0
+    solved = tried = 0
     for seed in range(examples):
         frame, content = example(seed)
         policy = Policy(**content)
@@ -100,6 +103,7 @@ def check_algorithm(algorithm: Algorithm, *, examples: int = 60) -> None:
             told = _refusal(algorithm, policy)
             assert algorithm.name in told, f"{algorithm.name} does not refuse what it does not honour: {content}"
             continue
+        tried += 1
         release = _released(algorithm, frame, policy)
         again = _released(algorithm, frame, policy)
         order = np.random.default_rng(seed).permutation(frame.height)
@@ -110,7 +114,8 @@ def check_algorithm(algorithm: Algorithm, *, examples: int = 60) -> None:
         solved += 1
         assert release.equals(again), f"{algorithm.name} gives another release for the same seed: {content}"
         assert release.equals(turned), f"{algorithm.name} depends on the order of the records: {content}"
-    assert solved > examples // 20, f"{algorithm.name} met {solved} of {examples} policies: it should meet more of them"
+    told = f"{algorithm.name} met {solved} of {tried} policies that it honours: it should meet at least half of them"
+    assert solved >= FEWEST_SOLVED * tried > 0, told
 
 
 def check_measure(measure: Measure, *, examples: int = 20) -> None:

@@ -26,6 +26,7 @@ from kveil.kernels.items.layout import LaidSets
 from kveil.kernels.items.partition import group_sets, refine
 from kveil.policy.attributes import Attribute
 from kveil.table.tree import build_tree
+from kveil.testing import FEWEST_SOLVED
 from naive import people as naive
 
 Spec = dict[str, Any]
@@ -296,6 +297,7 @@ def quasi_in(result: Result) -> list[tuple[str, ...]]:
 
 
 PEOPLE = [algorithm for algorithm in ALGORITHMS if algorithm.needs]
+DRAWN = 25  # cases, of which at least half have to be solved
 about_people = pytest.mark.parametrize("algorithm", [*PEOPLE, find("least-loss")], ids=lambda a: a.name)
 
 
@@ -304,7 +306,7 @@ about_people = pytest.mark.parametrize("algorithm", [*PEOPLE, find("least-loss")
 def test_a_release_about_people_keeps_every_promise(algorithm: Algorithm, seed: int) -> None:
     random = Random(1000 * seed + len(algorithm.name))
     released = suppressed = 0
-    for _ in range(25):
+    for _ in range(DRAWN):
         spec = random_policy(random, algorithm.name)
         frame = random_rows(random, spec)
         policy = kveil.Policy(**spec)
@@ -363,7 +365,7 @@ def test_a_release_about_people_keeps_every_promise(algorithm: Algorithm, seed: 
         assert measured.records == counts
         assert measured.losses.sa_ncp == pytest.approx(result.account["loss"]["sa_ncp"], abs=1e-12)
         assert measured.losses.ncp == pytest.approx(result.account["loss"]["ncp"], abs=1e-12)
-    assert released > 6
+    assert released >= FEWEST_SOLVED * DRAWN
     assert suppressed
 
 

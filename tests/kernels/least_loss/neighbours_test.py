@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from random import Random
 from typing import Any
 
@@ -22,7 +23,9 @@ from kveil.kernels.least_loss.neighbours import (
     top_down,
 )
 from kveil.kernels.least_loss.rebuild_loops import pool_cost, rebuild
-from kveil.kernels.models.layout import no_models
+from kveil.kernels.models.layout import new_models, no_models
+from laid_models import needs_of, values_of
+from naive.group_search import GroupSearch
 from naive.grouped_rows import GroupCase, Row, SpanAttribute, TreeAttribute, random_groups
 
 SEEDS = range(40)
@@ -194,7 +197,7 @@ def test_the_nearest_groups_are_those_found_by_scoring_all(seed: int) -> None:
 
 @pytest.mark.parametrize("stored", [True, False])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_pool_is_rebuilt_and_polished_as_by_hand(seed: int, stored: bool) -> None:
+def test_a_pool_is_rebuilt_as_by_hand_and_polishing_costs_it_nothing(seed: int, stored: bool) -> None:
     case, codes, group, chance = started(seed)
     state, _ = state_of(case, group, codes, seed)
     zone = chance.choice(case.zone)
@@ -235,6 +238,38 @@ def test_tries_keep_groups_valid_and_gain_what_they_say(seed: int) -> None:
         assert case.total(found) == total - gained
         total -= gained
     assert state.counts[field.TRIES] == 40
+
+
+@pytest.mark.parametrize("diverse", [False, True])
+@pytest.mark.parametrize("hides", [False, True])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_tries_move_the_rows_that_the_slow_twin_moves(seed: int, hides: bool, diverse: bool) -> None:
+    case, codes, group, chance = started(seed, spans=not hides)
+    values = [chance.randrange(3) for _ in case.rows]
+    different, share = chance.choice([(2, (1, 1)), (1, (2, 3)), (2, (3, 4))])
+
+    def holds(rows: list[int]) -> bool:
+        counts = Counter(values[row] for row in rows)
+        return len(counts) >= different and max(counts.values()) * share[1] <= share[0] * len(rows)
+
+    models = new_models(needs_of(case.k, different, share), values_of(values, [1] * len(values))) if diverse else None
+    state, total = state_of(case, group, codes, seed)
+    rows = chance.choice([6, 12, 40])  # little room: groups are left out, or give some of their rows only
+    room, most = pool_room(state, rows), chance.randint(2, field.MOST_GROUPS)
+    twin = GroupSearch.start(case, group, seed, rows, noise_table().tolist())
+    twin.holds, twin.hides = holds if diverse else None, hides
+    for _ in range(5):
+        gained = search(state, codes, models, room, case.k, 8, hides=hides, most_groups=most)
+        assert gained == twin.search(8, most)
+        total -= gained
+        assert state.random[0] == twin.random[0]
+        assert state.counts[field.KEPT] == twin.kept
+        found = state.rows[field.GROUP].tolist()
+        assert found == [twin.group_of(row) for row in range(len(case.rows))]
+        used = state.groups[field.ALIVE, : state.counts[field.IN_USE]].tolist()
+        assert used == twin.alive
+        assert state.code[used].tolist() == coded(case, [twin.shown[g] for g in used]).tolist()
+        assert total == twin.total() == case.total(found)
 
 
 def test_tries_find_the_best_of_all_partitions_of_most_tiny_tables() -> None:

@@ -1,4 +1,7 @@
-"""The compiled loops that reckon what covers a box of leaves and a tuple, and what that costs."""
+"""The compiled loops that reckon what covers a box of leaves and a tuple, and what that costs.
+
+A way up a tree ends at its root, which is above itself, whatever it was to cover.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ def span_cost(costs: Costs, a: int, low: int, high: int) -> int:
     base = costs.attributes[a, field.BASE]
     if costs.attributes[a, field.IS_TREE]:
         node = costs.leaves[base + low, field.NODE]
-        while costs.nodes[node, field.LAST] < high:
+        while costs.nodes[node, field.LAST] < high and costs.nodes[node, field.PARENT] != node:
             node = costs.nodes[node, field.PARENT]
         return costs.nodes[node, field.COST]
     if low == high:
@@ -40,6 +43,8 @@ def joined_cost(costs: Costs, box: Ints, low: Ints, high: Ints, at: int) -> int:
         if costs.attributes[a, field.IS_TREE]:
             node = np.int64(box[0, a])
             while from_ < costs.nodes[node, field.FIRST] or to > costs.nodes[node, field.LAST]:
+                if costs.nodes[node, field.PARENT] == node:
+                    break
                 node = costs.nodes[node, field.PARENT]
             total += costs.nodes[node, field.COST]
         else:
@@ -59,10 +64,10 @@ def least_cost(costs: Costs, box: Ints, low: Ints, high: Ints, at: int) -> int:
         if costs.attributes[a, field.IS_TREE]:
             node = np.int64(box[0, a])
             if from_ > costs.nodes[node, field.LAST]:
-                while from_ > costs.nodes[node, field.LAST]:
+                while from_ > costs.nodes[node, field.LAST] and costs.nodes[node, field.PARENT] != node:
                     node = costs.nodes[node, field.PARENT]
             else:
-                while to < costs.nodes[node, field.FIRST]:
+                while to < costs.nodes[node, field.FIRST] and costs.nodes[node, field.PARENT] != node:
                     node = costs.nodes[node, field.PARENT]
             total += costs.nodes[node, field.COST]
         else:
@@ -81,6 +86,8 @@ def cover(costs: Costs, box: Ints, distinct: DistinctTuples, t: int, fresh: bool
             if fresh:
                 node = costs.leaves[costs.attributes[a, field.BASE] + low, field.NODE]
             while low < costs.nodes[node, field.FIRST] or high > costs.nodes[node, field.LAST]:
+                if costs.nodes[node, field.PARENT] == node:
+                    break
                 node = costs.nodes[node, field.PARENT]
             changed = changed or node != box[0, a]
             box[0, a] = node

@@ -143,6 +143,8 @@ def cut_of(costs: Costs, distinct: DistinctTuples, forest: SearchTree, node: int
         while costs.nodes[top, field.FIRST] > low or costs.nodes[top, field.LAST] < high:
             own = top
             top = costs.nodes[top, field.PARENT]
+            if top == own:  # the root
+                break
         first, last = costs.nodes[own, field.FIRST], costs.nodes[own, field.LAST]
     before, after = 0, 0
     for at in range(begin, end):

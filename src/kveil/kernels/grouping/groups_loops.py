@@ -90,7 +90,7 @@ def group_hashed(columns: Ints, hashes: Words, parts: int, exact: bool, room: Gr
             h = near[at]
             row = order[at]
             slot = h & mask
-            while True:
+            for _ in range(used):  # half of the slots are empty, so that one is found
                 group = slots[slot]
                 if group < 0:
                     slots[slot] = groups

@@ -109,7 +109,7 @@ def group_children(
         room.hashes[p] = word
         room.gain[p] = gain
         slot = ((word * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask
-        while True:
+        for _ in range(size):  # half of the slots are empty, so that one is found
             g = room.slots[slot]
             if g < 0:
                 room.slots[slot] = groups

@@ -22,7 +22,7 @@ def group_runs(start: Longs, values: Ints, slots: Ints, hashes: Words, member: I
             h ^= h >> np.uint64(32)
         hashes[run] = h
         slot = h & mask
-        while True:
+        for _ in range(len(slots)):  # half of the slots are empty, so that one is found
             g = slots[slot]
             if g < 0:
                 slots[slot] = groups

@@ -122,7 +122,7 @@ def close(work: PoolRoom, i: int, opened: int) -> int:
     ints = work.ints
     ints[field.OPEN, i] = 0
     place = 0
-    while ints[field.QUEUE, place] != i:
+    while place < opened - 1 and ints[field.QUEUE, place] != i:
         place += 1
     for later in range(place + 1, opened):
         ints[field.QUEUE, later - 1] = ints[field.QUEUE, later]

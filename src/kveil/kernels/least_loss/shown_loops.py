@@ -29,7 +29,7 @@ def class_of(state: ShownRows, constraints: Constraints, c: int, vector: Ints, m
     h = hash_of(constraints, c, vector)
     mask = np.uint64(state.slots.shape[1] - 1)
     at = h & mask
-    while True:
+    for _ in range(state.slots.shape[1]):  # some slots are empty, so that one is found
         g = state.slots[c, at]
         if g < 0:
             break
@@ -63,10 +63,12 @@ def remove_class(state: ShownRows, c: int, g: int) -> None:
     """Take an empty class out of the hash table; what stood behind it moves up."""
     mask = state.slots.shape[1] - 1
     at = np.int64(state.hashes[c, g] & np.uint64(mask))
-    while state.slots[c, at] != g:
+    for _ in range(mask):
+        if state.slots[c, at] == g:
+            break
         at = (at + 1) & mask
     hole = at
-    while True:
+    for _ in range(mask):
         at = (at + 1) & mask
         other = state.slots[c, at]
         if other < 0:

@@ -44,7 +44,7 @@ def find_ancestor(
                 right = after[right]
         if shallowest < FAR and max(own, shallowest - depth[at]) < least:
             best, least = at, max(own, shallowest - depth[at])
-        if limit[at]:
+        if limit[at] or parent[at] == at:  # no further than the root
             break
         at = parent[at]
     return best, least

@@ -15,7 +15,7 @@ def lowest_ancestor(trees: Trees, a: int, low: int, high: int) -> int:
     """Return the lowest node of an attribute over two leaves, as a position in the laid-out arrays."""
     base = trees.node_offset[a]
     node = base + trees.leaf_node[trees.leaf_offset[a] + low]
-    while trees.last[node] < high:
+    while trees.last[node] < high and node != base:  # no further than the root
         node = base + trees.parent[node]
     return node
 
