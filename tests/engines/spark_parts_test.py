@@ -15,6 +15,7 @@ import pytest
 
 import kveil
 from kveil.engines.spark import slices, staging
+from kveil.engines.spark.parts import SolvedRows
 from kveil.engines.spark.solving import SplitPart
 from kveil.flow import spark as flow
 from kveil.flow import spark_solving
@@ -165,7 +166,18 @@ def test_individuals_by_parts_are_those_of_memory(tmp_path: Path) -> None:
     assert told["details"]["parts"] > 3
 
 
-def test_the_settings_of_a_session_ask_for_parts(tmp_path: Path, session: Any) -> None:
+def test_the_settings_of_a_session_ask_for_parts_and_plans_hold_no_value(
+    tmp_path: Path, session: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plans: list[Any] = []
+    joined = SolvedRows.joined
+
+    def noted(*given: Any) -> Any:
+        join = joined(*given)
+        plans.append(join.frame._jdf.queryExecution())
+        return join
+
+    monkeypatch.setattr(SolvedRows, "joined", noted)
     policy = written(tmp_path, rows(), POLICY)
     frame = session.read.parquet(str(tmp_path / "data.parquet"))
     local = kveil.anonymize(rows(), policy)
@@ -176,6 +188,9 @@ def test_the_settings_of_a_session_ask_for_parts(tmp_path: Path, session: Any) -
         assert plain(pl.DataFrame(pl.from_arrow(result.data.toArrow()))).equals(plain(local.data))
         same = ("records", "guarantees", "loss", "options")
         assert {key: result.receipt[key] for key in same} == {key: local.receipt[key] for key in same}
+        (plan,) = plans
+        assert plan.analyzed().deterministic()
+        assert not any(value in plan.toString() for value in ("02138", "10001", "n299"))
         session.conf.set("spark.kveil.part_tuples", "some")
         with pytest.raises(kveil.DataError, match=r"the setting spark\.kveil\.part_tuples of Spark is to be a whole"):
             kveil.anonymize(frame, policy)
@@ -281,6 +296,21 @@ def test_a_process_of_an_executor_that_is_killed_ends_the_run_without_a_release(
     # A session on one machine tries no task again; on a cluster the part is solved by another process.
     refused(asked(tmp_path), tmp_path, "Spark could not solve the parts of data.parquet")
     assert Path(mark).exists()
+
+
+@pytest.mark.usefixtures("few")
+def test_an_input_that_changes_while_parts_are_solved_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = spark_solving.plan_mondrian
+
+    def changed_after(*given: Any, **more: Any) -> Any:
+        planned = plan(*given, **more)
+        rows().with_columns(note=pl.lit("z")).write_parquet(tmp_path / "data.parquet")
+        return planned
+
+    monkeypatch.setattr(spark_solving, "plan_mondrian", changed_after)
+    refused(asked(tmp_path), tmp_path, r"changed while kveil read it|Spark could not")
 
 
 def plant_a_small_group(folder: Path) -> None:
