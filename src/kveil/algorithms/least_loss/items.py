@@ -16,7 +16,6 @@ from kveil.stopping import Stop
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 
-MOST_DEARER = 0.05  # by which quasi-identifiers may lose more, as a share, where items lose less
 SHARE = 6  # tries per record for every one that is made for a person's items
 
 
@@ -49,16 +48,8 @@ def with_searched_items(table: Table, solution: Solution, tries_per_row: float, 
     return best
 
 
-def is_better(table: Table, one: Solution, other: Solution) -> bool:
-    """Tell whether one of two solutions, whose items lose less, is better than the other with all that both lose.
-
-    Losses of quasi-identifiers and of items are compared as shares of what the other loses, which needs no common unit:
-    what items gain must be more than what quasi-identifiers lose, and these may lose a twentieth more at the most.
-    """
+def loses_no_more(table: Table, one: Solution, other: Solution) -> bool:
+    """Tell whether a solution loses no more than another, neither of quasi-identifiers nor of items."""
     first, second = measure(table, one), measure(table, other)
-    quasi, quasi_before = first.of(table.policy.loss), second.of(table.policy.loss)
-    items, items_before = first.sa_ncp or 0.0, second.sa_ncp or 0.0
-    if quasi <= quasi_before:
-        return items <= items_before
-    dearer = quasi / quasi_before - 1 if quasi_before else np.inf
-    return bool(dearer <= MOST_DEARER and items < items_before and 1 - items / items_before > dearer)
+    items = np.subtract(first.sa_ncp or 0.0, second.sa_ncp or 0.0)
+    return first.of(table.policy.loss) <= second.of(table.policy.loss) and bool(items <= 0)

@@ -18,7 +18,7 @@ import numpy as np
 from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.costs import NodeCosts
 from kveil.algorithms.declared import DeclaredRule
-from kveil.algorithms.least_loss.items import is_better, with_searched_items
+from kveil.algorithms.least_loss.items import loses_no_more, with_searched_items
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
 from kveil.algorithms.least_loss.search_groups import group_search_of
 from kveil.algorithms.least_loss.search_overlaps import may_come_in, overlap_search_of
@@ -57,12 +57,12 @@ def refine(
     with stop.listening():
         try:
             search = partial(_refine_classes, table, tries_per_row=tries_per_row, stop=stop, progress=progress)
-            refined = search(solution=solution, rules=rules)
-            finer = with_searched_items(table, solution, tries_per_row, stop)
-            if finer is None:
+            items = Stop(None if seconds is None else seconds / 2, within=stop)
+            finer = with_searched_items(table, solution, tries_per_row, items)
+            refined = None if finer is None else search(solution=finer, rules=rules)
+            if refined is not None and loses_no_more(table, refined, solution):
                 return refined
-            with_items = search(solution=finer, rules=rules)
-            return with_items if is_better(table, with_items, refined) else refined
+            return search(solution=solution, rules=rules)
         except TooLarge:
             return solution
 
