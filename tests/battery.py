@@ -16,7 +16,7 @@ from kveil.flow.result import Result
 from naive import release as naive
 from strategies import Case, Placed, cases
 
-# Those that need individuals have a battery of their own, in `people_test`: a case here has none.
+# Those that need individuals have a battery of their own, in `tests/algorithms/people`: a case here has none.
 every_algorithm = pytest.mark.parametrize(
     "algorithm", [a for a in ALGORITHMS if not a.needs], ids=lambda algorithm: algorithm.name
 )

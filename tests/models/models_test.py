@@ -210,6 +210,7 @@ def test_a_group_looked_at_alone_is_the_group_among_others(persons: bool, data: 
         assert alone.good(one_group(tuples, groups.weights, groups.pairs)).tolist() == [good]
 
 
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("persons", [False, True], ids=["records", "individuals"])
 @given(data=st.data())
 @examples(250)

@@ -51,7 +51,7 @@ class MemoryStore:
     def read_release(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
         if not isinstance(place, Path):
             return self.read(policy, place, hashed=hashed)
-        return numbers_held(read_table(place, policy.data.separator, policy.attributes, hashed), policy)
+        return numbers_held(read_table(place, policy.data.separator, policy.attributes, hashed=hashed), policy)
 
     def lay_out(self, policy: Policy, source: Source, release: Release, out: ReleaseFile | None) -> LaidRelease:
         kind = CategorySource if isinstance(source, SharedSource) else Source
@@ -70,7 +70,9 @@ def _table(policy: Policy, place: Place, *, hashed: bool, in_pieces: bool) -> So
     if not isinstance(place, Path):
         return numbers_held(read_database(place, hashed=hashed), policy)
     data = policy.data
-    source = read_table(place, data.separator, policy.attributes, hashed, encoding=data.encoding, in_pieces=in_pieces)
+    source = read_table(
+        place, data.separator, policy.attributes, hashed=hashed, encoding=data.encoding, in_pieces=in_pieces
+    )
     return numbers_held(source, policy)
 
 

@@ -273,7 +273,7 @@ def _limits(component: SearchComponent) -> MamGroups:
     return mam_groups(component.table, component.positions, low, high, weights, component.least_members)
 
 
-def _never_kept(table: Table, certain: bool = True) -> Bools:
+def _never_kept(table: Table, *, certain: bool = True) -> Bools:
     """Return the rows that fail some model even with every value at its limit; where ``certain``, of k, l and p."""
     distinct = table.distinct
     pairs = sensitive_pairs(_without_fingerprints(table))

@@ -136,14 +136,14 @@ def _hierarchy(
 
 
 @dataclass(frozen=True)
-class _Tree:
+class _PublishedTree:
     """A fixed hierarchy as others get it, with its boundary as a policy writes one."""
 
     lines: tuple[Line, ...]
     boundary: list[str] | dict[str, str] | None
 
 
-def _tree(policy: Policy, name: str, labels: set[str]) -> _Tree | None:
+def _tree(policy: Policy, name: str, labels: set[str]) -> _PublishedTree | None:
     """Return a fixed hierarchy with only what is shown, None where nothing is but `*`."""
     fixed, attribute = policy.fixed_lines(name), policy.attributes[name]
     assert fixed is not None
@@ -155,9 +155,9 @@ def _tree(policy: Policy, name: str, labels: set[str]) -> _Tree | None:
     if lines == ((STAR,),):
         return None
     if attribute.boundary is not None and attribute.boundary.form == "level" and attribute.boundary.level == 0:
-        return _Tree(lines, {"level": "0"})
+        return _PublishedTree(lines, {"level": "0"})
     marked = [label for label in dict.fromkeys(label for line in lines for label in line) if label in marks]
-    return _Tree(lines, marked or None)
+    return _PublishedTree(lines, marked or None)
 
 
 def policy_sha256(policy: Policy, rows: Rows) -> str:

@@ -58,7 +58,7 @@ def encode_values(values: Iterator[tuple[str, Source, Longs]], policy: Policy, n
         trees.append(encode_column(known[attribute], policy, attribute, name)[0])
         if _has_fractions(policy, attribute, known[attribute]):
             fractions[attribute] = np.zeros(0, dtype=bool)
-    counted = _counted(policy, policy.individual_column is not None)
+    counted = _counted(policy, persons=policy.individual_column is not None)
     nothing = np.zeros((len(trees), 0), dtype=np.int32)
     return Table(
         policy,
@@ -75,7 +75,7 @@ def encode_values(values: Iterator[tuple[str, Source, Longs]], policy: Policy, n
 
 def encoded_columns(policy: Policy) -> list[str]:
     """Return the columns of which a search needs all values: the quasi-identifiers, and what is counted."""
-    counted = _counted(policy, policy.individual_column is not None)
+    counted = _counted(policy, persons=policy.individual_column is not None)
     return [*policy.quasi_identifiers, *(name for name in counted if name not in policy.quasi_identifiers)]
 
 
@@ -141,7 +141,7 @@ def _encoded_records(
         if _has_fractions(policy, name, coded) if whole is None else name in whole.fractions:
             fractions[name] = _fractions(coded)
     persons = find_persons(source, policy)
-    counted = _counted(policy, persons is not None)
+    counted = _counted(policy, persons=persons is not None)
     sensitive = {
         name: encode_sensitive(coded, policy, name, persons, source.name)
         if whole is None
@@ -242,7 +242,7 @@ def _too_wide(scale: Scale, boundary: MaxWidth, low: Ints, high: Ints) -> Bools:
     return np.asarray(wide[span_of.reshape(-1)])
 
 
-def _counted(policy: Policy, persons: bool) -> list[str]:
+def _counted(policy: Policy, *, persons: bool) -> list[str]:
     """Return the sensitive attributes that are encoded: those models count, those with a hierarchy, all of persons."""
     used = {name for model in policy.privacy for name in sensitive_of(model)}
     return [

@@ -163,7 +163,7 @@ def build_tree(
         missing_leaf = len(labels)
         labels.append(missing if missing is not None else missing_texts[0])
         parent.append(0)
-    return _arrays(labels, parent, attribute, missing_leaf, lone_root)
+    return _arrays(labels, parent, attribute, missing_leaf, lone_root=lone_root)
 
 
 def _arrays(
@@ -171,6 +171,7 @@ def _arrays(
     above: list[int],
     attribute: Attribute,
     missing_node: int | None,
+    *,
     lone_root: bool,
 ) -> Tree:
     nodes = len(labels)
@@ -196,7 +197,7 @@ def _arrays(
         real = is_real(labels[node] for node in leaves)
         # Numbers of one narrowest interval lie in the same ones: one of those below a node stands for all of them.
         some = [labels[leaf] for leaf in dict(zip(parent[leaves].tolist(), leaves, strict=True)).values()]
-        ncp, height = _interval_costs(attribute.hierarchy, real, labels, some, height)
+        ncp, height = _interval_costs(attribute.hierarchy, labels, some, height, real=real)
     else:
         covered = last - first + 1
         ncp = np.where(covered > 1, covered / max(len(leaf_nodes), 1), 0.0)
@@ -225,7 +226,7 @@ def _depths(parent: Ints) -> Ints:
 
 
 def _interval_costs(
-    spec: Intervals, real: bool, labels: list[str], texts: list[str], height: Ints
+    spec: Intervals, labels: list[str], texts: list[str], height: Ints, *, real: bool
 ) -> tuple[Floats, Ints]:
     """Return NCP by extent and heights by the scale itself, whichever of its numbers occur.
 

@@ -200,7 +200,7 @@ def _judge(policy: Policy, name: str, values: pl.Series, decisive: pl.Series) ->
     attribute, missing = policy.attributes[name], policy.data.missing
     has_missing = bool(is_text(values, missing[0]).any())
     if isinstance(attribute.hierarchy, Ranges):
-        return _judge_ranges(attribute, missing[0], has_missing)
+        return _judge_ranges(attribute, missing[0], has_missing=has_missing)
     ways = policy.ways_up(name, _distinct(values))
     writer = None
     if isinstance(attribute.hierarchy, Intervals):
@@ -259,7 +259,7 @@ def _written(ways: WaysUp, writer: Callable[[str], str]) -> Callable[[str], Line
     return line
 
 
-def _judge_ranges(attribute: Attribute, missing: str, has_missing: bool) -> Allowed:
+def _judge_ranges(attribute: Attribute, missing: str, *, has_missing: bool) -> Allowed:
     widest = attribute.boundary.max_width if isinstance(attribute.boundary, MaxWidth) else None
 
     def true(was: str, shown: str) -> bool:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import combinations
 from pathlib import Path
 from random import Random
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -18,10 +16,9 @@ import kveil
 import places
 from kveil.flow.result import Result
 from kveil.flow.verify import verify
-from kveil.kernels.limits.width_cells import choose_cells
 from kveil.policy.keys import AlgorithmChoice
 from naive import release as naive
-from naive.k_member import Twin, best_cells
+from naive.k_member import Twin
 from strategies import Case, Placed, cases, examples, placed
 
 GOLDEN = places.GOLDEN / "boundaries"
@@ -158,37 +155,6 @@ def test_k_member_names_who_honours_boundaries() -> None:
 
 
 # ---------------------------------------------------------------------------------------------- cells of numbers
-
-
-@given(data=st.data())
-@examples(200)
-def test_cells_are_the_best_of_all_divisions(data: st.DataObject) -> None:
-    numbers = sorted(data.draw(st.sets(st.integers(0, 30), min_size=1, max_size=9)))
-    values = [Fraction(number, 2) for number in numbers]
-    counts = [data.draw(st.integers(1, 4)) for _ in values]
-    k, widest = data.draw(st.integers(1, 8)), Fraction(data.draw(st.integers(0, 14)), 2)
-    step = data.draw(st.sampled_from([None, Fraction(1), Fraction(3, 2), Fraction(5)]))
-    reach = []
-    for low in range(len(values)):
-        high = low
-        while high + 1 < len(values) and best_width(values[low], values[high + 1], step) <= widest:
-            high += 1
-        reach.append(high)
-    cell = choose_cells(
-        np.array([0, len(values)]),
-        np.arange(len(values), dtype=np.int32),
-        np.array(counts, dtype=np.int64),
-        np.array(reach, dtype=np.int32),
-        k,
-    )
-    edges = [0, *(i for i in range(1, len(values)) if cell[i] != cell[i - 1]), len(values)]
-    assert list(pairwise(edges)) == best_cells(values, counts, k, widest, step)
-
-
-def best_width(low: Fraction, high: Fraction, step: Fraction | None) -> Fraction:
-    if step is not None and low < high:
-        low, high = low // step * step, -(-high // step) * step
-    return high - low
 
 
 @pytest.mark.parametrize("algorithm", ["greedy-cka", "mondrian"])

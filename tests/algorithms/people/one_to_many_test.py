@@ -92,6 +92,7 @@ def twin_case(random: Random) -> tuple[naive.Forest, list[frozenset[naive.Node]]
     return naive.Forest(trees), [random.choice(kinds) for _ in range(random.randint(1, 24))]
 
 
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("patient", [False, True])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_partition_is_its_slow_twin(patient: bool, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,6 +131,7 @@ def test_partition_is_its_slow_twin(patient: bool, threads: int, monkeypatch: py
     assert widest > 64  # where a set of children is more than a word
 
 
+@pytest.mark.uncompiled
 def test_equal_runs_are_found() -> None:
     random = Random(3)
     runs = [[random.randint(0, 3) for _ in range(random.randint(0, 3))] for _ in range(500)]

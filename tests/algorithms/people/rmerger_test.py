@@ -8,6 +8,7 @@ from random import Random
 
 import numpy as np
 import polars as pl
+import pytest
 
 from kveil.algorithms.clustering.space import Space
 from kveil.algorithms.people.combinations import SharedCombinations, generalize_combinations
@@ -63,6 +64,7 @@ def random_table(random: Random) -> tuple[Table, pl.DataFrame]:
     return encode(from_frame(frame), Policy.parse(text, "a test", Path())), frame
 
 
+@pytest.mark.uncompiled
 def test_items_are_generalized_as_by_the_slow_twin() -> None:
     random = Random(5)
     forest = naive.Forest(tuple(WAYS[name] for name in SETS))
@@ -89,6 +91,7 @@ def test_items_are_generalized_as_by_the_slow_twin() -> None:
     assert climbed > 300
 
 
+@pytest.mark.uncompiled
 def test_clusters_are_merged_as_by_the_slow_twin() -> None:
     random = Random(7)
     forest = naive.Forest(tuple(WAYS[name] for name in QUASI))

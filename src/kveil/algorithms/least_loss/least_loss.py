@@ -66,7 +66,8 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
 
 def _small_table(table: Table) -> Solution | None:
     """Return a release of a small table in which sizes decide, where no algorithm has found one; None if unknown."""
-    if table.policy.dependencies or any(isinstance(tree, Scale) for tree in table.trees):
+    policy = table.policy
+    if policy.dependencies or policy.generalized or any(isinstance(tree, Scale) for tree in table.trees):
         return None
     try:
         costs = whole_numbers(table)

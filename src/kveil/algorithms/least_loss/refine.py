@@ -18,6 +18,7 @@ import numpy as np
 from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.costs import NodeCosts
 from kveil.algorithms.declared import DeclaredRule
+from kveil.algorithms.least_loss.items import loses_no_more, with_searched_items
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
 from kveil.algorithms.least_loss.search_groups import group_search_of
 from kveil.algorithms.least_loss.search_overlaps import may_come_in, overlap_search_of
@@ -52,17 +53,33 @@ def refine(
     stop = Stop(seconds, within=current())
     if any(model.model == "k-km-anonymity" for model in table.policy.privacy):
         return solution  # its items were generalized class by class
-    if not table.names:
-        return solution  # plain sets of items
     with stop.listening():
         try:
-            costs = whole_numbers(table)
-            watch = Watch(stop, progress, float(costs.scale * table.records))
-            return _Refinement(table, solution, costs, watch, rules, table.canonical.astype(np.int32)).run(
-                tries_per_row
-            )
+            search = partial(_refine_classes, table, tries_per_row=tries_per_row, stop=stop, progress=progress)
+            items = Stop(None if seconds is None else seconds / 2, within=stop)
+            finer = with_searched_items(table, solution, tries_per_row, items)
+            refined = None if finer is None else search(solution=finer, rules=rules)
+            if refined is not None and loses_no_more(table, refined, solution):
+                return refined
+            return search(solution=solution, rules=rules)
         except TooLarge:
             return solution
+
+
+def _refine_classes(
+    table: Table,
+    solution: Solution,
+    tries_per_row: float,
+    stop: Stop,
+    progress: Progress,
+    rules: Sequence[DeclaredRule],
+) -> Solution:
+    """Refine the quasi-identifiers of a solution; plain sets of items have none."""
+    if not table.names:
+        return solution
+    costs = whole_numbers(table)
+    watch = Watch(stop, progress, float(costs.scale * table.records))
+    return _Refinement(table, solution, costs, watch, rules, table.canonical.astype(np.int32)).run(tries_per_row)
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,7 @@ class GroupSearch:
             return self._place(inside, rows[waiting], 1 << 62, all_of_them=True)
         return found
 
-    def _place(self, found: Grouping, rows: Ints, most: int, all_of_them: bool = False) -> Grouping | None:
+    def _place(self, found: Grouping, rows: Ints, most: int, *, all_of_them: bool = False) -> Grouping | None:
         """Put rows into the groups whose cost grows least, one by one; None where one of them has no place."""
         groups = len(found.code)
         if not groups:

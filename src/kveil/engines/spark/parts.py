@@ -24,7 +24,7 @@ from kveil.algorithms.splitting.span_counts import (
 )
 from kveil.engines.memory import numbers_held
 from kveil.engines.spark.batches import (
-    Counted,
+    CountBatch,
     CountTask,
     FirstRows,
     LimitCount,
@@ -185,7 +185,7 @@ class SparkCounter:
         self._doing = f"count the parts of {rows.units.table.name}"
         self._frame = kept_on_disk(rows.frame.mapInArrow(self._codes.write, self._codes.schema))
 
-    def _told(self, count: Counted, schema: str) -> DataFrame:
+    def _told(self, count: CountBatch, schema: str) -> DataFrame:
         told: Any = CountTask(self._codes, count)
         return self._frame.mapInArrow(told, schema)
 
