@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # what only reads tables need not load how they are decoded
 
 @dataclass(frozen=True)
 class MemoryStore:
-    """Holds whole tables in memory, where a release is verified before it is written."""
+    """Holds whole tables in memory, where a release is verified before its file gets a name."""
 
     engine: str = "local"
     by_tuples: bool = False

@@ -69,7 +69,7 @@ def anonymize(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Make a release: solve, verify, and only then write it."""
+    """Make a release: solve, verify, and only then let it appear."""
     if public and report is None:
         raise typer.BadParameter("--public is about the report; give --report too.")
     loaded = load(policy, engine)
