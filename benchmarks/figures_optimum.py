@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from figures_boundaries import table_of
-from figures_least_loss import ADULT, PAGE, QUASI, adult_table, bound_of
+from figures_least_loss import PAGE, QUASI, adult_table, bound_of
 from kveil.algorithms.bound.levels import SCALE, fit, lattice_of
 from kveil.algorithms.bound.prices import prices
 from kveil.algorithms.registry import find
@@ -28,7 +28,7 @@ from kveil.measures import measure
 from kveil.stopping import Stop
 from kveil.table.encode import encode
 from kveil.table.table import Table
-from measuring import fill
+from measuring import ADULT, fill
 
 SLICES = ((20_000, 500, 5), (20_000, 500, 10), (20_000, 200, 5), (12_000, 150, 5), (12_000, 100, 5))
 ROOM = 4_000_000
@@ -101,7 +101,7 @@ def limits_of(table: Table, k: int, found: float, seconds: float) -> Limits | No
 
 def solved(model: highspy.HighsLp, seconds: float) -> tuple[float, float]:
     """Return the lower limit and the value that HiGHS comes to in so many seconds, on one thread."""
-    solver: Any = highspy.Highs()
+    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     for name, value in (("output_flag", False), ("threads", 1), ("time_limit", seconds)):
         solver.setOptionValue(name, value)
     solver.passModel(model)
@@ -135,7 +135,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0, help="of HiGHS, per program")
     chosen = parser.parse_args()
     if chosen.rows:
-        print(line_of(*chosen.rows, chosen.seconds))
+        first, rows, k = chosen.rows
+        print(line_of(first, rows, k, chosen.seconds))
         return
     lines = []
     for first, rows, k in SLICES:
