@@ -95,6 +95,7 @@ figures-least-loss: $(FIGURES)
 	$(BIN)/python benchmarks/figures_least_loss.py
 	$(BIN)/python benchmarks/figures_overlaps.py
 	$(BIN)/python benchmarks/figures_overlaps.py --tiny
+	$(BIN)/python benchmarks/figures_optimum.py
 
 # Adult in months, with joiners and leavers: the price of releases that hold together. Wants `make data`.
 previous: $(DEV)

@@ -114,7 +114,7 @@ FAMILIES = {
     "mondrian": LoopFamily(_mondrian, ("splitting.mondrian_loops",), 30),
     "diverse": LoopFamily(_diverse, ("clustering.diverse_loops",), 40),
     "greedy": LoopFamily(_greedy, ("clustering.greedy_loops",), 30),
-    "bound": LoopFamily(_bound, ("bound.bound_loops",), 17),
+    "bound": LoopFamily(_bound, ("bound.bound_loops",), 20),
     "k-msd": LoopFamily(_k_msd, ("sequential.k_msd_loops",), 9),
     "combinations": LoopFamily(_combinations, ("items.combinations_loops",), 13),
     "groups": LoopFamily(_groups, ("grouping.groups_loops",), 7),
