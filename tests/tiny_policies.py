@@ -128,7 +128,7 @@ def _model(draw: Random) -> Spec:
     return {"model": name, "sensitive": "illness", "t": draw.choice(["0.3", "0.5", "0.7"]), "distance": distance}
 
 
-def compare(case: TinyCase, steps: int = 2_000_000) -> Compared | None:
+def compare(case: TinyCase, steps: int = 500_000) -> Compared | None:
     """Return what kveil finds beside what there is, None where trying everything would take too long."""
     found: Fraction | None = None
     proved = False

@@ -74,6 +74,31 @@ class EveryRelease:
             max(1, int(model.settings.get("k", 1)), int(model.settings.get("p", 1))) for model in policy.models
         ]
 
+        while self._drop_lonely():
+            pass
+
+    def _drop_lonely(self) -> bool:
+        """Leave out labels that fewer records could show than a group must have; tell whether there were any."""
+        could: list[dict[Labels, int]] = [defaultdict(int) for _ in self.places]
+        for own in self.options:
+            for places, tally in zip(self.places, could, strict=True):
+                for key in {tuple(way[p] for p in places) for _, way in own if way is not None}:
+                    tally[key] += 1
+        dropped = False
+        for i, own in enumerate(self.options):
+            left = [
+                (cost, way)
+                for cost, way in own
+                if way is None
+                or all(
+                    tally[tuple(way[p] for p in places)] >= size
+                    for places, tally, size in zip(self.places, could, self.sizes, strict=True)
+                )
+            ]
+            dropped = dropped or len(left) < len(own)
+            self.options[i] = left
+        return dropped
+
     def good(self, model: int, members: int, everyone: int) -> bool:
         """Tell whether a group, a set of records as bits, satisfies a model among all that take part."""
         key = model, members, everyone if self.policy.models[model].name == "t-closeness" else 0

@@ -54,6 +54,21 @@ def test_refining_1m_generalization_refines_its_items() -> None:
     assert losses(frame, "1m-generalization", "best")[1] < losses(frame, "1m-generalization", "off")[1]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_shared_combinations_are_refined_with_their_classes(seed: int) -> None:
+    frame = people_table(seed, 150)
+    text = (POLICY % (TREE, 4, "%s", "%s")).replace("kl-diversity, sensitive: item, k: 4, l: 2", "%s")
+    text %= ("k-km-anonymity, sensitive: item, k: 4, m: 2", "%s", "%s")
+    found = []
+    for name, effort in (("1m-generalization", "off"), ("least-loss", "normal")):
+        account = kveil.anonymize(frame, kveil.Policy.parse(text % (name, effort), "people", Path())).account
+        assert account["loss"]["sa_ncp"] is not None
+        found.append((account["loss"]["ncp"], account["loss"]["sa_ncp"]))
+    plain, refined = found
+    assert refined[0] <= plain[0]
+    assert sum(refined) < sum(plain)
+
+
 def test_blocks_give_the_same_on_one_and_two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_items, "BLOCK", 60)
     frame = people_table(3, 240)

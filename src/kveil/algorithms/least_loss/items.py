@@ -8,10 +8,13 @@ import numpy as np
 
 from kveil.algorithms.neighbourhoods import hidden_with_neighbours
 from kveil.algorithms.people.item_sets import bucketings
+from kveil.algorithms.people.one_to_many import share_again
 from kveil.algorithms.people.search_items import search_items
 from kveil.algorithms.splitting.mondrian import split_kept
+from kveil.kernels.grouping.groups import group_rows
 from kveil.measures import measure
 from kveil.models.fingerprints import as_shown
+from kveil.policy.privacy import KAnonymity, KKmAnonymity
 from kveil.stopping import Stop
 from kveil.table.solution import Solution
 from kveil.table.table import Table
@@ -46,6 +49,38 @@ def with_searched_items(table: Table, solution: Solution, tries_per_row: float, 
         if best is None or loss < least:
             best, least = finer, loss
     return best
+
+
+def without_combinations(table: Table, solution: Solution) -> Table:
+    """Return a table whose classes must be as large as a solution's smallest, instead of sharing combinations of items.
+
+    The larger a class, the less its items lose: so quasi-identifiers are refined at no smaller classes than there are.
+    """
+    policy = table.policy
+    kept = ~solution.suppressed_anywhere
+    models = [model for model in policy.privacy if not isinstance(model, KKmAnonymity)]
+    for component in table.components:
+        if not component.attributes:
+            continue
+        codes = [solution.shown[position].codes for position in table.positions(component.attributes)]
+        group, first = group_rows(np.array(codes, dtype=np.int32))
+        sizes = np.bincount(group[kept], minlength=len(first))
+        models.append(KAnonymity(k=int(sizes[sizes > 0].min(initial=table.rows)), attributes=component.attributes))
+    return replace(table, policy=policy.model_copy(update={"privacy": tuple(models)}))
+
+
+def with_shared_items(table: Table, solution: Solution, refined: Solution) -> Solution | None:
+    """Return refined classes with the items that they can share, None where these lose more than was gained.
+
+    What counts is the sum of both losses, and that quasi-identifiers lose no more than they did.
+    """
+    new = share_again(table, replace(refined, items={}), ~solution.suppressed_anywhere)
+    if new is None:
+        return None
+    before, after = measure(table, solution), measure(table, new)
+    loss = table.policy.loss
+    better = after.of(loss) + (after.sa_ncp or 0.0) < before.of(loss) + (before.sa_ncp or 0.0)
+    return new if better and after.of(loss) <= before.of(loss) else None
 
 
 def loses_no_more(table: Table, one: Solution, other: Solution) -> bool:

@@ -8,7 +8,7 @@ worse than it was given.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -18,7 +18,12 @@ import numpy as np
 from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.costs import NodeCosts
 from kveil.algorithms.declared import DeclaredRule
-from kveil.algorithms.least_loss.items import loses_no_more, with_searched_items
+from kveil.algorithms.least_loss.items import (
+    loses_no_more,
+    with_searched_items,
+    with_shared_items,
+    without_combinations,
+)
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
 from kveil.algorithms.least_loss.search_groups import group_search_of
 from kveil.algorithms.least_loss.search_overlaps import may_come_in, overlap_search_of
@@ -52,19 +57,35 @@ def refine(
     at. Cost: O(tries · (groups of a block · attributes + pool² · attributes)); memory linear in the table.
     """
     stop = Stop(seconds, within=current())
-    if any(model.model == "k-km-anonymity" for model in table.policy.privacy):
-        return solution  # its items were generalized class by class
     with stop.listening():
         try:
-            search = partial(_refine_classes, table, tries_per_row=tries_per_row, stop=stop, progress=progress)
+            search = partial(_refine_classes, tries_per_row=tries_per_row, stop=stop, progress=progress)
+            if any(model.model == "k-km-anonymity" for model in table.policy.privacy):
+                return _refine_sharing(table, solution, search, rules)
             items = Stop(None if seconds is None else seconds / 2, within=stop)
             finer = with_searched_items(table, solution, tries_per_row, items)
-            refined = None if finer is None else search(solution=finer, rules=rules)
+            refined = None if finer is None else search(table, solution=finer, rules=rules)
             if refined is not None and loses_no_more(table, refined, solution):
                 return refined
-            return search(solution=solution, rules=rules)
+            return search(table, solution=solution, rules=rules)
         except TooLarge:
             return solution
+
+
+def _refine_sharing(
+    table: Table, solution: Solution, search: Callable[..., Solution], rules: Sequence[DeclaredRule]
+) -> Solution:
+    """Refine classes that must share combinations of items: their quasi-identifiers at the sizes they have, then items.
+
+    Where fingerprints must be shared, too, nothing is changed: what is generalized class by class tears them apart.
+    """
+    if any(model.model == "kl-diversity" for model in table.policy.privacy):
+        return solution
+    refined = (
+        solution if not table.names else search(without_combinations(table, solution), solution=solution, rules=rules)
+    )
+    found = with_shared_items(table, solution, refined)
+    return solution if found is None else found
 
 
 def _refine_classes(

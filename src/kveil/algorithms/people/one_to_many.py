@@ -182,6 +182,16 @@ def _sharing(asked: _PeopleToSplit, items: dict[str, Ints], least: int) -> _Spli
         items = coarser
 
 
+def share_again(table: Table, solution: Solution, kept: Bools) -> Solution | None:
+    """Return a solution with items as fine as its classes allow under the models about combinations, None for none."""
+    combinations = [model for model in table.policy.privacy if isinstance(model, KKmAnonymity)]
+    names = [name for model in combinations for name in sensitive_of(model)]
+    asked = _PeopleToSplit(table, kept, combinations, by_gain=True)
+    items = _share_combinations(asked, solution, {name: finest(table, name) for name in names})
+    holding = _all_hold(as_shown(table, items), table, solution, items, kept)
+    return replace(solution, items=items) if bool(holding[kept].all()) else None
+
+
 def _with_classes_of(view: Table, least: int) -> Table:
     """Return a table whose classes must have so many people, in every component."""
     policy = view.policy
