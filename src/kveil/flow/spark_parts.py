@@ -185,9 +185,11 @@ class SolvedParts:
         sliced = partial(Slices.of, release, rows=self.released, exits=self.exits)
         for counts in sliced(joined=join, names=first.attributes).counted(policy, asked, types):
             judged.add(counts, first)
+            del counts  # or the driver would hold two slices at a time
         for slicing in others:
             for counts in sliced(joined=None, names=slicing.attributes).counted(policy, asked, types):
                 judged.add_again(counts, slicing)
+                del counts
         laid, counted = judged.together()
         assert laid.aligned is not None, "the original was counted, too"
         return _Judged(laid.aligned, judged.verdict(), counted.written.rows)

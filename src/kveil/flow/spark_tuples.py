@@ -16,7 +16,7 @@ from kveil.policy.model import Policy
 from kveil.table.encode import encode_tuples
 from kveil.table.table import Table
 
-PER_TUPLE = 600  # bytes of memory that the driver takes per tuple
+PER_TUPLE = 950  # bytes of memory that the driver takes per tuple, as measured with nine columns
 SHARE = 0.6  # of the free memory that tuples may take
 PART_TUPLES = 500_000  # of a part that an executor solves
 

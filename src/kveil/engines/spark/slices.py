@@ -52,19 +52,24 @@ class Slices:
         return cls(own, joined, number)
 
     def counted(self, policy: Policy, asked: Questions, types: Types) -> Iterator[ReleaseCounts]:
-        """Count the slices, one after another; beside the original where its join was divided, too."""
+        """Count the slices, one after another; beside the original where its join was divided, too.
+
+        Nothing of a slice is held here once it was given away.
+        """
+        for i in range(self.number):
+            yield self._counted(i, policy, asked, types)
+
+    def _counted(self, i: int, policy: Policy, asked: Questions, types: Types) -> ReleaseCounts:
         from pyspark.sql import functions as f
 
-        for i in range(self.number):
-            release = self.release
-            if self.number > 1:
-                release = release.where(f.col(SLICE) == i).drop(SLICE)
-            written = count_written(release, policy, asked, types, number=ROWS)
-            if self.joined is None:
-                yield ReleaseCounts(types, written.rows, written.rows, written.totals, written.apart)
-                continue
-            frame = self.joined.frame.where(f.col(SLICE) == i) if self.number > 1 else self.joined.frame
-            yield count_release(replace(self.joined, frame=frame), written, policy, asked, None)
+        release = self.release
+        if self.number > 1:
+            release = release.where(f.col(SLICE) == i).drop(SLICE)
+        written = count_written(release, policy, asked, types, number=ROWS)
+        if self.joined is None:
+            return ReleaseCounts(types, written.rows, written.rows, written.totals, written.apart)
+        frame = self.joined.frame.where(f.col(SLICE) == i) if self.number > 1 else self.joined.frame
+        return count_release(replace(self.joined, frame=frame), written, policy, asked, None)
 
 
 def _divided(frame: DataFrame, cells: Sequence[str], number: int, exits: ExitStack) -> DataFrame:
