@@ -20,7 +20,7 @@ UNCOMPILED := NUMBA_DISABLE_JIT=1 $(BIN)/pytest -m uncompiled -W 'ignore:overflo
 # Tests on Spark share one session, so one process runs them, one after another; they skip without Java or pyspark.
 ON_SPARK := $(BIN)/pytest -m spark --durations=10
 
-.PHONY: demo studio test explore studio-slow browser spark pictures lint data coverage bench growth figures-classfly figures-boundaries figures-people figures-least-loss previous joint docs image clean
+.PHONY: demo studio test explore studio-slow browser spark pictures lint data coverage bench growth figures-classfly figures-boundaries figures-people figures-least-loss previous joint tiny docs image clean
 
 # The demo compiles the loops it needs; everything else compiles all of them first.
 demo: $(INSTALLED)
@@ -42,6 +42,9 @@ explore: $(DEV)
 # 10,000 random policies that join everything a policy can say: half an hour.
 joint: $(DEV)
 	$(BIN)/python scripts/joint.py
+
+tiny: $(DEV)
+	$(BIN)/python scripts/tiny.py
 
 # What takes minutes and wants a quiet machine: 10,000 random edits, a million rows, trees of 10,000 leaves.
 studio-slow: $(DEV) $(BROWSER)

@@ -7,7 +7,7 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -23,6 +23,9 @@ from places import SHARED as SHARED  # noqa: E402
 
 ADULT = SHARED / "adult"
 KVEIL = [sys.executable, "-m", "kveil"]
+
+# What is measured is a second run: `kveil warmup` has left bytecode behind, as it does for whoever did not forbid it.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,25 @@ def best_command(*arguments: str | Path, times: int = 3) -> tuple[float, float]:
     return min(seconds for seconds, _ in runs), max(memory for _, memory in runs)
 
 
+HEAD = """\
+# Benchmarks
+
+Written by `benchmarks/run.py`, a table for each kind (`make bench` runs all of it). Every ratio was measured in one run
+against its own floor, or peer; tables may stem from different runs, so each says where and when it was measured.
+"""
+
+
+def write_section(page: Path, name: str, lines: list[str], order: Sequence[str] = ()) -> None:
+    """Put lines under their heading on the page of benchmarks: those of ``order`` first; other sections stay."""
+    text = page.read_text(encoding="utf-8") if page.exists() else HEAD
+    head, *sections = text.split("\n## ")
+    found = dict(section.split("\n\n", 1) for section in sections)
+    found[name] = "\n".join(lines)
+    names = [key for key in order if key in found] or list(found)
+    whole = "".join(f"\n## {key}\n\n{found[key].rstrip()}\n" for key in dict.fromkeys([*names, *found]))
+    page.write_text(head.rstrip() + "\n" + whole, encoding="utf-8")
+
+
 def fill(page: Path, by: str, name: str, lines: Iterable[str]) -> None:
     """Write new text between the two comments of a page that name a script and a table."""
     start, end = f"<!-- {by}: {name} -->", f"<!-- end of {name} -->"
@@ -81,11 +103,14 @@ def fill(page: Path, by: str, name: str, lines: Iterable[str]) -> None:
     page.write_text(f"{before}{start}\n\n{chr(10).join(lines).rstrip()}\n\n{end}{after}", encoding="utf-8")
 
 
+def commit_of(tree: Path) -> str:
+    """Return the commit that a checkout is at."""
+    call = ["git", "-C", str(tree), "describe", "--always", "--dirty"]
+    return subprocess.run(call, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
+
+
 def where_and_when() -> str:
     """Return the machine, the commit and the day of a run, as a sentence for a page."""
-    commit = subprocess.run(
-        ["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
-    ).stdout.strip()
     model = ""
     with suppress(OSError):
         told = Path("/proc/cpuinfo").read_text(encoding="utf-8")
@@ -94,4 +119,4 @@ def where_and_when() -> str:
         )
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     machine = f"{cores} cores of {model or platform.machine()}, Python {platform.python_version()}"
-    return f"Measured on {date.today().isoformat()}, commit {commit or 'unknown'}, {machine}."
+    return f"Measured on {date.today().isoformat()}, commit {commit_of(ROOT)}, {machine}."

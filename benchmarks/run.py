@@ -25,7 +25,7 @@ from bench_least_loss import least_loss, least_loss_speed
 from bench_people import people
 from bench_spark import spark
 from bench_stream import stream
-from measuring import ADULT, KVEIL, Row, where_and_when
+from measuring import ADULT, KVEIL, Row, where_and_when, write_section
 
 BENCHMARKS: dict[str, Callable[[Path], Iterator[Row]]] = {
     "files": files,
@@ -46,23 +46,7 @@ BENCHMARKS: dict[str, Callable[[Path], Iterator[Row]]] = {
 }
 
 
-HEAD = """\
-# Benchmarks
-
-Written by `benchmarks/run.py`, a table for each kind (`make bench` runs all of it). Every ratio was measured in one run
-against its own floor, or peer; tables may stem from different runs, so each says where and when it was measured.
-"""
 COLUMNS = "| measured | ratio | target | met |\n|---|---|---|---|"
-
-
-def write_section(page: Path, name: str, lines: list[str]) -> None:
-    """Put a table under its heading, in the order of the benchmarks; other tables stay as they are."""
-    text = page.read_text(encoding="utf-8") if page.exists() else HEAD
-    head, *sections = text.split("\n## ")
-    found = dict(section.split("\n\n", 1) for section in sections)
-    found[name] = f"{where_and_when()}\n\n{COLUMNS}\n" + "\n".join(lines) + "\n"
-    whole = "".join(f"\n## {key}\n\n{found[key].rstrip()}\n" for key in BENCHMARKS if key in found)
-    page.write_text(head.rstrip() + "\n" + whole, encoding="utf-8")
 
 
 def main() -> None:
@@ -86,7 +70,7 @@ def main() -> None:
                 lines.append(f"| {row.what} | {row.value:.3g} {row.unit} | {row.target} | {met} |")
                 print(lines[-1], flush=True)
             if chosen.write:
-                write_section(chosen.write, name, lines)
+                write_section(chosen.write, name, [where_and_when(), "", COLUMNS, *lines], list(BENCHMARKS))
     if missed:
         print(json.dumps(missed))
         raise SystemExit(1)

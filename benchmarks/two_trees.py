@@ -1,6 +1,6 @@
 """Run the same commands with two checkouts of kveil, one after the other, and print how their times compare.
 
-    python benchmarks/two_trees.py OTHER [--times N] [--only NAME …]
+    python benchmarks/two_trees.py OTHER [--times N] [--only NAME …] [--write docs/benchmarks.md]
 
 OTHER is the root of another checkout that has its own `.venv` with kveil in it. The two take turns, so that whatever
 else the machine does meets both; the least CPU time and the least time of each are compared. What each needs, bytecode
@@ -27,7 +27,7 @@ from made_up_data import (
     rules_file,
     rules_policy,
 )
-from measuring import ROOT
+from measuring import ROOT, commit_of, where_and_when, write_section
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,10 @@ def main() -> None:
     parser.add_argument("other", type=Path)
     parser.add_argument("--times", type=int, default=4)
     parser.add_argument("--only", nargs="*")
+    parser.add_argument("--write", type=Path, help="a page whose section on two checkouts is replaced")
     chosen = parser.parse_args()
-    print("| command | CPU time of this checkout over the other's | time |\n|---|---|---|")
+    lines = ["| command | CPU time over the other's | time over the other's |", "|---|---|---|"]
+    print("\n".join(lines))
     with tempfile.TemporaryDirectory() as temporary:
         for name, arguments in commands(Path(temporary)).items():
             if chosen.only and name not in chosen.only and name != "mondrian":
@@ -96,7 +98,12 @@ def main() -> None:
                     took[tree].append(run(tree, arguments, Path(temporary) / f"{release}-{number}.out.csv"))
             least = [Took(min(t.wall for t in found[1:]), min(t.cpu for t in found[1:])) for found in took.values()]
             cpu, wall = least[0].cpu / least[1].cpu, least[0].wall / least[1].wall
-            print(f"| {name} | {cpu:.2f} | {wall:.2f} |", flush=True)
+            lines.append(f"| {name} | {cpu:.2f} | {wall:.2f} |")
+            print(lines[-1], flush=True)
+    if chosen.write:
+        commit = commit_of(chosen.other)
+        told = f"{where_and_when()} Against commit {commit}; the least of {chosen.times} runs each, taking turns."
+        write_section(chosen.write, "two checkouts", [told, "", *lines])
 
 
 if __name__ == "__main__":

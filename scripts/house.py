@@ -3,11 +3,12 @@
     python scripts/house.py [--only-print]
 
 The rules: no module above 400 lines, no function above 60; outside kernels no function with more than six parameters;
-none with two booleans that may be given by position; no class name with two meanings; no import by string; no cycle
-of imports, not even under TYPE_CHECKING or inside a function; nothing in the text of the tree that points to a file
-outside it; no test that imports a test; a test per module, where the tree of the source puts it. Exceptions stand in
-`house.toml` beside this script, by name and with a reason; one that nothing needs any more is told, too. For tests, an
-exception may be a folder, and names the test that runs its modules. `make lint` runs this.
+none with a boolean that may be given by position; no class name with two meanings; no import by string; no cycle
+of imports, not even under TYPE_CHECKING or inside a function; no check in an `assert`, which Python may leave out;
+nothing in the text of the tree that points to a file outside it; no test that imports a test; a test per module, where
+the tree of the source puts it. Exceptions stand in `house.toml` beside this script, by name and with a reason; one that
+nothing needs any more is told, too. For tests, an exception may be a folder, and names the test that runs its modules.
+`make lint` runs this.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "kveil"
 TESTS = ROOT / "tests"
-MODULE_LINES, FUNCTION_LINES, PARAMETERS, BOOLEANS = 400, 60, 6, 1
+MODULE_LINES, FUNCTION_LINES, PARAMETERS = 400, 60, 6
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -99,7 +100,7 @@ def long_modules(found: list[Module]) -> Iterator[Breach]:
 
 
 def functions_to_cut(found: list[Module]) -> Iterator[Breach]:
-    """Yield functions that are too long, take too much, or take several booleans by position."""
+    """Yield functions that are too long, take too much, or take a boolean by position."""
     for module in found:
         for name, function in functions(module):
             place = f"{module.path}:{name}"
@@ -112,17 +113,21 @@ def functions_to_cut(found: list[Module]) -> Iterator[Breach]:
             if number > PARAMETERS and not module.is_kernel:
                 yield Breach("many-parameters", place, f"{number} parameters, more than {PARAMETERS}")
             flags = [a.arg for a in by_position if isinstance(a.annotation, ast.Name) and a.annotation.id == "bool"]
-            if len(flags) > BOOLEANS and not module.is_kernel:
+            if flags and not module.is_kernel:
                 yield Breach("positional-booleans", place, f"{' and '.join(flags)} may be given by position")
 
 
 def names_with_two_meanings(found: list[Module]) -> Iterator[Breach]:
-    """Yield class names that several modules define."""
+    """Yield names of classes, or of types, that several modules define."""
     homes = defaultdict(list)
     for module in found:
         for node in ast.walk(module.tree):
             if isinstance(node, ast.ClassDef):
                 homes[node.name.lstrip("_")].append(module.path)
+        for node in module.tree.body:
+            target = node.targets[0] if isinstance(node, ast.Assign) else None
+            if isinstance(target, ast.Name) and re.fullmatch("_?(?:[A-Z][a-z0-9]+)+", target.id):
+                homes[target.id.lstrip("_")].append(module.path)
     for name, paths in sorted(homes.items()):
         if len(paths) > 1:
             yield Breach("class-names", name, f"a class of {', '.join(paths)}")
@@ -138,6 +143,25 @@ def imports_by_string(found: list[Module]) -> Iterator[Breach]:
             )
             if name in ("import_module", "__import__"):
                 yield Breach("string-imports", module.path, f"line {node.lineno} imports by a string")  # type: ignore[attr-defined]
+
+
+def _tells_a_type(test: ast.expr) -> bool:
+    """Tell whether an assertion says no more than what type something has, or that it is there."""
+    if isinstance(test, ast.BoolOp):
+        return all(_tells_a_type(part) for part in test.values)
+    if isinstance(test, ast.UnaryOp):
+        return _tells_a_type(test.operand)
+    if isinstance(test, ast.Compare):
+        return isinstance(test.ops[0], ast.Is | ast.IsNot) and ast.unparse(test.comparators[-1]) == "None"
+    return isinstance(test, ast.Call) and ast.unparse(test.func) in ("isinstance", "callable")
+
+
+def checks_in_assertions(found: list[Module]) -> Iterator[Breach]:
+    """Yield assertions that check more than a type: under `python -O` they vanish."""
+    for module in found:
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Assert) and not _tells_a_type(node.test):
+                yield Breach("assertions", module.path, f"line {node.lineno} checks something in an assert")
 
 
 def imports_of(module: Module, names: set[str]) -> set[str]:
@@ -256,6 +280,7 @@ def breaches() -> list[Breach]:
         *functions_to_cut(found),
         *names_with_two_meanings(found),
         *imports_by_string(found),
+        *checks_in_assertions(found),
         *cycles(found),
         *pointers_outside(texts_of_the_tree()),
         *tests_that_import_tests(texts_of_tests()),

@@ -36,6 +36,7 @@ COUNTRY = {
 }
 ILLNESSES = ("flu", "cold", "cough", "gout", "asthma", "ulcer", "rash")
 ILLNESS_TREE = {"*": {"viral": {"flu": [], "airways": ["cold", "cough", "asthma"]}, "other": ["gout", "ulcer", "rash"]}}
+ZONE_TREE = {"*": {"west": ["1f", "1m", "2f"], "east": ["2m", "3f", "3m", "4f", "4m"]}}
 DRUGS = ("a1", "a2", "b1", "b2", "c1")
 DRUG_TREE = {"*": {"a": ["a1", "a2"], "b": ["b1", "b2"], "c": ["c1"]}}
 
@@ -61,7 +62,16 @@ QUASI: dict[str, list[Spec]] = {
         {"hierarchy": {"mask": {"keep": [2, 1]}}},
         {"hierarchy": {"mask": {"keep": [2, 1]}}, "boundary": {"level": 2}},
     ],
-    "born": [{"hierarchy": {"dates": ["month", "year", "decade"]}}],
+    "born": [
+        {"hierarchy": {"dates": ["month", "year", "decade"]}},
+        {"hierarchy": {"dates": ["quarter", "year"]}, "boundary": {"level": 2}},
+    ],
+    "temp": [
+        {"hierarchy": {"ranges": {"within": [-10, 20], "round": "2.5"}}, "boundary": {"max_width": 10}},
+        {"hierarchy": {"ranges": {"within": [-10, 20]}}, "weight": "0.5"},
+        {"hierarchy": {"intervals": {"from": -5, "to": 15, "widths": ["2.5", 5, 10], "open": "both"}}},
+    ],
+    "zone": [{"hierarchy": {"tree": ZONE_TREE}}, {"hierarchy": {"tree": ZONE_TREE}, "boundary": {"level": 1}}],
 }
 SENSITIVE: dict[str, Spec] = {
     "illness": {"role": "sensitive", "hierarchy": {"tree": ILLNESS_TREE}},
@@ -85,14 +95,22 @@ class JointCase:
 def joint_case(seed: int, most_rows: int = 400) -> JointCase:
     """Draw a policy that joins models, boundaries, rules, people and limits, and its table."""
     draw = Random(seed)
-    names = draw.sample(sorted(QUASI), draw.choice([1, 2, 3, 3, 4, 5]))
     people = draw.random() < 0.45
     items = people and draw.random() < 0.5
-    attributes: dict[str, Spec] = {name: {"role": "quasi-identifier", **draw.choice(QUASI[name])} for name in names}
     sensitive = draw.sample(sorted(SENSITIVE), draw.choice([1, 2, 2, 3]))
+    plain_sets = items and sensitive != ["income"] and draw.random() < 0.06  # no quasi-identifier at all
+    names = [] if plain_sets else draw.sample(sorted(QUASI), draw.choice([1, 2, 3, 3, 4, 5]))
+    attributes: dict[str, Spec] = {name: {"role": "quasi-identifier", **draw.choice(QUASI[name])} for name in names}
+    for name in names:
+        if draw.random() < 0.15:
+            attributes[name]["weight"] = draw.choice(["0.5", 2, 5])
     attributes |= {name: dict(SENSITIVE[name]) for name in sensitive}
     if draw.random() < 0.3:
         attributes["ward"] = {"role": "insensitive"}
+    if "drug" in sensitive and not people and draw.random() < 0.3:
+        attributes["class"] = {"role": "insensitive"}  # what a drug is, which a rule may say
+    if draw.random() < 0.2:
+        attributes["name"] = {"role": "identifier"}
     if people:
         attributes["who"] = {"role": "individual"}
     policy: Spec = {
@@ -106,6 +124,7 @@ def joint_case(seed: int, most_rows: int = 400) -> JointCase:
         },
         "release": {"order": draw.choice(["sorted", "shuffle", "keep"])},
         "loss": draw.choice(["ncp", "ncp", "ncp", "il", "precision"]),
+        "seed": draw.randint(0, 3),
     }
     if people:
         policy["individual"] = {"conflicts": draw.choice(["error", "generalize"])}
@@ -123,10 +142,9 @@ def _privacy(draw: Random, names: list[str], sensitive: list[str], *, items: boo
     models: list[Spec] = []
     generalizing = [name for name in sensitive if name != "income"]
     if items and generalizing:
-        own = draw.sample(generalizing, draw.randint(1, len(generalizing)))
-        kind = draw.choice(["kl-diversity", "kl-diversity", "k-km-anonymity"])
-        size = {"l": draw.choice([1, 2, 2, 3])} if kind == "kl-diversity" else {"m": draw.choice([1, 2])}
-        models.append({"model": kind, "sensitive": own, "k": draw.choice([2, 3, 5]), **size})
+        models += [_model_of_sets(draw, generalizing) for _ in range(draw.choice([1, 1, 1, 2]))]
+    if not names:
+        return models
     models += [_model(draw, sensitive) for _ in range(draw.choice([0, 1, 1, 2, 3]))]
     if not models:
         models.append({"model": "k-anonymity", "k": draw.choice([2, 3, 5, 10])})
@@ -143,6 +161,13 @@ def _privacy(draw: Random, names: list[str], sensitive: list[str], *, items: boo
     return models
 
 
+def _model_of_sets(draw: Random, generalizing: list[str]) -> Spec:
+    own = draw.sample(generalizing, draw.randint(1, len(generalizing)))
+    kind = draw.choice(["kl-diversity", "kl-diversity", "k-km-anonymity"])
+    size = {"l": draw.choice([1, 2, 2, 3])} if kind == "kl-diversity" else {"m": draw.choice([1, 2])}
+    return {"model": kind, "sensitive": own, "k": draw.choice([2, 3, 5]), **size}
+
+
 def _model(draw: Random, sensitive: list[str]) -> Spec:
     name = draw.choice(["k-anonymity", "k-anonymity", "l-diversity", "p-sensitive", "alpha-k", "t-closeness"])
     if name == "k-anonymity":
@@ -150,7 +175,8 @@ def _model(draw: Random, sensitive: list[str]) -> Spec:
     column = draw.choice(sensitive)
     if name == "l-diversity":
         variant = draw.choice(["distinct", "entropy", "recursive", "frequency"])
-        model = {"model": name, "sensitive": column, "variant": variant, "l": draw.choice([2, 2, 3])}
+        wanted = draw.choice([2, 2, 3, "1.5"] if variant in ("entropy", "frequency") else [2, 2, 3])
+        model = {"model": name, "sensitive": column, "variant": variant, "l": wanted}
         return {**model, "c": draw.choice([1, 2, 4])} if variant == "recursive" else model
     if name == "p-sensitive":
         return {"model": name, "sensitive": column, "p": draw.choice([2, 3])}
@@ -166,6 +192,7 @@ def _model(draw: Random, sensitive: list[str]) -> Spec:
 
 
 def _rules(draw: Random, names: list[str], attributes: dict[str, Spec], policy: Spec) -> list[str]:
+    """Return rules that hold in every table: with one or several attributes on a side, functional and multivalued."""
     rules = []
     if {"city", "country"} <= set(names) and draw.random() < 0.6:
         rules.append("city -> country")
@@ -173,6 +200,12 @@ def _rules(draw: Random, names: list[str], attributes: dict[str, Spec], policy: 
             rules.append("city, sex -> country")
         elif draw.random() < 0.3:
             rules.append("city ->> country")
+    if {"zip", "sex", "zone"} <= set(names) and draw.random() < 0.7:
+        rules.append(draw.choice(["zip, sex -> zone", "zip, sex ->> zone"]))
+        if "country" in names and "city" in names and draw.random() < 0.5:
+            rules.append("city, zip, sex -> country, zone")
+    if "class" in attributes and draw.random() < 0.7:
+        rules.append("drug -> class")
     if "ward" in attributes and {"city", "sex"} <= set(names) and "individual" not in policy and draw.random() < 0.5:
         rules.append("city, sex -> ward")
     return rules
@@ -195,25 +228,52 @@ def _table(draw: Random, columns: list[str], policy: Spec, most_rows: int) -> pl
                 "income": draw.choice(["10", "20", "20", "35", "70", "9.5"]),
                 "who": f"p{person}",
             }
+            row["class"] = "c" + row["drug"][0]
+            row["name"] = f"n{len(rows)}"
             if people and policy["individual"]["conflicts"] == "generalize" and draw.random() < 0.05:
-                row["zip"] = draw.choice(["11", "12", "21"])
-            if draw.random() < 0.03:
-                row[draw.choice(["age", "zip", "illness", "income"])] = draw.choice(["", "?"])
+                _disagree(draw, row, policy)
             rows.append(row)
+        if draw.random() < 0.06:  # a person's own value is missing, in all of their records
+            _lose(draw, rows[-1]["who"], rows)
     return pl.DataFrame(
         [{name: row[name] for name in columns} for row in rows], schema=dict.fromkeys(columns, pl.String)
     )
 
 
+def _disagree(draw: Random, row: dict[str, str], policy: Spec) -> None:
+    """Let a record of a person differ in a value that no rule names and no boundary keeps from being covered."""
+    free = [name for name in ("zip", "born", "temp") if "boundary" not in policy["attributes"].get(name, {})]
+    free = [name for name in free if not (name == "zip" and "zone" in policy["attributes"])]
+    if free:
+        name = draw.choice(free)
+        row[name] = _person(draw, 1.0)[name]
+
+
+def _lose(draw: Random, who: str, rows: list[dict[str, str]]) -> None:
+    """Leave out a value of the last person, for good where it is known of the person and not of a record."""
+    name = draw.choice(["age", "born", "temp", "illness", "income"])
+    if name in ("illness", "income"):
+        rows[-1][name] = draw.choice(["", "?"])
+        return
+    text = draw.choice(["", "?"])
+    for row in reversed(rows):
+        if row["who"] != who:
+            break
+        row[name] = text
+
+
 def _person(draw: Random, spread: float) -> dict[str, str]:
     city = draw.choice(CITIES[: 2 + int(6 * spread)])
     sex = draw.choice("fm")
+    code = draw.choice("1234") + draw.choice("12")
     return {
         "age": str(draw.randint(0, 10 + int(69 * spread))),
         "city": city,
         "country": COUNTRY[city],
         "sex": sex,
-        "zip": draw.choice("1234") + draw.choice("12"),
+        "zip": code,
+        "zone": code[0] + sex,
+        "temp": f"{draw.randint(-20, -20 + int(50 * spread)) / 2:g}",
         "born": f"{1950 + draw.randint(0, int(49 * spread))}-{draw.randint(1, 12):02}-01",
         "ward": f"w{CITIES.index(city) % 3}{sex}",
     }

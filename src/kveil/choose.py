@@ -198,7 +198,7 @@ def trials(
     progress: Progress,
     allowance: Allowance,
 ) -> Iterator[Trial]:
-    """Run algorithms one after another within a allowance.
+    """Run algorithms one after another within an allowance.
 
     Of seconds for all together each may take half of what is left, the last one all, so that one slow algorithm does
     not keep the others from running.

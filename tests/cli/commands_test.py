@@ -772,7 +772,7 @@ def test_hierarchy_build_writes_what_a_policy_can_use(tmp_path: Path) -> None:
     assert shown.out.splitlines()[0] == "31;30-39;*"
     for builder in ("{intervals: {from: 0, to: 99, widths: [10]}}", "{mask: {keep: [1]}}", "balanced:2", "balanced"):
         target = tmp_path / "age.csv"
-        assert run(*arguments, "--as", builder, "--output", target) == Outcome(0, "", "")
+        assert run(*arguments, "--as", builder, "--output", target, "--force") == Outcome(0, "", "")
         assert run("hierarchy", "check", target, "--data", tmp_path / "t.csv", "--column", "age").code == 0
         policy = write_policy(tmp_path, {**ROLES, "age": {"role": QUASI, "hierarchy": "age.csv"}}, limit=0.5)
         made = run("anonymize", policy, "--input", tmp_path / "t.csv", "--output", tmp_path / "r.csv", "--quiet")
@@ -800,7 +800,13 @@ def test_hierarchy_build_refuses_what_is_no_builder(tmp_path: Path, builder: str
     assert names_in(tmp_path) == {"t.csv"}
 
 
-def test_hierarchy_build_never_writes_over_its_table(tmp_path: Path) -> None:
-    table = write_rows(tmp_path / "t.csv")
-    refused(run("hierarchy", "build", table, "--column", "age", "--as", "balanced", "--output", table), "--output")
-    assert table.read_text() == csv_text(ROWS)
+def test_hierarchy_build_never_writes_over_its_table_nor_over_a_file_that_exists(tmp_path: Path) -> None:
+    table, tree = write_rows(tmp_path / "t.csv"), tmp_path / "age.csv"
+    build: list[str | Path] = ["hierarchy", "build", table, "--column", "age", "--as", "balanced", "--output"]
+    refused(run(*build, table), "never replaced")
+    refused(run(*build, table, "--force"), "never replaced")
+    tree.write_text("edited by hand")
+    refused(run(*build, tree), "exists already", "--force")
+    assert tree.read_text() == "edited by hand"
+    assert run(*build, tree, "--force").code == 0
+    assert tree.read_text() != "edited by hand"

@@ -15,9 +15,10 @@ import pytest
 
 import kveil
 from kveil.engines.spark import slices, staging
+from kveil.engines.spark.parts import SolvedRows
 from kveil.engines.spark.solving import SplitPart
 from kveil.flow import spark as flow
-from kveil.flow import spark_parts
+from kveil.flow import spark_solving
 from kveil.flow.anonymize import anonymize_file
 from kveil.flow.outputs import Targets
 from kveil.flow.spark_checks import verify_on_spark
@@ -95,6 +96,13 @@ CLOSE = "{model: t-closeness, sensitive: illness, t: 0.5}"
 BY_GAIN = ("algorithm: mondrian", "algorithm: {name: mondrian, choose: gain}")
 CASES = {
     "dropped": changed(BOUNDED, BY_GAIN) + "suppression: {limit: 0.4}\nloss: il\n",
+    "components": changed(
+        BOUNDED,
+        ("k: 9}", "k: 9, attributes: [age, zip]}\n  - {model: k-anonymity, k: 5, attributes: [pay]}"),
+        ("illness, l: 2}", "illness, l: 2, attributes: [age, zip]}"),
+    )
+    + "suppression: {limit: 0.4}\n",
+    "rules": POLICY + "dependencies: ['age -> pay', 'pay -> age']\n",
     "starred": changed(BOUNDED, ("{model: l-diversity, sensitive: illness, l: 2}", CLOSE))
     + "suppression: {limit: 0.4, show: star}\nrelease: {order: shuffle}\n",
 }
@@ -106,9 +114,12 @@ def test_mondrian_by_parts_gives_the_release_of_memory(case: str, tmp_path: Path
     frame = rows()
     if case == "dropped":  # intervals of numbers that are not whole
         frame = frame.with_columns(pl.col("age") + 0.5)
+    if case == "rules":
+        frame = frame.with_columns(pay=(pl.col("age").fill_null(3) * 100).cast(pl.String))
     told = on_both(written(tmp_path, frame, CASES[case]), tmp_path / "data.parquet", tmp_path)
     assert told["details"]["parts"] > 3
-    assert told["records"]["suppressed"] > 0
+    assert told["records"]["suppressed"] > 0 or case == "rules"
+    assert ("association" in told["details"]) == (case == "rules")
 
 
 @pytest.mark.usefixtures("few")
@@ -121,15 +132,52 @@ ONLY_K = changed(POLICY, ("  - {model: l-diversity, sensitive: illness, l: 2}\n"
 
 
 @pytest.mark.usefixtures("few")
-def test_a_divided_table_is_solved_by_parts_and_gives_the_release_of_memory(tmp_path: Path) -> None:
-    text = changed(BOUNDED, ("algorithm: mondrian", "algorithm: {name: least-loss, divide: 100}"))
+@pytest.mark.parametrize("name", ["greedy-cka", "pk-clustering", "least-loss"])
+def test_a_divided_table_is_solved_by_parts_and_gives_the_release_of_memory(name: str, tmp_path: Path) -> None:
+    text = changed(ONLY_K, ("algorithm: mondrian", f"algorithm: {{name: {name}, divide: 100}}"))
+    if name != "greedy-cka":
+        text = changed(BOUNDED, ("algorithm: mondrian", f"algorithm: {{name: {name}, divide: 100}}"))
     text += "suppression: {limit: 0.4, show: star}\n"
     told = on_both(written(tmp_path, rows(), text), tmp_path / "data.parquet", tmp_path)
     assert told["details"]["divided"]["parts"] > 2
-    assert told["records"]["suppressed"] > 0
+    assert told["records"]["suppressed"] > 0 or name == "greedy-cka"
 
 
-def test_the_settings_of_a_session_ask_for_parts(tmp_path: Path, session: Any) -> None:
+PEOPLE = """
+kveil: 1
+attributes:
+  pid: {role: individual}
+  ward: {role: insensitive}
+  age: {role: quasi-identifier, hierarchy: {intervals: {from: 0, to: 100, widths: [10, 20]}}}
+  sex: {role: quasi-identifier}
+  illness: {role: sensitive}
+privacy:
+  - {model: k-anonymity, k: 4, attributes: [age]}
+  - {model: l-diversity, sensitive: illness, l: 2, attributes: [age, sex]}
+individual: {conflicts: generalize}
+algorithm: mondrian
+"""
+
+
+@pytest.mark.usefixtures("few")
+def test_individuals_by_parts_are_those_of_memory(tmp_path: Path) -> None:
+    frame = visits().with_columns(age=pl.when(pl.int_range(pl.len()) % 7 == 0).then(34).otherwise("age"))
+    told = on_both(written(tmp_path, frame, PEOPLE), tmp_path / "data.parquet", tmp_path)
+    assert told["details"]["parts"] > 3
+
+
+def test_the_settings_of_a_session_ask_for_parts_and_plans_hold_no_value(
+    tmp_path: Path, session: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plans: list[Any] = []
+    joined = SolvedRows.joined
+
+    def noted(*given: Any) -> Any:
+        join = joined(*given)
+        plans.append(join.frame._jdf.queryExecution())
+        return join
+
+    monkeypatch.setattr(SolvedRows, "joined", noted)
     policy = written(tmp_path, rows(), POLICY)
     frame = session.read.parquet(str(tmp_path / "data.parquet"))
     local = kveil.anonymize(rows(), policy)
@@ -140,6 +188,9 @@ def test_the_settings_of_a_session_ask_for_parts(tmp_path: Path, session: Any) -
         assert plain(pl.DataFrame(pl.from_arrow(result.data.toArrow()))).equals(plain(local.data))
         same = ("records", "guarantees", "loss", "options")
         assert {key: result.receipt[key] for key in same} == {key: local.receipt[key] for key in same}
+        (plan,) = plans
+        assert plan.analyzed().deterministic()
+        assert not any(value in plan.toString() for value in ("02138", "10001", "n299"))
         session.conf.set("spark.kveil.part_tuples", "some")
         with pytest.raises(kveil.DataError, match=r"the setting spark\.kveil\.part_tuples of Spark is to be a whole"):
             kveil.anonymize(frame, policy)
@@ -241,10 +292,25 @@ def test_a_process_of_an_executor_that_is_killed_ends_the_run_without_a_release(
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     mark = str(tmp_path / "killed")
-    monkeypatch.setattr(spark_parts, "SplitPart", lambda *given: KilledOnce(*given, mark=mark))
+    monkeypatch.setattr(spark_solving, "SplitPart", lambda *given: KilledOnce(*given, mark=mark))
     # A session on one machine tries no task again; on a cluster the part is solved by another process.
     refused(asked(tmp_path), tmp_path, "Spark could not solve the parts of data.parquet")
     assert Path(mark).exists()
+
+
+@pytest.mark.usefixtures("few")
+def test_an_input_that_changes_while_parts_are_solved_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = spark_solving.plan_mondrian
+
+    def changed_after(*given: Any, **more: Any) -> Any:
+        planned = plan(*given, **more)
+        rows().with_columns(note=pl.lit("z")).write_parquet(tmp_path / "data.parquet")
+        return planned
+
+    monkeypatch.setattr(spark_solving, "plan_mondrian", changed_after)
+    refused(asked(tmp_path), tmp_path, r"changed while kveil read it|Spark could not")
 
 
 def plant_a_small_group(folder: Path) -> None:
@@ -267,8 +333,10 @@ def test_a_release_by_parts_that_was_harmed_is_refused(tmp_path: Path, monkeypat
 
 @pytest.mark.usefixtures("few")
 def test_what_parts_cannot_do_is_refused_in_one_sentence(tmp_path: Path) -> None:
-    text = POLICY + "dependencies: ['zip -> age']\n"
-    refused(asked(tmp_path, text), tmp_path, "By parts they cannot be solved: a table by parts keeps no dependencies")
+    text = POLICY + "dependencies: ['zip -> illness']\n"
+    refused(asked(tmp_path, text), tmp_path, "By parts they cannot be solved: a table by parts keeps dependencies of")
+    text = changed(CASES["components"], ("limit: 0.4", "limit: 0.4, show: star"))
+    refused(asked(tmp_path, text), tmp_path, "shown as stars in some attributes and not in others")
     text = changed(
         POLICY, ("algorithm: mondrian", "algorithm: datafly"), ("{ranges: {within: [0, 99999]}}", "{mask: {keep: [2]}}")
     )

@@ -63,6 +63,9 @@ def test_an_order_that_is_kept_long_releases_and_single_records_are_refused(here
 def test_what_parts_cannot_do_is_refused_before_anything_is_read(here: Path) -> None:
     divided = "{name: k-member, divide: 1000}"
     assert "a table by parts has no --bound" in asked(here, "--bound", algorithm=divided)
+    rule = '{}\ndependencies: ["age -> pid"]'
+    told = asked(here, role="insensitive", algorithm="{name: least-loss, divide: 1000}", release=rule)
+    assert "a table by parts keeps dependencies of records alone" in told
 
 
 def test_a_key_of_the_owner_is_for_spark_alone(here: Path) -> None:

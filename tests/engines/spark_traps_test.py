@@ -18,7 +18,7 @@ import pytest
 
 import kveil
 from kveil.databases import parse_place
-from kveil.engines.spark import staging
+from kveil.engines.spark import ordering, staging
 from kveil.flow import spark as flow
 from kveil.flow.anonymize import anonymize_file
 from kveil.flow.outputs import Targets
@@ -199,6 +199,12 @@ def lose_rows(folder: Path) -> None:
     pl.read_parquet(file)[:-1].write_parquet(file)
 
 
+def lose_a_file(folder: Path) -> None:
+    files = sorted(folder.glob("*.parquet"))
+    assert len(files) > 1
+    files[-1].unlink()
+
+
 def plant_a_small_group(folder: Path) -> None:
     file = sorted(folder.glob("*.parquet"))[0]
     frame = pl.read_parquet(file)
@@ -207,7 +213,7 @@ def plant_a_small_group(folder: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("harm", [change_a_cell, double_a_file, lose_rows, plant_a_small_group])
+@pytest.mark.parametrize("harm", [change_a_cell, double_a_file, lose_rows, lose_a_file, plant_a_small_group])
 def test_a_release_that_was_harmed_before_it_was_read_back_is_refused(
     here: Path, harm: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,6 +224,7 @@ def test_a_release_that_was_harmed_before_it_was_read_back_is_refused(
         harm(self.rows)
 
     monkeypatch.setattr(staging.StagedFolder, "write", harmed)
+    monkeypatch.setattr(ordering, "ROWS", 40)  # so that there are several files
     with pytest.raises(kveil.KveilError, match="its own verifier refuses"):
         anonymized(here)
     nothing_is_left(here)

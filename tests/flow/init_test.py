@@ -200,13 +200,13 @@ def test_the_table_itself_is_never_replaced(tmp_path: Path) -> None:
             done = run("init", data, "-o", tmp_path / policy, *more)
             assert data.read_text(encoding="utf-8") == TOWNS
             if name != "t-city.csv":
-                refused(done, "is the table itself", "-o")
+                refused(done, "is what the run reads and is never replaced", "-o")
         data.unlink()
         (tmp_path / policy).unlink(missing_ok=True)
     (tmp_path / "raw-named.csv").write_text("31,Bonn\n32,Bonn\n", encoding="utf-8")
     (tmp_path / "raw.csv").symlink_to(tmp_path / "raw-named.csv")
     done = run("init", tmp_path / "raw.csv", "--columns", "age,city", "-o", tmp_path / "q.yaml", "--force")
-    refused(done, "is the table itself")
+    refused(done, "is what the run reads and is never replaced")
 
 
 def test_a_hierarchy_that_somebody_worked_on_is_kept(tmp_path: Path) -> None:

@@ -36,6 +36,27 @@ repair_nothing()
 assert "kveil.kernels.linking" not in sys.modules
 """
 
+LOADED = """
+import sys
+import numpy as np
+from kveil.kernels.grouping.groups import group_nothing, group_rows
+group_nothing()
+from kveil.kernels.grouping import groups_loops
+hits = sum(groups_loops.hash_rows.stats.cache_hits.values())
+assert hits == int(sys.argv[1]), hits
+assert ("numba.np.arraymath" in sys.modules) == (hits == 0)  # which compiling needs, and loading does not
+from kveil.kernels.jit import door
+@door
+def twice(numbers):
+    for at in range(len(numbers)):
+        numbers[at] = np.abs(numbers[at]) * 2
+twice._cache.disable()
+numbers = np.array([1, -2, 3])
+twice(numbers)
+assert numbers.tolist() == [2, 4, 6]
+assert group_rows(np.array([[3, 1, 3]], dtype=np.int32))[0].tolist() == [0, 1, 0]
+"""
+
 IMPORTED = """
 import os, sys, threading
 numbas = lambda: {name: value for name, value in os.environ.items() if "NUMBA" in name}
@@ -57,6 +78,17 @@ def compiling_environ() -> dict[str, str]:
 def test_loops_compile_and_nothing_of_the_host_changes(script: str) -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
+
+
+def test_loops_come_back_from_the_disk_without_what_compiling_needs(tmp_path: Path) -> None:
+    script = tmp_path / "loaded.py"
+    script.write_text(LOADED)
+    environ = compiling_environ() | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    for hits in ("0", "1"):
+        done = subprocess.run(
+            [sys.executable, script, hits], capture_output=True, text=True, timeout=300, env=environ, check=False
+        )
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("given", [True, False], ids=["NUMBA_CACHE_DIR", "beside the source"])

@@ -36,19 +36,36 @@ def covers(trees: Sequence[PlainTree], node: Node, row: Row) -> bool:
     return all(label in tree.way[value] for tree, label, value in zip(trees, node, row, strict=True))
 
 
-def lagrange(trees: Sequence[PlainTree], rows: Sequence[Row], k: int, price: dict[Row, Fraction]) -> Fraction:
-    """Return Σ a(r) − Σ over nodes, each lowest over its rows, of max(0, best set of k or more)."""
-    total = sum((price[row] for row in rows), Fraction(0))
+def covers_of(trees: Sequence[PlainTree], rows: Sequence[Row]) -> dict[frozenset[int], Fraction]:
+    """Return the rows that nodes cover, with the cost of the lowest node over just these."""
     seen = {node for row in set(rows) for node in nodes_over(trees, row)}
-    by_cover: dict[frozenset[int], Fraction] = {}
+    found: dict[frozenset[int], Fraction] = {}
     for node in seen:
         members = frozenset(i for i, row in enumerate(rows) if covers(trees, node, row))
         value = cost(trees, node)
-        by_cover[members] = min(by_cover.get(members, value), value)
-    for members, value in by_cover.items():
+        found[members] = min(found.get(members, value), value)
+    return found
+
+
+def lagrange(
+    trees: Sequence[PlainTree],
+    rows: Sequence[Row],
+    k: int,
+    price: dict[Row, Fraction],
+    tolls: Sequence[tuple[frozenset[int], Fraction]] = (),
+) -> Fraction:
+    """Return Σ a(r) − Σ over nodes, each lowest over its rows, of max(0, best set of k or more).
+
+    A node pays the ``tolls`` of all sets of rows that it lies inside of, each of which takes its toll off the sum as
+    often as k rows fit into it.
+    """
+    total = sum((price[row] for row in rows), Fraction(0))
+    total -= sum((toll * (len(inside) // k) for inside, toll in tolls), Fraction(0))
+    for members, value in covers_of(trees, rows).items():
         gains = sorted((price[rows[i]] - value for i in members), reverse=True)
         if len(gains) >= k:
             best = sum(gains[:k], Fraction(0)) + sum((gain for gain in gains[k:] if gain > 0), Fraction(0))
+            best -= sum((toll for inside, toll in tolls if members <= inside), Fraction(0))
             total -= max(best, Fraction(0))
     return total
 
@@ -135,19 +152,19 @@ def lagrange_spans(
 
     The bound's own value lies between: it leaves out some that others cover.
     """
-    covers_of: dict[frozenset[int], Fraction] = {}
+    by_cover: dict[frozenset[int], Fraction] = {}
     for label, leaves in tree.leaves.items():
         for least, values in spans:
             members = frozenset(i for i, row in enumerate(rows) if row[0] in leaves and row[1] in values)
             own = (tree.cost(label) + least) / 2
-            covers_of[members] = min(covers_of.get(members, own), own)
+            by_cover[members] = min(by_cover.get(members, own), own)
     every = alone = sum((price[row] for row in rows), Fraction(0))  # type: ignore[index]
-    for members, own in covers_of.items():
+    for members, own in by_cover.items():
         gains = sorted((price[rows[i]] - own for i in members), reverse=True)  # type: ignore[index]
         if len(gains) < k:
             continue
         best = max(sum(gains[:k], Fraction(0)) + sum((g for g in gains[k:] if g > 0), Fraction(0)), Fraction(0))
         every -= best
-        if not any(members < others and less <= own for others, less in covers_of.items()):
+        if not any(members < others and less <= own for others, less in by_cover.items()):
             alone -= best
     return every, alone

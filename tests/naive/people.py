@@ -163,7 +163,7 @@ def merge_nearest(
 ) -> list[int]:
     """The cluster that each ends up in by RMERGER's merging; each has a group and its members' quasi-identifiers.
 
-    Trees are one an attribute; the loss of a row is the sum over attributes, of which delta is a share.
+    There is one tree per attribute; the loss of a row is the sum over attributes, of which delta is a share.
     """
     everything = len(forest.trees)
 

@@ -38,8 +38,8 @@ def test_a_function_of_61_lines_is_too_long_also_inside_a_class() -> None:
         ("a, b, c, d, e, f, g", ["many-parameters"]),
         ("a, b, c, d, *, e, f, g", ["many-parameters"]),
         ("self, a, b, c, d, e, f", []),
-        ("a: bool, b: bool", ["positional-booleans"]),
-        ("a: bool, *, b: bool", []),
+        ("a: bool", ["positional-booleans"]),
+        ("a, *, b: bool", []),
     ],
 )
 def test_what_a_function_takes(head: str, rules: list[str]) -> None:
@@ -52,6 +52,8 @@ def test_one_class_name_in_two_modules_has_two_meanings() -> None:
     first, second = module("class Part:\n    pass\n"), module("class _Part:\n    pass\n", "kveil.choose")
     assert found(house.names_with_two_meanings, first) == []
     assert found(house.names_with_two_meanings, first, second) == [("class-names", "Part")]
+    alias = module("Part = dict[str, int]\nMOST = 3\n", "kveil.measures")
+    assert found(house.names_with_two_meanings, first, alias) == [("class-names", "Part")]
 
 
 def test_an_import_by_a_string_is_seen() -> None:
@@ -111,3 +113,20 @@ def test_an_exception_for_tests_may_be_a_folder_and_names_a_test_that_there_is()
     known = ["tests/table/table_test.py"]
     for reason, wrong in (("tests/table/table_test.py", 0), ("tests/table/gone_test.py", 1), ("by all of them", 1)):
         assert len(list(house.exceptions_without_tests({"mirror": {"src/kveil/table": reason}}, known))) == wrong
+
+
+@pytest.mark.parametrize(
+    ("test", "wrong"),
+    [
+        ("isinstance(x, int)", False),
+        ("x is not None and isinstance(y, str)", False),
+        ("callable(x)", False),
+        ("failure", True),
+        ("x > 0", True),
+        ("isinstance(x, int) and x > 0", True),
+        ("all(x)", True),
+    ],
+)
+def test_an_assertion_that_checks_more_than_a_type_is_seen(test: str, wrong: bool) -> None:
+    told = found(house.checks_in_assertions, module(f"def f(x, y):\n    assert {test}\n"))
+    assert told == ([("assertions", "src/kveil/table/tree.py")] if wrong else [])

@@ -50,11 +50,6 @@ class DivideOptions(PolicyPart):
 
 def check_divide(policy: Policy) -> None:
     """Raise Refused where parts of a table that hold by themselves would not hold together."""
-    if policy.dependencies:
-        raise Refused(
-            "divide solves parts of the table by themselves, and a left side of a dependency may stand in two of them; "
-            "leave divide out, or the dependencies."
-        )
     if any(isinstance(model, TCloseness) for model in policy.privacy):
         raise Refused(
             "divide solves parts of the table by themselves, and t-closeness compares groups with the whole table; "

@@ -164,3 +164,29 @@ def named_k(model: PrivacyModel) -> int:
 def everyone_as_one(weights: Longs, pairs: Mapping[str, Pairs]) -> Groups:
     """Return all tuples as one group."""
     return Groups(np.zeros(len(weights), dtype=np.int32), 1, weights, pairs)
+
+
+def table_of_component(table: Table, number: int) -> Table:
+    """Return a table as one with the quasi-identifiers and the models of one of its components alone."""
+    part, policy = table.components[number], table.policy
+    others = set(table.names).difference(part.attributes)
+    if not others:
+        return table
+    own = policy.model_copy(
+        update={
+            "attributes": {name: own for name, own in policy.attributes.items() if name not in others},
+            "privacy": [policy.privacy[i] for i in part.models],
+        }
+    )
+    at = table.positions(part.attributes)
+    low = np.ascontiguousarray(table.low[at])
+    return replace(
+        table,
+        policy=own,
+        names=part.attributes,
+        trees=tuple(table.trees[position] for position in at),
+        leaves=low if table.leaves is table.low else np.ascontiguousarray(table.leaves[at]),
+        low=low,
+        high=low if table.high is table.low else np.ascontiguousarray(table.high[at]),
+        fractions={name: rows for name, rows in table.fractions.items() if name not in others},
+    )

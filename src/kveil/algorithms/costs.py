@@ -137,8 +137,10 @@ def in_common_units(
     """Return losses times weights as multiples of one over a scale, that scale, and whether that is exact.
 
     The scale is the common denominator of all of them where that is at most ``most``; else it is ``otherwise``, and
-    what is no multiple is rounded to the nearest one.
+    what is no multiple is rounded to the nearest one. With 0 as ``most`` nothing is exact.
     """
+    if not most:
+        return _rounded_to(losses, weights, otherwise), otherwise, False
     unique = [np.unique(own, return_inverse=True) for own in losses]
     fractions = [
         [Fraction(value).limit_denominator(LARGEST_DENOMINATOR) * weight for value in values.tolist()]
@@ -148,16 +150,18 @@ def in_common_units(
     for fraction in (fraction for own in fractions for fraction in own):
         scale = lcm(scale, fraction.denominator)
         if scale > most:
-            rounded = [
-                in_units(own, float(weight) * otherwise, Rounding.NEAREST)
-                for own, weight in zip(losses, weights, strict=True)
-            ]
-            return rounded, otherwise, False
+            return _rounded_to(losses, weights, otherwise), otherwise, False
     exact = [
         np.array([int(fraction * scale) for fraction in own], dtype=np.int64)[place.reshape(-1)]
         for own, (_, place) in zip(fractions, unique, strict=True)
     ]
     return exact, scale, True
+
+
+def _rounded_to(losses: Sequence[Floats], weights: Sequence[Fraction], scale: int) -> list[Longs]:
+    """Return losses times weights as the nearest multiples of one over a scale."""
+    each = zip(losses, weights, strict=True)
+    return [in_units(own, float(weight) * scale, Rounding.NEAREST) for own, weight in each]
 
 
 @dataclass(frozen=True)

@@ -11,17 +11,10 @@ from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.stars import NOTHING_LEFT, count_as_suppressed, star_nodes, without_part
 from kveil.algorithms.tuples import Tuples
 from kveil.arrays import Bools, Ints
-from kveil.kernels.grouping.groups import group_rows, sample_of_groups
-from kveil.models.groups import Groups
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
-
-SMALL = 50_000  # tuples below which a look at a sample of the groups saves nothing
-SAMPLE_BITS = 6  # the sample: one group in 64, or more where the limit asks for more proof
-SAMPLED_TUPLES = 4096  # by which attributes are compared
-ENOUGH_GROUPS = 2000  # combinations of values that make a fair sample
 
 
 @dataclass(frozen=True)
@@ -30,22 +23,6 @@ class Standing:
 
     outside: Bools  # component × tuple
     lost: Bools
-
-
-def _most_telling(nodes: Ints, positions: list[int]) -> list[int]:
-    """Return few attributes that tell tuples apart well: a sample of their values is one of whole groups.
-
-    Whichever attributes are taken, members of a group agree on them, so a sample never cuts a group in two.
-    """
-    seen = {a: len(np.unique(nodes[a, :SAMPLED_TUPLES])) for a in positions}
-    chosen: list[int] = []
-    combinations = 1
-    for a in sorted(positions, key=lambda a: -seen[a]):
-        chosen.append(a)
-        combinations *= seen[a]
-        if combinations >= ENOUGH_GROUPS:
-            break
-    return chosen
 
 
 class PolicyJudge:
@@ -68,41 +45,8 @@ class PolicyJudge:
         """Return the tuples that show nothing but `*` anywhere and count as suppressed."""
         return count_as_suppressed(self.table, star_nodes(self.trees, nodes))
 
-    def hopeless(self, state: Tuples, allowed: int) -> set[int] | None:
-        """Return the violating components where a sample of the groups already proves that too much is lost.
-
-        The sample is all of some groups and nothing of others, so what fails in it fails in the whole. None where
-        it proves nothing. Costs a fraction of :meth:`standing` on large tables.
-        """
-        if state.nodes.shape[1] < SMALL:
-            return None
-        enough = self.table.records // max(4 * allowed, 1)
-        bits = min(SAMPLE_BITS, max(enough.bit_length() - 1, 0))
-        lost = [self._lost_in_sample(state, component, bits) for component in self.components]
-        if max(lost) <= allowed:
-            return None
-        return {
-            c
-            for c, component in enumerate(self.components)
-            if lost[c] or self._outside(state, component, None)[0].any()
-        }
-
-    def _lost_in_sample(self, state: Tuples, component: SearchComponent, bits: int) -> int:
-        most = 0
-        for constraint in component.constraints:
-            if constraint.model.sensitive is not None:
-                continue
-            rows = sample_of_groups(state.nodes[_most_telling(state.nodes, constraint.positions)], bits)
-            nodes, weights = np.take(state.nodes, rows, axis=1), state.weights[rows]
-            group, first = group_rows(nodes[constraint.positions])
-            counted = np.where(self.without_part(nodes, component), 0, weights)
-            good = constraint.model.good(Groups(group, len(first), counted, {}))
-            most = max(most, int(counted[~good[group]].sum()))
-        return most
-
-    def _outside(
-        self, state: Tuples, component: SearchComponent, dead: Bools | None
-    ) -> tuple[Bools, list[Requirement]]:
+    def outside(self, state: Tuples, component: SearchComponent, dead: Bools | None) -> tuple[Bools, list[Requirement]]:
+        """Return who lies outside a component's maximal anonymous subset, and what the component requires."""
         starred = self.without_part(state.nodes, component)
         requirements = component.requirements(state.over(component.positions), ~starred if starred.any() else None)
         everyone = np.ones(state.nodes.shape[1], dtype=bool) if dead is None else ~dead
@@ -120,7 +64,7 @@ class PolicyJudge:
             gone = None if dead is None else dead[c]
             if len(self.components) > 1 and nothing_left.any():
                 gone = nothing_left if gone is None else gone | nothing_left
-            outside[c], requirements = self._outside(state, component, gone)
+            outside[c], requirements = self.outside(state, component, gone)
             together += requirements
         lost = outside.any(axis=0) | nothing_left
         if self.table.whole_rows and lost.any():

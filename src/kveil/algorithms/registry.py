@@ -130,7 +130,7 @@ def _least_loss() -> Search:
     from kveil.algorithms.least_loss.least_loss import LeastLossOptions, least_loss
 
     def solve(table: Table, options: LeastLossOptions, rng: np.random.Generator) -> Solution:
-        return least_loss(table, rng, starts_of(find("least-loss"), table.policy))
+        return least_loss(table, rng, starts_of(find("least-loss"), table.policy, table.rows))
 
     return Search(solve, LeastLossOptions)
 
@@ -281,6 +281,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     ),
 )
 
+FEW_ROWS = 1_000  # of a table up to which least-loss goes on from the best of all algorithms, which take no time there
 DIVERSE_CLUSTERS = frozenset(GROUP_MODELS)  # models with which pk-clustering looks at values, not at sizes alone
 
 
@@ -307,13 +308,16 @@ def lacking(algorithm: Algorithm, policy: Policy) -> list[str]:
     return min(left, key=len)
 
 
-def starts_of(algorithm: Algorithm, policy: Policy) -> list[Algorithm]:
-    """Return the algorithms that an algorithm may go on from under a policy."""
+def starts_of(algorithm: Algorithm, policy: Policy, rows: int) -> list[Algorithm]:
+    """Return the algorithms that an algorithm may go on from under a policy: all that can where there are few rows."""
     wanted = set(asks(policy))
     return [
         start
-        for start in map(find, algorithm.starts)
-        if wanted <= start.honours | {DEPENDENCIES} and (not start.made_for or start.made_for & wanted)
+        for start in (map(find, algorithm.starts) if rows > FEW_ROWS else ALGORITHMS)
+        if wanted <= start.honours | {DEPENDENCIES}
+        and start.needs <= wanted
+        and (not start.made_for or start.made_for & wanted)
+        and not start.starts
     ]
 
 

@@ -20,8 +20,9 @@ from kveil.attacker.world import World
 
 MOST_PEOPLE = 8
 MOST_WORLDS = 420  # assignments that are tried
-Rows = Counter[tuple[str, ...]]
-Remake = Callable[[str, Sequence[str]], Rows | None]  # from a sensitive attribute and everybody's value to a release
+ReleaseRows = Counter[tuple[str, ...]]
+# From a sensitive attribute and everybody's value to a release.
+Remake = Callable[[str, Sequence[str]], ReleaseRows | None]
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def minimality(world: World, sensitive: str, remake: Remake) -> list[Rerun]:
         return []
     shown = [world.after[name].to_list() for name in names]
     released = world.items_after[sensitive].sort("row")["item"].to_list()
-    rows: Rows = Counter(zip(*shown, released, strict=True))
+    rows: ReleaseRows = Counter(zip(*shown, released, strict=True))
     if remake(sensitive, truth) != rows:
         return []
     kinds = list(rows)
@@ -112,7 +113,7 @@ def _places(world: World, names: tuple[str, ...], kinds: list[tuple[str, ...]]) 
     return fits
 
 
-def _fits(places: Bools, values: Sequence[str], kinds: list[tuple[str, ...]], rows: Rows) -> bool:
+def _fits(places: Bools, values: Sequence[str], kinds: list[tuple[str, ...]], rows: ReleaseRows) -> bool:
     """Tell whether everybody can be given a released row of their own that fits them and shows their value.
 
     Who stands behind which row is a matching of people and rows, found by augmenting paths.

@@ -25,7 +25,7 @@ from kveil.policy.privacy import sensitive_of
 from kveil.progress import Progress, silent
 from kveil.stopping import check_cancelled
 
-Game = Callable[[], Sequence[Attack]]
+PlayAttack = Callable[[], Sequence[Attack]]
 MOST_OTHERS = 3
 ASSUMPTION = (
     "The attacker knows who is in the table, knows the named attributes of a person exactly, and has the release; "
@@ -68,11 +68,11 @@ def _telling(world: World) -> list[str]:
     return list(dict.fromkeys([*counted, *others[:MOST_OTHERS]]))
 
 
-def _games(world: World, original: Source, release: Source, means: Means) -> list[Game]:
+def _games(world: World, original: Source, release: Source, means: Means) -> list[PlayAttack]:
     """Return everything that is played, in order, each giving its entries."""
     policy = world.policy
     asked = _disclosures(world)
-    games: list[Game] = [partial(linking, world, names) for names in _known(policy)]
+    games: list[PlayAttack] = [partial(linking, world, names) for names in _known(policy)]
     games += [partial(disclosure, world, sensitive, names, share=len(asked)) for sensitive, names in asked]
     games += [partial(who_is_missing, world, sensitive, names) for sensitive, names in asked]
     if means.remake is not None:

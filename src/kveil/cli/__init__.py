@@ -25,6 +25,7 @@ from kveil.words import visible
 __all__ = ["app", "entry", "main"]
 
 PACKAGE = Path(__file__).resolve().parents[1]
+SWITCHED = 0.0005  # seconds after which a thread lets another one go on
 
 
 def _fail(message: str, code: int) -> NoReturn:
@@ -95,11 +96,14 @@ def entry() -> None:
 
     Taking millions of cells apart one by one, only to end, would cost a sixth of a second. So would looking for
     circles among them again and again: hierarchies are made of many small texts and have none. Numba looks for the
-    BLAS of SciPy, which no loop here calls: hidden from it, that saves a quarter of a second. None of this is done to
-    a program that imports kveil.
+    BLAS of SciPy and for coverage, which no loop here calls: hidden from it, that saves a quarter of a second. A thread
+    that comes back from reading a table need not wait long for the one that loads Numba meanwhile. None of this is done
+    to a program that imports kveil.
     """
     gc.set_threshold(1_000_000)
-    cast(dict[str, Any], sys.modules).setdefault("scipy", None)
+    sys.setswitchinterval(SWITCHED)
+    for unused in ("scipy", "coverage"):
+        cast(dict[str, Any], sys.modules).setdefault(unused, None)
     try:
         main()
     except SystemExit as left:

@@ -37,7 +37,7 @@ app = typer.Typer(
 )
 
 
-def _version(show: bool) -> None:
+def _version(show: bool | None) -> None:  # which typer gives by position
     if show:
         typer.echo(f"kveil {__version__}")
         raise typer.Exit

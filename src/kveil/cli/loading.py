@@ -1,4 +1,4 @@
-"""Compiling loops in several processes, and loading them while the table is being read.
+"""Compiling loops in several processes, and loading them, and everything else, while the table is being read.
 
 Only the command line does it, whose process is its own.
 """
@@ -6,11 +6,23 @@ Only the command line does it, whose process is its own.
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kveil.databases import Place
+    from kveil.engines.memory import BeingRead
     from kveil.policy.model import Policy
     from kveil.progress import Progress
+
+LARGE = 1 << 20  # bytes of a file: a smaller one is read in no time
+
+
+def compile_and_load(policy: Policy, progress: Progress) -> None:
+    """Compile the loops that a policy's algorithms need where they are not on this machine yet, then load them."""
+    compile_first(policy, progress)
+    load_in_background(policy)
 
 
 def compile_first(policy: Policy, progress: Progress) -> None:
@@ -28,6 +40,24 @@ def compile_first(policy: Policy, progress: Progress) -> None:
         return
     if len(missing) > 1 and threads() > 1 and writable_folder(KERNELS / "jit.py") is not None:
         compile_apart(missing, threads(), progress)
+
+
+def read_in_background(policy: Policy, place: Place, *, release: bool, hashed: bool) -> BeingRead | None:
+    """Begin to read a large CSV while all else is imported that a run needs; None for what is read in its turn.
+
+    The table is an original, or a ``release``. Whatever is wrong with it is told where the run asks for it.
+    """
+    from kveil.engines.memory import BeingRead, MemoryStore
+    from kveil.suffixes import SUFFIXES, plain_suffix, suffix_of
+
+    if policy.engine not in (None, "local") or not isinstance(place, Path):
+        return None
+    if SUFFIXES.get(plain_suffix(suffix_of(place))) != "csv" or not place.is_file() or place.stat().st_size < LARGE:
+        return None
+    store, pool = MemoryStore(), ThreadPoolExecutor(1)
+    reading = pool.submit(store.read_release if release else store.open, policy, place, hashed=hashed)
+    pool.shutdown(wait=False)
+    return BeingRead(place, reading.result)
 
 
 def load_in_background(policy: Policy) -> None:

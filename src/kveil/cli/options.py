@@ -38,6 +38,7 @@ class Engine(StrEnum):
 
 PolicyArgument = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file (YAML).", show_default=False)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on standard output.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that exist; never what is read.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 ProgressOption = Annotated[
     ProgressForm | None,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from kveil.algorithms.algorithm import MULTIVALUED, Algorithm, DivideOptions, check_divide
 from kveil.algorithms.least_loss.options import RefineOptions
+from kveil.algorithms.registry import FEW_ROWS, starts_of
 from kveil.algorithms.settle import settle
 from kveil.errors import PolicyError, Unmeetable
 from kveil.measures import Losses, measure
@@ -69,6 +71,18 @@ class _Task:
             self.solutions[id(table)] = self.algorithm.solve(table, self.options, random)
         return self.solutions[id(table)]
 
+    def starts(self) -> list[Callable[[Table], Solution]]:
+        """Return the algorithm and, where it goes on from others and the table is small, each of these by itself.
+
+        What loses least may be what a declared rule costs most, or be unable to keep it.
+        """
+        found: list[Callable[[Table], Solution]] = [self.solve]
+        if self.algorithm.starts and self.table.rows <= FEW_ROWS:
+            for start in starts_of(self.algorithm, self.table.policy, self.table.rows):
+                own = replace(self, algorithm=start, options=start.options(), solutions={})
+                found.append(own.solve)
+        return found
+
     def refine(self, table: Table, solution: Solution, rules: Any = ()) -> Solution:
         """Refine a solution of a table for as long as the budget allows."""
         from kveil.algorithms.least_loss.refine import refine
@@ -109,10 +123,20 @@ def solve(algorithm: Algorithm, table: Table, options: dict[str, Any], progress:
         from kveil.engines.parts import solve_parts  # few runs need it
 
         check_divide(table.policy)
-        return finished(table, solve_parts(table, task.options.divide, algorithm.name, task.solve_part))
+        by_parts = partial(solve_parts, most=task.options.divide, name=algorithm.name, solve=task.solve_part)
+        return finished(table, _keeping_afterwards(task, by_parts))
     if table.policy.dependencies:
         return finished(table, _keeping_rules(task).solution)
     return finished(table, task.solve_and_refine(table) if task.tries_per_row else task.solve(table))
+
+
+def _keeping_afterwards(task: _Task, solve: Callable[[Table], Solution]) -> Solution:
+    """Return what solves a table, with its rules kept once it is solved: no part knows of the others."""
+    if not task.table.policy.dependencies:
+        return solve(task.table)
+    from kveil.algorithms.rules.keep import solve_keeping_rules
+
+    return solve_keeping_rules(task.table, solve, multivalued=MULTIVALUED in task.algorithm.honours)
 
 
 def part_solver(algorithm: Algorithm, table: Table, options: dict[str, Any]) -> Callable[[Table], Solution]:
@@ -155,6 +179,25 @@ def _task(algorithm: Algorithm, table: Table, options: dict[str, Any], progress:
     return _Task(algorithm, table, checked, refining.tries_per_row(algorithm.refine), _Budget(seconds), progress)
 
 
+def _least_of(table: Table, solves: Sequence[Callable[..., Solution]], *, multivalued: bool) -> Solved:
+    """Return the solution that loses least, the first of equals; raise what the first raised where there is none."""
+    best: Solved | None = None
+    failure: Unmeetable | None = None
+    for solve_it in solves:
+        try:
+            found = solve_it(multivalued=multivalued)
+        except Unmeetable as error:
+            failure = failure or error
+            continue
+        solved = Solved(found, measure(table, found))
+        if best is None or solved.losses.of(table.policy.loss) < best.losses.of(table.policy.loss):
+            best = solved
+    if best is None:
+        assert failure is not None
+        raise failure
+    return best
+
+
 def _keeping_rules(task: _Task) -> Solved:
     """Return the best of the ways to refine a table with declared rules.
 
@@ -168,8 +211,10 @@ def _keeping_rules(task: _Task) -> Solved:
 
     table = task.table
     multivalued = MULTIVALUED in task.algorithm.honours
-    first = solve_keeping_rules(table, task.solve, multivalued=multivalued)
-    best = Solved(first, measure(table, first))
+    best = _least_of(
+        table, [partial(solve_keeping_rules, table, solve) for solve in task.starts()], multivalued=multivalued
+    )
+    first = best.solution
     if not task.tries_per_row:
         return best
     rules = rules_of(table, multivalued=multivalued)

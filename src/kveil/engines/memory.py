@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from kveil.databases import Place, read_database
 from kveil.engines.store import LaidRelease, ReleaseFile
-from kveil.files import Source, read_table, with_points
+from kveil.files import CategorySource, SharedSource, Source, as_categories, read_table, with_points
+from kveil.kernels.threads import threads
 from kveil.policy.model import Policy
+from kveil.table.columns import ROWS_WORTH_A_THREAD
 
 if TYPE_CHECKING:  # what only reads tables need not load how they are decoded
     from kveil.table.decode import Release
@@ -17,7 +23,7 @@ if TYPE_CHECKING:  # what only reads tables need not load how they are decoded
 
 @dataclass(frozen=True)
 class MemoryStore:
-    """Holds whole tables in memory, where a release is verified before it is written."""
+    """Holds whole tables in memory, where a release is verified before its file gets a name."""
 
     engine: str = "local"
     by_tuples: bool = False
@@ -29,22 +35,44 @@ class MemoryStore:
         return _table(policy, place, hashed=hashed, in_pieces=True)  # a run looks at most of its columns once
 
     def hold(self, policy: Policy, source: Source) -> Source:
-        return source
+        if source.kind != "csv" or source.rows < ROWS_WORTH_A_THREAD:
+            return source
+        # Search, release and verifier share one set of categories, made while the first trees are built of them.
+        pool = ThreadPoolExecutor(min(threads(), 2))
+        held = {
+            name: pool.submit(as_categories, source.column(name), compact=False)
+            for name in policy.quasi_identifiers
+            if name in source.columns and source.dtype(name) == pl.String
+        }
+        pool.shutdown(wait=False)
+        own = {field.name: getattr(source, field.name) for field in fields(Source)}
+        return SharedSource(**own, shared={name: made.result for name, made in held.items()})
 
     def read_release(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
         if not isinstance(place, Path):
             return self.read(policy, place, hashed=hashed)
-        return numbers_held(read_table(place, policy.data.separator, policy.attributes, hashed), policy)
+        return numbers_held(read_table(place, policy.data.separator, policy.attributes, hashed=hashed), policy)
 
     def lay_out(self, policy: Policy, source: Source, release: Release, out: ReleaseFile | None) -> LaidRelease:
-        return LaidRelease(Source("the release", release.frame(source), source.kind, source.separator))
+        kind = CategorySource if isinstance(source, SharedSource) else Source
+        return LaidRelease(kind("the release", release.frame(source), source.kind, source.separator))
+
+
+@dataclass(frozen=True)
+class BeingRead:
+    """A table that is being read already, and where it comes from; ``source`` waits for it."""
+
+    place: Place
+    source: Callable[[], Source]
 
 
 def _table(policy: Policy, place: Place, *, hashed: bool, in_pieces: bool) -> Source:
     if not isinstance(place, Path):
         return numbers_held(read_database(place, hashed=hashed), policy)
     data = policy.data
-    source = read_table(place, data.separator, policy.attributes, hashed, encoding=data.encoding, in_pieces=in_pieces)
+    source = read_table(
+        place, data.separator, policy.attributes, hashed=hashed, encoding=data.encoding, in_pieces=in_pieces
+    )
     return numbers_held(source, policy)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
@@ -28,6 +30,12 @@ class ReleaseFile:
 
     file: IO[bytes]
     target: Path
+
+    @property
+    def unseen(self) -> bool:
+        """Whether nobody can read it before it gets its name: no pipe, and no hidden file either."""
+        told = os.fstat(self.file.fileno())
+        return stat.S_ISREG(told.st_mode) and told.st_nlink == 0
 
 
 class Store(Protocol):

@@ -12,7 +12,8 @@ import numpy as np
 import polars as pl
 
 from kveil import errors
-from kveil.algorithms.stars import nothing_left
+from kveil.algorithms.stars import nothing_left, star_cells
+from kveil.arrays import Bools
 from kveil.errors import DataError, Unmeetable
 from kveil.measures import items_loss
 from kveil.table.scale import Scale
@@ -91,9 +92,20 @@ def summarized(part: int, table: Table, solution: Solution) -> PartSummary:
     """Return what the whole has to know of a part."""
     counts = [_counted(table, solution, position) for position in range(len(table.names))]
     groups = int(solution.details.get("parts", 0))
-    star = nothing_left(table, solution.shown, solution.items) & ~solution.suppressed_anywhere
+    star = _stars_to_settle(table, solution) & ~solution.suppressed_anywhere
     own = (part, pl.concat(counts), groups, table.count(star), solution.details)
     return PartSummary(*own, items_loss(table, solution), _released_values(table, solution))
+
+
+def _stars_to_settle(table: Table, solution: Solution) -> Bools:
+    """Return the rows of which the whole table says what their stars mean: those of one of several components, too."""
+    star = nothing_left(table, solution.shown, solution.items)
+    if len(table.components) > 1 and not table.stars_take_part:
+        for component in table.components:
+            star |= star_cells(
+                [solution.shown[position] for position in table.positions(component.attributes)], table.rows
+            )
+    return star
 
 
 def _released_values(table: Table, solution: Solution) -> dict[str, list[str]]:

@@ -30,9 +30,9 @@ ROLES: dict[str, Role] = {
 }
 _NUMBER = r"\d+(?:\.\d+)?(?:E-?\d{1,3})?"
 _FOR = r" for attribute '(?P<sensitive>.+)'"
-Model = dict[str, str]
+ModelKeys = dict[str, str]
 # Sentences that ARX writes for its models, and what a policy says beside what stands in them.
-CRITERIA: tuple[tuple[str, Model], ...] = (
+CRITERIA: tuple[tuple[str, ModelKeys], ...] = (
     (rf"(?P<k>{_NUMBER})-anonymity", {"model": "k-anonymity"}),
     (rf"distinct-(?P<l>{_NUMBER})-diversity{_FOR}", {"model": "l-diversity"}),
     (rf"(?:shannon-)?entropy-(?P<l>{_NUMBER})-diversity{_FOR}", {"model": "l-diversity", "variant": "entropy"}),
@@ -49,7 +49,7 @@ CRITERIA: tuple[tuple[str, Model], ...] = (
 )
 
 
-def _model_of(criterion: str) -> Model | None:
+def _model_of(criterion: str) -> ModelKeys | None:
     """Return the model that a sentence of ARX means; None where kveil has none."""
     for pattern, model in CRITERIA:
         if match := re.fullmatch(pattern, criterion):
@@ -123,7 +123,7 @@ def _weights(config: Element, name: str) -> dict[str, Decimal]:
     return weights
 
 
-def _models(config: Element) -> tuple[list[Model], list[str]]:
+def _models(config: Element) -> tuple[list[ModelKeys], list[str]]:
     """Return the models kveil has, and sentences on those it has not."""
     models, left_out = [], []
     for element in config.iter("criterion"):

@@ -23,8 +23,8 @@ def read_table(
     path: Path,
     separator: str | None = None,
     columns: Iterable[str] = (),
-    hashed: bool = False,
     *,
+    hashed: bool = False,
     encoding: str = UTF8,
     in_pieces: bool = False,
 ) -> Source:
@@ -39,7 +39,7 @@ def read_table(
         source = Source(path.name, frame, "parquet", sha256=digest)
     else:
         kind_of(path)
-        source = _parsed(read_bytes(path), path, separator, columns, hashed, encoding)
+        source = _parsed(read_bytes(path), path, separator, columns, hashed=hashed, encoding=encoding)
     return source if in_pieces else replace(source, frame=source.frame.rechunk())
 
 
@@ -56,17 +56,17 @@ def parse_table(
     path: Path,
     separator: str | None = None,
     columns: Iterable[str] = (),
-    hashed: bool = False,
     *,
+    hashed: bool = False,
     encoding: str = UTF8,
 ) -> Source:
     """Read a table out of the bytes of a file, by the suffix of its path."""
-    source = _parsed(raw, path, separator, columns, hashed, encoding)
+    source = _parsed(raw, path, separator, columns, hashed=hashed, encoding=encoding)
     return replace(source, frame=source.frame.rechunk())
 
 
 def _parsed(
-    raw: bytes, path: Path, separator: str | None, columns: Iterable[str], hashed: bool, encoding: str
+    raw: bytes, path: Path, separator: str | None, columns: Iterable[str], *, hashed: bool, encoding: str
 ) -> Source:
     kind = kind_of(path)
     digest = hashlib.sha256(raw).hexdigest() if hashed else None

@@ -32,10 +32,10 @@ class ShownCells:
         return part if part.dtype == pl.String else fresh(part)
 
 
-Column = pl.Series | ShownCells | Callable[[], pl.Series]
+SpilledColumn = pl.Series | ShownCells | Callable[[], pl.Series]
 
 
-def sink_parquet(columns: Mapping[str, Column], rows: int, file: IO[bytes], target: Path) -> str:
+def sink_parquet(columns: Mapping[str, SpilledColumn], rows: int, file: IO[bytes], target: Path) -> str:
     """Write columns to an open Parquet file, byte for byte what `write_table` writes; return the SHA-256 of the bytes.
 
     A column that is a function is made, written beside the target and let go, one after another. Categories are
@@ -67,7 +67,7 @@ def open_file_path(file: IO[bytes]) -> Path:
     return linux if linux.exists() else Path(f"/dev/fd/{file.fileno()}")
 
 
-def _part(column: Column, folder: Path, stack: ExitStack) -> tuple[pl.DataType, Callable[[int], pl.Series]]:
+def _part(column: SpilledColumn, folder: Path, stack: ExitStack) -> tuple[pl.DataType, Callable[[int], pl.Series]]:
     """Return the type of a column as it is written, and a way to its rows from a place on."""
     if isinstance(column, ShownCells):
         return column.cells.dtype, column.part

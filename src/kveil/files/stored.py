@@ -152,9 +152,22 @@ class CategorySource(Source):
         return _categories(number)
 
 
-def as_categories(texts: pl.Series) -> pl.Series:
-    """Return texts as categories of their own, in as few bytes as they allow."""
-    return texts.cast(_categories(texts.n_unique()))
+@dataclass(frozen=True)
+class SharedSource(Source):
+    """A table in memory with ways to some of its columns as categories of their texts, made once for all who ask."""
+
+    shared: Mapping[str, Callable[[], pl.Series]] = field(default_factory=dict)
+
+    def held(self, column: str) -> pl.Series:
+        return self.shared[column]() if column in self.shared else super().held(column)
+
+    def held_type(self, number: int) -> pl.DataType:
+        return _categories(number)
+
+
+def as_categories(texts: pl.Series, *, compact: bool = True) -> pl.Series:
+    """Return texts as categories of their own, in as few bytes as they allow unless they need not be ``compact``."""
+    return texts.cast(_categories(texts.n_unique() if compact else None))
 
 
 def open_stored(path: Path, name: str | None = None, *, hashed: bool = False) -> StoredSource:

@@ -232,8 +232,8 @@ def write_table(
     """
     kind = kind_of(target)
     check_written(target)
-    # Texts are written by value here, so that only categories could carry something along.
-    frame = frame.select(column if column.dtype == pl.String else fresh(column) for column in frame.get_columns())
+    if kind != "csv":  # where all is written by value; texts are so here, but categories could carry something along
+        frame = frame.select(column if column.dtype == pl.String else fresh(column) for column in frame.get_columns())
     try:
         if kind == "csv":
             _write_csv(frame, file, target, separator, missing)
@@ -289,6 +289,9 @@ def joined_items(column: pl.Series) -> pl.Series:
 def _write_csv(frame: pl.DataFrame, file: IO[bytes], target: Path, separator: str, missing: str) -> None:
     texts: list[pl.Series] = []
     for column in frame.get_columns():
+        if isinstance(column.dtype, pl.Categorical) and not (column.null_count() or column.is_in([""]).any()):
+            texts.append(column)  # polars writes categories as their texts
+            continue
         text = joined_items(column) if column.dtype == pl.List else as_texts(column)
         if text.null_count():
             text = text.fill_null(missing)

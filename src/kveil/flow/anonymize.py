@@ -15,14 +15,14 @@ from kveil.algorithms.registry import loops_of
 from kveil.choose import Attempt, attempt, candidates
 from kveil.databases import Place
 from kveil.engines.choosing import check_on_spark, refuse_on_spark, store_of
-from kveil.engines.memory import MemoryStore
+from kveil.engines.memory import BeingRead, MemoryStore
 from kveil.engines.store import ReleaseFile, Store
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Outputs, Source, as_json
 from kveil.flow.cancelling import cancellable
 from kveil.flow.inputs import check_input, check_targets, check_values, table_of, with_algorithm
 from kveil.flow.judging import check_verdict
-from kveil.flow.outputs import Destination, Targets, check_destination
+from kveil.flow.outputs import Destination, Targets, check_destination, written_meanwhile
 from kveil.flow.publish import policy_sha256
 from kveil.flow.result import Result, without_names
 from kveil.flow.stages import Stages
@@ -40,6 +40,7 @@ from kveil.table.tuples import in_tuples
 from kveil.verifier.release import lay_beside, verify_rows
 
 if TYPE_CHECKING:  # imported by the runs that need them, which few do
+    from kveil.algorithms.bound.bound import Bound
     from kveil.archive import Entry
     from kveil.archive.archive import Additions
     from kveil.flow.previous import EarlierReleases
@@ -119,7 +120,7 @@ def _able(policy: Policy, earlier: EarlierReleases | None) -> list[Algorithm]:
 
 def anonymize_file(
     policy: Policy,
-    path: Place,
+    table: Place | BeingRead,
     targets: Targets,
     *,
     bounded: bool = False,
@@ -131,6 +132,7 @@ def anonymize_file(
     The files appear together after verification, the release last; whatever fails before leaves nothing.
     """
     stages = Stages(progress)
+    path = table.place if isinstance(table, BeingRead) else table
     earlier = _earlier_releases(policy, previous)
     asked = _Request(policy, _able(policy, earlier), bounded, earlier)
     if policy.engine == "spark":
@@ -147,7 +149,9 @@ def anonymize_file(
         files = {target: outputs.open(target, private=private) for target, private in targets.beside()}
         destination = exits.enter_context(Destination(targets.release, outputs))  # the last to get its name
         stages.begin("reading")
-        source = chosen.store.open(policy, path, hashed=targets.owner is not None or additions is not None)
+        source = (
+            table.source() if isinstance(table, BeingRead) else chosen.store.open(policy, path, hashed=targets.hashed)
+        )
         people = None if additions is None else additions.people_of(source, policy)
         run = _release(source, asked, stages, chosen.store, destination.file)
         stages.begin("writing")
@@ -259,25 +263,30 @@ def _release(source: Source, asked: _Request, stages: Stages, store: Store, out:
     laid = store.lay_out(policy, source, release, out)
     stages.end("write")
     stages.begin("verifying")
-    released = laid.source
-    aligned = lay_beside(released, source, release.rows, policy)
-    verdict = verify_rows(released, aligned.rows, policy, aligned)
-    if earlier is not None and people is not None:
-        verdict = verdict.with_previous(*earlier.check(released, policy, people.gather(release.rows)))
-    check_verdict(verdict, aligned, policy, chosen.algorithm)
-    warnings = release_warnings(released, policy, release.labels)
-    private_warnings = owners_warnings(evidence_of(policy, aligned))
-    private_warnings += [] if together is None else together.warnings(table.noun)
-    stages.end("verify")
-    least = None
-    if asked.bounded:
-        from kveil.algorithms.bound.bound import lower_bound
-
-        least = lower_bound(table, stages.progress)
-        stages.end("solve")
-    digest = policy_sha256(policy, aligned.rows)
-    told_of = warnings, private_warnings, digest, least, store.engine, laid.sha256
+    with written_meanwhile(laid, source, policy, out) as written:
+        released = laid.source
+        aligned = lay_beside(released, source, release.rows, policy)
+        verdict = verify_rows(released, aligned.rows, policy, aligned)
+        if earlier is not None and people is not None:
+            verdict = verdict.with_previous(*earlier.check(released, policy, people.gather(release.rows)))
+        check_verdict(verdict, aligned, policy, chosen.algorithm)
+        warnings = release_warnings(released, policy, release.labels)
+        private_warnings = owners_warnings(evidence_of(policy, aligned))
+        private_warnings += [] if together is None else together.warnings(table.noun)
+        digest = policy_sha256(policy, aligned.rows)
+        stages.end("verify")
+        least = _bound(table, stages) if asked.bounded else None
+        told_of = warnings, private_warnings, digest, least, store.engine, written()
+        stages.end("write")
     return Run(source, table, chosen, release, aligned, verdict, *told_of)
+
+
+def _bound(table: Table, stages: Stages) -> Bound:
+    from kveil.algorithms.bound.bound import lower_bound
+
+    least = lower_bound(table, stages.progress)
+    stages.end("solve")
+    return least
 
 
 def _entry(run: Run, account: Account, people: pl.Series, destination: Destination) -> Entry:
@@ -285,7 +294,7 @@ def _entry(run: Run, account: Account, people: pl.Series, destination: Destinati
     from kveil.archive import Entry
 
     owner = run.owner(account["sha256"]["release"]).as_json()
-    content, suffix = destination.content(run.released.frame)
+    content, suffix = destination.content(run.released.frame, run.policy)
     return Entry(run.policy, content, suffix, make_receipt(account, run), account, owner, people)
 
 

@@ -18,7 +18,8 @@ from kveil.databases import Place
 from kveil.engines.choosing import check_on_spark
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Source
-from kveil.flow.inputs import check_input, input_path, store_for, table_of
+from kveil.flow.inputs import check_input, store_for, table_of
+from kveil.flow.places import input_path
 from kveil.models.groups import AtLeastK
 from kveil.models.of_policy import sensitive_pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
@@ -272,7 +273,7 @@ def _limits(component: SearchComponent) -> MamGroups:
     return mam_groups(component.table, component.positions, low, high, weights, component.least_members)
 
 
-def _never_kept(table: Table, certain: bool = True) -> Bools:
+def _never_kept(table: Table, *, certain: bool = True) -> Bools:
     """Return the rows that fail some model even with every value at its limit; where ``certain``, of k, l and p."""
     distinct = table.distinct
     pairs = sensitive_pairs(_without_fingerprints(table))

@@ -7,7 +7,8 @@ from typing import Any
 
 from kveil.databases import Place
 from kveil.discover.describe import describe_rules
-from kveil.flow.inputs import input_path, read, read_any
+from kveil.flow.inputs import read, read_any
+from kveil.flow.places import input_path
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,7 +17,9 @@ from kveil.exchange.arx_project import read_project
 from kveil.exchange.for_others import ForArx, for_arx, for_pycanon
 from kveil.exchange.foreign import ForeignPolicy, as_tree, policy_text
 from kveil.files import Outputs, Source, parse_table, read_table
-from kveil.flow.inputs import input_path, read
+from kveil.flow.inputs import read
+from kveil.flow.outputs import check_new
+from kveil.flow.places import input_path
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
 from kveil.policy.written import flow_text, hierarchy_csv, hierarchy_file_name
@@ -99,12 +100,7 @@ def _written(foreign: ForeignPolicy, source: Source, table: Path, output: Path, 
     encode(source, policy)
     targets = {output.parent / name: content for name, content in files.items()} | {output: text}
     every = [*targets, *([table] if reads.take_table else [])]
-    kept = {path.resolve() for path in reads.files}
-    for target in every:
-        if target.resolve() in kept:
-            raise FileError(f"{target.name} is what the run reads and is never replaced; name another file with -o.")
-        if target.exists() and not reads.force:
-            raise FileError(f"{target.name} exists already; name another file with -o, or replace it with --force.")
+    check_new(every, reads.files, force=reads.force)
     with Outputs() as outputs:
         for target, content in targets.items():
             outputs.write(outputs.open(target), content.encode())
@@ -176,19 +172,13 @@ def export_arx(policy_path: Path, folder: Path, *, data: Place | None = None, fo
         folder / hierarchy_file_name("arx", name, taken): hierarchy_csv(tuple(lines))
         for name, lines in exported.hierarchies.items()
     }
-    _refuse_existing(targets, force=force)
+    check_new(targets, [], force=force)
     folder.mkdir(parents=True, exist_ok=True)
     with Outputs() as outputs:
         for target, content in targets.items():
             outputs.write(outputs.open(target), content.encode())
         outputs.commit()
     return exported
-
-
-def _refuse_existing(targets: Iterable[Path], *, force: bool) -> None:
-    for target in targets:
-        if target.exists() and not force:
-            raise FileError(f"{target.name} exists already; name another folder, or replace it with --force.")
 
 
 def export_pycanon(policy_path: Path, release: Path) -> tuple[str, list[str]]:

@@ -17,7 +17,8 @@ from rich.tree import Tree as Drawing
 
 from kveil.errors import DataError, PolicyError
 from kveil.files import read_table
-from kveil.flow.inputs import input_path, read
+from kveil.flow.inputs import read
+from kveil.flow.places import input_path
 from kveil.policy.attributes import STAR, Attribute, Ranges
 from kveil.policy.builders import balanced_lines, build_lines
 from kveil.policy.hierarchy import read_hierarchy_file

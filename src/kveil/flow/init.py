@@ -15,6 +15,7 @@ from kveil.files import Outputs, Source, numbers_with_commas, with_points, write
 from kveil.files.without_names import read_headless
 from kveil.flow.cancelling import check_process
 from kveil.flow.inputs import read_any
+from kveil.flow.outputs import check_new
 from kveil.frames import from_frame
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
@@ -129,7 +130,8 @@ def start(
     then speaks of the copy.
     """
     copy = None if form.columns is None else _copy_of(data, output)
-    _check_targets(data, [path for path in (output, copy) if path is not None], force=force)
+    read = [data] if isinstance(data, Path) else []
+    check_new([path for path in (output, copy) if path is not None], read, force=force)
     folder = output.parent if output is not None else Path.cwd()
     progress("reading")
     source = _read(data, form)
@@ -137,7 +139,7 @@ def start(
     suggestion = suggest(source, correct)
     progress("trying the policy")
     started = replace(_suggested(suggestion, copy or data, folder, output), copy=None if copy is None else copy.name)
-    _check_targets(data, [folder / name for name in started.files], force=force)
+    check_new([folder / name for name in started.files], read, force=force)
     if output is not None:
         with Outputs() as outputs:
             for name, content in started.files.items():
@@ -147,15 +149,6 @@ def start(
             outputs.write(outputs.open(output), started.text.encode())
             outputs.commit()
     return started
-
-
-def _check_targets(data: Place, targets: list[Path], *, force: bool) -> None:
-    """Raise FileError where a file that is to be written exists, unless forced, or is the table itself, in any case."""
-    for target in targets:
-        if isinstance(data, Path) and target.exists() and data.exists() and target.samefile(data):
-            raise FileError(f"{target.name} is the table itself and is never replaced; name another file with -o.")
-        if target.exists() and not force:
-            raise FileError(f"{target.name} exists already; name another file with -o, or replace it with --force.")
 
 
 def _read(data: Place, form: FileForm) -> Source:

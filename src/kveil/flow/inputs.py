@@ -1,4 +1,4 @@
-"""What every use starts with: which file to read, whether it fits the policy, which row of it each released row is."""
+"""What every use starts with: a table, whether it fits the policy, which row of it each released row is."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from kveil.arrays import Longs
-from kveil.databases import Place, parse_place, read_database
+from kveil.databases import Place, read_database
 from kveil.engines.choosing import store_of
 from kveil.engines.memory import MemoryStore, numbers_held
 from kveil.engines.store import Store
@@ -29,15 +30,6 @@ from kveil.words import count, did_you_mean, listing
 
 if TYPE_CHECKING:  # what only reads tables need not load how they are encoded
     from kveil.table.table import Table
-
-
-def input_path(policy: Policy, given: Place | None) -> Place:
-    """Return the table to read: what the command line gives, else what the policy names."""
-    if given is not None:
-        return given
-    if policy.data.path is None:
-        raise DataError("the policy names no data.path; add it, or give --input.")
-    return parse_place(policy.data.path, policy.folder)
 
 
 def read(policy: Policy, path: Place, *, hashed: bool = False) -> Source:
@@ -104,22 +96,31 @@ def read_any(place: Place, *, encoding: str = "utf-8") -> Source:
 
 def check_input(source: Source, table: Table) -> None:
     """Raise Unmeetable where there are fewer rows than k, DataError where the input breaks a declared rule."""
+    check_size(source.name, table)
+    if table.policy.dependencies:
+        check_rules(source.name, rule_texts(source, table.policy), table.policy)
+
+
+def check_size(where: str, table: Table) -> None:
+    """Raise Unmeetable where there are fewer rows than k."""
     policy = table.policy
     k = largest_k(policy)
     if table.records < k:
         raise Unmeetable(
-            f"{source.name} has {count(table.records, table.noun)}, fewer than k = {k}: no group can have {k} members; "
+            f"{where} has {count(table.records, table.noun)}, fewer than k = {k}: no group can have {k} members; "
             "lower k or add records."
         )
-    if policy.dependencies:
-        texts = rule_texts(source, policy)
-        for rule in policy.dependencies:
-            checked = check_dependency(rule, texts, policy.quasi_identifiers)
-            if not checked["holds"]:
-                raise DataError(
-                    f"{source.name} itself breaks the dependency {rule.rule} for "
-                    f"{count(checked['broken'], 'left side')}; correct the data or take the rule out."
-                )
+
+
+def check_rules(where: str, texts: pl.DataFrame, policy: Policy) -> None:
+    """Raise DataError where the input, as texts, breaks a declared rule."""
+    for rule in policy.dependencies:
+        checked = check_dependency(rule, texts, policy.quasi_identifiers)
+        if not checked["holds"]:
+            raise DataError(
+                f"{where} itself breaks the dependency {rule.rule} for "
+                f"{count(checked['broken'], 'left side')}; correct the data or take the rule out."
+            )
 
 
 def check_values(source: Source, table: Table) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -12,10 +15,22 @@ from typing import IO, Self
 import polars as pl
 
 from kveil.databases import Place, StagedTable, check_new_table
-from kveil.engines.store import ReleaseFile
+from kveil.engines.store import LaidRelease, ReleaseFile
 from kveil.errors import FileError
-from kveil.files import Outputs, Source, check_written, default_release, suffix_of, with_commas, write_table
+from kveil.files import (
+    Outputs,
+    Source,
+    as_texts,
+    check_written,
+    default_release,
+    kind_of,
+    suffix_of,
+    with_commas,
+    write_table,
+)
+from kveil.files.writing import write_error
 from kveil.policy.model import Policy
+from kveil.table.columns import ROWS_WORTH_A_THREAD
 
 
 @dataclass(frozen=True)
@@ -34,10 +49,25 @@ class Targets:
     archive: Path | None = None  # a folder, which keeps what later releases need
     owner_key: tuple[str, ...] = ()  # on Spark, where the owner's file is a folder: columns that say who is who
 
+    @property
+    def hashed(self) -> bool:
+        """Whether something that is written names the SHA-256 of the input."""
+        return self.owner is not None or self.archive is not None
+
     def beside(self) -> Iterator[tuple[Path, bool]]:
         """Return each file beside the release, with whether it is private."""
         files = ((self.receipt, False), (self.account, True), (self.owner, True), (self.report, not self.public))
         yield from ((target, private) for target, private in files if target is not None)
+
+
+def check_new(targets: Iterable[Path], reads: Iterable[Path], *, force: bool) -> None:
+    """Raise FileError where a file that is to be written exists, unless forced, or is one that the run reads."""
+    read = [path for path in reads if path.exists()]
+    for target in targets:
+        if target.exists() and any(target.samefile(path) for path in read):
+            raise FileError(f"{target.name} is what the run reads and is never replaced; name another file with -o.")
+        if target.exists() and not force:
+            raise FileError(f"{target.name} exists already; name another place, or replace it with --force.")
 
 
 def write_release(frame: pl.DataFrame, source: Source, policy: Policy, file: IO[bytes], target: Path) -> str:
@@ -47,12 +77,45 @@ def write_release(frame: pl.DataFrame, source: Source, policy: Policy, file: IO[
     """
     unchanged = set(policy.unchanged)
     labels = {name: codes for name, codes in source.labels.items() if name in unchanged}
+    if kind_of(target) != "csv":  # which shows categories as their texts
+        frame = _in_texts(frame, policy)
     written = _as_it_came(frame, source, policy)
     return write_table(written, file, target, source.separator, policy.data.missing[0], labels)
 
 
+@contextmanager
+def written_meanwhile(
+    laid: LaidRelease, source: Source, policy: Policy, out: ReleaseFile | None
+) -> Iterator[Callable[[], str | None]]:
+    """Write a large release while the caller judges it, to a file that nobody can see; give a way to its SHA-256.
+
+    None where it is not written yet: small ones, and those whose file can be seen before it gets its name.
+    """
+    if laid.sha256 is not None or out is None or not out.unseen or laid.source.rows < ROWS_WORTH_A_THREAD:
+        yield lambda: laid.sha256
+        return
+    file, target = out.file, out.target
+
+    def write() -> str:
+        digest = write_release(laid.source.frame, source, policy, file, target)
+        try:
+            os.fsync(file.fileno())
+        except OSError as error:
+            raise write_error(target, error) from None
+        return digest
+
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(write).result
+
+
 def _as_it_came(frame: pl.DataFrame, source: Source, policy: Policy) -> pl.DataFrame:
     return with_commas(frame, source.commas.intersection(policy.unchanged))
+
+
+def _in_texts(frame: pl.DataFrame, policy: Policy) -> pl.DataFrame:
+    """Return a release whose quasi-identifiers are texts, however they were held."""
+    held = [name for name in policy.quasi_identifiers if isinstance(frame.schema.get(name), pl.Categorical)]
+    return frame.with_columns(as_texts(frame[name]) for name in held) if held else frame
 
 
 def default_destination(source: Place) -> Path:
@@ -94,14 +157,14 @@ class Destination:
         if self._file is not None and isinstance(self.place, Path):
             return write_release(frame, source, policy, self._file, self.place)
         assert self._table is not None
-        self._table.write(_as_it_came(frame, source, policy))
+        self._table.write(_as_it_came(_in_texts(frame, policy), source, policy))
         return None
 
-    def content(self, frame: pl.DataFrame) -> tuple[bytes, str]:
+    def content(self, frame: pl.DataFrame, policy: Policy) -> tuple[bytes, str]:
         """Return the bytes that an archive keeps of a release, and their suffix; those of a table are Parquet."""
         if self._file is None or not isinstance(self.place, Path):
             written = io.BytesIO()
-            write_table(frame, written, Path("release.parquet"))
+            write_table(_in_texts(frame, policy), written, Path("release.parquet"))
             return written.getvalue(), ".parquet"
         if not self._file.seekable():
             raise FileError(

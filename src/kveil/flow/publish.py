@@ -15,9 +15,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from kveil.errors import FileError, NotVerified, Unmeetable
+from kveil.errors import NotVerified, Unmeetable
 from kveil.files import Outputs, Source
 from kveil.flow.inputs import read_release
+from kveil.flow.outputs import check_new
 from kveil.policy.attributes import STAR, Attribute
 from kveil.policy.hierarchy import marked_nodes
 from kveil.policy.lines import Line, Lines
@@ -56,11 +57,7 @@ def publish(policy_path: Path, release: Path, output: Path, *, force: bool = Fal
     published = published_policy(policy, read_document(policy_path).content, release_rows(source, policy), output.stem)
     _check(published, source, verdict, output.parent)
     targets = {output.parent / name: text for name, text in published.files.items()} | {output: published.text}
-    for target in targets:
-        if target.resolve() in {path.resolve() for path in (*policy.files, release)}:
-            raise FileError(f"{target.name} is what the run reads and is never replaced; name another file with -o.")
-        if target.exists() and not force:
-            raise FileError(f"{target.name} exists already; name another file with -o, or replace it with --force.")
+    check_new(targets, [*policy.files, release], force=force)
     with Outputs() as outputs:
         for target, text in targets.items():
             outputs.write(outputs.open(target), text.encode())
@@ -139,14 +136,14 @@ def _hierarchy(
 
 
 @dataclass(frozen=True)
-class _Tree:
+class _PublishedTree:
     """A fixed hierarchy as others get it, with its boundary as a policy writes one."""
 
     lines: tuple[Line, ...]
     boundary: list[str] | dict[str, str] | None
 
 
-def _tree(policy: Policy, name: str, labels: set[str]) -> _Tree | None:
+def _tree(policy: Policy, name: str, labels: set[str]) -> _PublishedTree | None:
     """Return a fixed hierarchy with only what is shown, None where nothing is but `*`."""
     fixed, attribute = policy.fixed_lines(name), policy.attributes[name]
     assert fixed is not None
@@ -158,9 +155,9 @@ def _tree(policy: Policy, name: str, labels: set[str]) -> _Tree | None:
     if lines == ((STAR,),):
         return None
     if attribute.boundary is not None and attribute.boundary.form == "level" and attribute.boundary.level == 0:
-        return _Tree(lines, {"level": "0"})
+        return _PublishedTree(lines, {"level": "0"})
     marked = [label for label in dict.fromkeys(label for line in lines for label in line) if label in marks]
-    return _Tree(lines, marked or None)
+    return _PublishedTree(lines, marked or None)
 
 
 def policy_sha256(policy: Policy, rows: Rows) -> str:

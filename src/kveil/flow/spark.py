@@ -32,8 +32,9 @@ from kveil.flow.inputs import check_input, check_values
 from kveil.flow.judging import check_verdict
 from kveil.flow.outputs import Targets
 from kveil.flow.publish import policy_sha256
-from kveil.flow.spark_parts import SolvedParts, check_by_parts, divides, solved_by_division, solved_by_mondrian
+from kveil.flow.spark_parts import SolvedParts, check_by_parts, divides
 from kveil.flow.spark_request import SparkFrame, SparkRequest, cell_warnings
+from kveil.flow.spark_solving import solved_by_division, solved_by_mondrian
 from kveil.flow.spark_tuples import DriverLimits, checked_units
 from kveil.flow.spark_warnings import tuple_warnings
 from kveil.flow.stages import Stages

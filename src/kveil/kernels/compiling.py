@@ -38,6 +38,12 @@ def _partition() -> None:
     refine_nothing()
 
 
+def _items() -> None:
+    from kveil.kernels.items.search import search_nothing
+
+    search_nothing()
+
+
 def _mondrian() -> None:
     from kveil.kernels.splitting.mondrian import split_nothing
 
@@ -104,6 +110,7 @@ FAMILIES = {
     ),
     "least-loss": LoopFamily(_least_loss, ("least_loss.neighbours_loops", "least_loss.start_loops"), 80),
     "partition": LoopFamily(_partition, ("items.partition_loops", "items.equal_sets_loops"), 35),
+    "items": LoopFamily(_items, ("items.search_loops",), 30),
     "mondrian": LoopFamily(_mondrian, ("splitting.mondrian_loops",), 30),
     "diverse": LoopFamily(_diverse, ("clustering.diverse_loops",), 40),
     "greedy": LoopFamily(_greedy, ("clustering.greedy_loops",), 30),

@@ -18,9 +18,9 @@ TESTED = ("0.68.",)  # versions of Numba with which loops compiled in our way gi
 
 
 def _is_tested() -> bool:
-    """Tell whether this Numba is one with which leaving out the counts of references, and linking, were tested.
+    """Tell whether this Numba is one with which leaving out the counts of references, linking and loading were tested.
 
-    Neither is documented: with any other version the loops are compiled as usual, which takes about three times as
+    None of them is documented: with any other version the loops are compiled as usual, which takes about three times as
     long, and run for about twice as long.
     """
     return bool(numba.__version__.startswith(TESTED))
@@ -37,10 +37,12 @@ def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 if _is_tested() and not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+    from kveil.kernels.keeping import kept
     from kveil.kernels.linking import DoorCompiler, linked
     from kveil.kernels.passing import by_address as _prepare
 
-    _door = numba.njit(cache=_KEPT, nogil=True, pipeline_class=DoorCompiler, **_BARE)
+    _OPEN: dict[str, Any] = {"nogil": True, "pipeline_class": DoorCompiler, **_BARE}
+    _door: Callable[[Callable[..., Any]], Any] = kept(**_OPEN) if _KEPT else numba.njit(**_OPEN)
     _inner = linked(**_SHUT, **_BARE)
 else:
     _prepare = _as_it_is

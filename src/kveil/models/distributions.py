@@ -113,7 +113,7 @@ class RecursiveCL:
         return np.asarray((groups.sizes == 0) | holds)
 
 
-def _largest(histogram: Histogram, number: int, known_only: bool) -> NDArray[np.int64]:
+def _largest(histogram: Histogram, number: int, *, known_only: bool) -> NDArray[np.int64]:
     keep = histogram.is_known if known_only else slice(None)
     most = np.zeros(number, dtype=np.int64)
     np.maximum.at(most, histogram.group[keep], histogram.count[keep])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from calendar import monthrange
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from decimal import Decimal
 from functools import cache
@@ -31,7 +32,7 @@ class IntervalScale:
     def __init__(self, spec: Intervals, *, real: bool) -> None:
         self.spec = spec
         self.real = real or not all(is_whole(n) for n in (spec.from_, spec.to, *spec.widths))
-        self._labels: dict[Decimal, list[str]] = {}  # by where the narrowest interval starts: the others lie around it
+        self._labels: dict[Decimal | int, list[str]] = {}  # by the narrowest interval: the others lie around it
 
     def bounds(self, number: Decimal, width: Decimal) -> tuple[Decimal, Decimal]:
         """Return the interval of a width that holds a number, as its label names the bounds; open ends are not cut."""
@@ -79,10 +80,16 @@ class IntervalScale:
 
     def _labels_over(self, number: Decimal) -> list[str]:
         """Return the intervals that hold a number, from the narrowest on; numbers of one narrowest share all."""
-        start = self.bounds(number, self.spec.widths[0])[0]
-        if start not in self._labels:
-            self._labels[start] = [self.label(*self.bounds(start, width)) for width in self.spec.widths]
-        return self._labels[start]
+        spec = self.spec
+        if self.real:
+            which: Decimal | int = self.bounds(number, spec.widths[0])[0]
+        else:  # whole numbers all of them, which Python counts with faster
+            which = (int(min(max(number, spec.from_), spec.to)) - int(spec.from_)) // int(spec.widths[0])
+        labels = self._labels.get(which)
+        if labels is None:
+            start = self.bounds(number, spec.widths[0])[0]
+            labels = self._labels[which] = [self.label(*self.bounds(start, width)) for width in spec.widths]
+        return labels
 
     def knows(self, text: str) -> bool:
         """Tell whether a text is a number on the scale, or one of its intervals."""
@@ -155,6 +162,7 @@ class IntervalScale:
 def _mask_climber(spec: Mask) -> Callable[[str], Line]:
     """Return the way up of values; values of one length and beginning share theirs above the first mask."""
     kept = spec.keep
+    first = kept[0]
 
     @cache
     def above(start: str, length: int, level: int) -> Line:
@@ -165,7 +173,7 @@ def _mask_climber(spec: Mask) -> Callable[[str], Line]:
         return upper if upper[0] == masked else (masked, *upper)
 
     def line(value: str) -> Line:
-        upper = above(value[: kept[0]], len(value), 0)
+        upper = above(value[:first], len(value), 0)
         return upper if upper[0] == value else (value, *upper)
 
     return line
@@ -179,23 +187,27 @@ _DATE_LABELS: dict[str, Callable[[str], str]] = {
     "century": lambda date: date[:2] + STAR * 2,
 }
 
+_DAYS = {number: frozenset(f"-{day:02}" for day in range(1, number + 1)) for number in range(28, 32)}  # of a month
+
 
 def _date_climber(spec: Dates) -> Callable[[str], Line | None]:
     """Return the way up of ISO dates, or of moments that start with one; None for anything else."""
 
     @cache
-    def above(month: str) -> Line:
-        return (*[_DATE_LABELS[level](month) for level in spec.levels], STAR)
-
-    def line(value: str) -> Line | None:
-        date = value[:10]
-        if date[4:5] != "-" or date[7:8] != "-" or (len(value) > 10 and not _TIME.fullmatch(value, 10)):
-            return None
+    def month_of(month: str) -> tuple[Line, frozenset[str]] | None:
+        """Return what the days of a month have above them, and how they are written."""
         try:
-            datetime.date.fromisoformat(date)
+            first = datetime.date.fromisoformat(f"{month}-01")
         except ValueError:
             return None
-        return (value, *above(date[:7]))
+        above = (*[_DATE_LABELS[level](month) for level in spec.levels], STAR)
+        return above, _DAYS[monthrange(first.year, first.month)[1]]
+
+    def line(value: str) -> Line | None:
+        month = month_of(value[:7])
+        if month is None or value[7:10] not in month[1] or (len(value) > 10 and not _TIME.fullmatch(value, 10)):
+            return None
+        return (value, *month[0])
 
     return line
 

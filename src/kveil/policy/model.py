@@ -67,6 +67,12 @@ class Policy(PolicyKeys):
         policy._content = document.content
         return policy
 
+    def within(self, folder: Path) -> Policy:
+        """Return the policy with relative paths that start from a folder."""
+        policy = self.model_copy()
+        policy._folder = folder
+        return policy
+
     @property
     def folder(self) -> Path:
         """The folder that relative paths in the policy start from."""
@@ -94,6 +100,10 @@ class Policy(PolicyKeys):
         if self._content is None:
             raise PolicyError("the policy was made in Python and has no text to keep; write it as a file and load it.")
         return deepcopy(self._content)
+
+    def know_lines(self, known: Mapping[str, Lines]) -> None:
+        """Take the hierarchies of some attributes as known, so that their files are not read again."""
+        self._lines.update(known)
 
     def fixed_lines(self, name: str) -> Lines | None:
         """Return the hierarchy of an attribute that does not depend on data: a file or a `tree`; else None."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from kveil.algorithms.costs import Reading, node_losses, weights_of
 from kveil.arrays import Floats, Ints, Longs
 from kveil.policy.attributes import STAR
 from kveil.policy.builders import label_writer
@@ -72,7 +73,7 @@ def cover_rows(table: Table, texts: pl.DataFrame) -> Covered:
     rows = np.arange(different.shape[1], dtype=np.int64)
     reached = pl.DataFrame({"row": rows, "prefix": np.zeros_like(rows), "cost": np.zeros(len(rows))})
     prefix = np.zeros(tuples.height, dtype=np.int64)
-    weights = [float(table.policy.attributes[name].weight) for name in table.names]
+    weights = [float(weight) for weight in weights_of(table)]
     for a, labels in enumerate(covering):
         numbers = _positions(tuples[table.names[a]])
         pairs, following = np.unique(np.array([prefix, numbers]), axis=1, return_inverse=True)
@@ -130,7 +131,7 @@ def _on_tree(table: Table, a: int, tree: Tree, spans: Ints, labels: list[str]) -
     """Return value, label, node and loss of the labels on the values' ways up to their limits."""
     place = {label: i for i, label in enumerate(labels)}
     write = label_writer(table.policy.attributes[table.names[a]].hierarchy, labels)
-    cost = tree.il if table.policy.loss == "il" else tree.ncp
+    cost = node_losses(table, a, Reading.DEEPEST)
     found = []
     starts = tree.lca(spans[0].astype(np.int32), spans[1].astype(np.int32))
     for value, (start, limit) in enumerate(zip(starts.tolist(), tree.limit_of[spans[0]].tolist(), strict=True)):

@@ -249,12 +249,11 @@ class Project:
             for name, attribute in policy.attributes.items()
             if isinstance(attribute.hierarchy, HierarchyFile)
         }
-        for name, file in files.items():
-            known = self._trees.get((file, stamps.get(file, "")))
-            if known is not None:
-                policy._lines[name] = known
+        stamped = {name: (file, stamps.get(file, "")) for name, file in files.items()}
+        known = {name: self._trees.get(stamp) for name, stamp in stamped.items()}
+        policy.know_lines({name: lines for name, lines in known.items() if lines is not None})
         policy.read_hierarchies()
-        self._trees = {(file, stamps.get(file, "")): policy._lines.get(name) for name, file in files.items()}
+        self._trees = {stamp: policy.fixed_lines(name) for name, stamp in stamped.items()}
 
 
 def _attribute_keys(text: str) -> list[Any]:

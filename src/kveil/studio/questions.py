@@ -245,10 +245,8 @@ class Desk:
         if isinstance(spec, Ranges):
             return None, [], True
         keys = {"role": "quasi-identifier", **({"hierarchy": hierarchy} if hierarchy is not None else {})}
-        policy = Policy.model_validate(
-            {"kveil": 1, "attributes": {column: keys}, "privacy": [{"model": "k-anonymity", "k": 1}]}
-        )
-        policy._folder = folder
+        content = {"kveil": 1, "attributes": {column: keys}, "privacy": [{"model": "k-anonymity", "k": 1}]}
+        policy = Policy.model_validate(content).within(folder)
         fixed = policy.fixed_lines(column)
         if fixed is not None:
             leaves = {line[0] for line in fixed.lines}

@@ -24,7 +24,9 @@ from kveil.studio.studio import Studio
 class _Server(uvicorn.Server):
     """A server that opens what it was started with before the first request, and tells its link."""
 
-    def __init__(self, config: uvicorn.Config, studio: Studio, door: Door, given: Path | None, browser: bool) -> None:
+    def __init__(
+        self, config: uvicorn.Config, studio: Studio, door: Door, given: Path | None, *, browser: bool
+    ) -> None:
         super().__init__(config)
         self.studio, self.door, self.given, self.browser = studio, door, given, browser
 
@@ -87,7 +89,7 @@ def serve(given: Path | None, *, port: int = 0, browser: bool = True) -> None:
         door, log_level="error", access_log=False, lifespan="on", server_header=False, date_header=False,
         timeout_graceful_shutdown=3, loop="asyncio", http="h11", ws="none",
     )  # fmt: skip
-    holder["server"] = _Server(config, studio, door, None if given is None else given.resolve(), browser)
+    holder["server"] = _Server(config, studio, door, None if given is None else given.resolve(), browser=browser)
     if sys.stdin is not None and sys.stdin.isatty():
         threading.Thread(target=_new_links, args=(door, studio.root), daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt):  # Ctrl+C is how it is stopped

@@ -149,7 +149,7 @@ def guess_column(profile: Profile) -> Guess:
     if _is_date(profile):
         return _quasi(profile, "dates: others can know when something happened")
     if profile.distinct > 2 and profile.share("year") == 1:
-        return _quasi(profile, "its values look like years: others can know when something happened", True)
+        return _quasi(profile, "its values look like years: others can know when something happened", doubtful=True)
     return _by_values(profile, unique=profile.distinct == profile.known and profile.known > 1)
 
 
@@ -191,7 +191,7 @@ def _told_unique(profile: Profile) -> str:
     return f"there are {profile.distinct:,} values for {count(profile.known, 'record')}"
 
 
-def _quasi(profile: Profile, reason: str, doubtful: bool = False) -> Guess:
+def _quasi(profile: Profile, reason: str, *, doubtful: bool = False) -> Guess:
     way = hierarchy_for(profile)
     if way.builder is None and way.lines is None and profile.distinct > 0.5 * profile.known and profile.distinct > 20:
         return Guess(
@@ -211,12 +211,15 @@ def _by_values(profile: Profile, *, unique: bool) -> Guess:
             return Guess(profile, "identifier", "every record has its own whole number: it may be an id", doubtful=True)
         if profile.distinct > 20:
             return _quasi(
-                profile, f"{count(profile.distinct, 'different number')}: exact ones can single people out", True
+                profile,
+                f"{count(profile.distinct, 'different number')}: exact ones can single people out",
+                doubtful=True,
             )
     elif profile.uniqueness > 0.5 and profile.known > 20:
         return Guess(profile, "identifier", f"{_told_unique(profile)}: it may name people", doubtful=True)
     elif profile.distinct > 50:
-        return _quasi(profile, f"{count(profile.distinct, 'different value')}: rare ones can single people out", True)
+        reason = f"{count(profile.distinct, 'different value')}: rare ones can single people out"
+        return _quasi(profile, reason, doubtful=True)
     return Guess(
         profile, "insensitive", f"only {count(profile.distinct, 'different value')}, nothing says who", doubtful=True
     )

@@ -184,7 +184,7 @@ def _nice(number: Decimal) -> Decimal:
     return next(scale * step for step in (ONE, TWO, FIVE, TEN) if scale * step >= number)
 
 
-def numbers(profile: Profile, age: bool = False) -> Way | None:
+def numbers(profile: Profile, *, age: bool = False) -> Way | None:
     """Return intervals of round widths, open at their ends; far numbers of a few records lie beyond the ends."""
     values = profile.numbers
     if values is None or len(values) < 2:

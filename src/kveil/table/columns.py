@@ -11,7 +11,7 @@ import polars as pl
 
 from kveil.arrays import Ints, Longs
 from kveil.errors import DataError
-from kveil.files import Source
+from kveil.files import Source, as_categories
 from kveil.kernels.threads import threads
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
@@ -56,11 +56,7 @@ def code_columns(source: Source, policy: Policy, names: Sequence[str], times: Lo
     One pass over the records, all columns at once; everything else works on the distinct texts. ``times`` says how
     many records each row stands for, one where it is not given.
     """
-    try:
-        texts = pl.DataFrame([source.held(name) for name in names])
-    except DataError as error:
-        raise DataError(f"{source.name}: {error}") from None
-    for name, column in zip(names, _categories(texts), strict=True):
+    for name, column in zip(names, _categories(source, names), strict=True):
         check_cancelled()
         coded = replace(_code(column, set(policy.data.missing)), times=times)
         if STAR in coded.texts:
@@ -68,27 +64,31 @@ def code_columns(source: Source, policy: Policy, names: Sequence[str], times: Lo
         yield coded
 
 
-def _categories(texts: pl.DataFrame) -> Iterator[pl.Series]:
-    """Return every column with categories of its own."""
+def _categories(source: Source, names: Sequence[str]) -> Iterator[pl.Series]:
+    """Return columns with categories of their own."""
 
-    def own(column: pl.Series) -> pl.Series:
-        return (
-            column if isinstance(column.dtype, pl.Categorical) else column.cast(pl.Categorical(pl.Categories.random()))
-        )
+    def own(name: str) -> pl.Series:
+        try:
+            column = source.held(name)
+        except DataError as error:
+            raise DataError(f"{source.name}: {error}") from None
+        return column if isinstance(column.dtype, pl.Categorical) else as_categories(column, compact=False)
 
-    if texts.height < ROWS_WORTH_A_THREAD:
-        yield from map(own, texts)
+    if source.rows < ROWS_WORTH_A_THREAD:
+        yield from map(own, names)
         return
     # Polars codes the next columns while the caller builds the tree of the one before.
     with ThreadPoolExecutor(min(threads(), 2)) as pool:
-        for coded in [pool.submit(own, column) for column in texts]:
+        for coded in [pool.submit(own, name) for name in names]:
             yield coded.result()
 
 
 def _code(column: pl.Series, missing: set[str]) -> Coded:
     # The column has categories of its own, so the numbers in use are 0 to the largest.
     numbers = column.to_physical()
-    codes = numbers.cast(pl.Int32).fill_null(-1).to_numpy()
+    codes = (numbers.cast(pl.Int32).fill_null(-1) if numbers.null_count() else numbers).to_numpy()
+    # Numbers of categories stay far below 2³¹, so that four bytes without a sign need no copy.
+    codes = codes.view(np.int32) if codes.dtype == np.uint32 else codes.astype(np.int32, copy=False)
     numbers = pl.Series(np.arange(codes.max(initial=-1) + 1), dtype=numbers.dtype)
     texts: list[str] = numbers.cat.to(column.dtype).cast(pl.String).to_list()
     if missing.isdisjoint(texts):

@@ -58,7 +58,7 @@ def encode_values(values: Iterator[tuple[str, Source, Longs]], policy: Policy, n
         trees.append(encode_column(known[attribute], policy, attribute, name)[0])
         if _has_fractions(policy, attribute, known[attribute]):
             fractions[attribute] = np.zeros(0, dtype=bool)
-    counted = _counted(policy, policy.individual_column is not None)
+    counted = _counted(policy, persons=policy.individual_column is not None)
     nothing = np.zeros((len(trees), 0), dtype=np.int32)
     return Table(
         policy,
@@ -75,7 +75,7 @@ def encode_values(values: Iterator[tuple[str, Source, Longs]], policy: Policy, n
 
 def encoded_columns(policy: Policy) -> list[str]:
     """Return the columns of which a search needs all values: the quasi-identifiers, and what is counted."""
-    counted = _counted(policy, policy.individual_column is not None)
+    counted = _counted(policy, persons=policy.individual_column is not None)
     return [*policy.quasi_identifiers, *(name for name in counted if name not in policy.quasi_identifiers)]
 
 
@@ -95,6 +95,23 @@ def encode_some(
     row_times = None if times is None or of_row is None else times[of_row]
     table = _encoded_records(source, whole.policy, row_times, times, whole)
     return table if table.persons is None else _by_person(table, table.persons, source, checked=checked)
+
+
+def leaves_of_values(source: Source, whole: Table, name: str) -> tuple[Ints, Bools]:
+    """Return the leaves of a quasi-identifier's cells in a table whose trees are known, and which are no whole numbers.
+
+    The second is told where the whole table has such numbers in intervals, as `Table.fractions` does.
+    """
+    coded = next(code_columns(source, whole.policy, [name], None))
+    leaves = _leaves_among(coded, whole, whole.names.index(name), source.name)
+    if name not in whole.fractions:
+        return leaves, np.zeros(len(leaves), dtype=bool)
+    return leaves, _fractions(coded)
+
+
+def _fractions(column: Coded) -> Bools:
+    """Return which cells are no whole numbers."""
+    return np.asarray(np.array([*map(is_real, ([text] for text in column.texts)), False])[column.codes])
 
 
 def _has_fractions(policy: Policy, name: str, column: Coded) -> bool:
@@ -122,9 +139,9 @@ def _encoded_records(
         trees.append(tree)
         leaves[position] = column
         if _has_fractions(policy, name, coded) if whole is None else name in whole.fractions:
-            fractions[name] = np.array([*map(is_real, ([text] for text in coded.texts)), False])[coded.codes]
+            fractions[name] = _fractions(coded)
     persons = find_persons(source, policy)
-    counted = _counted(policy, persons is not None)
+    counted = _counted(policy, persons=persons is not None)
     sensitive = {
         name: encode_sensitive(coded, policy, name, persons, source.name)
         if whole is None
@@ -225,7 +242,7 @@ def _too_wide(scale: Scale, boundary: MaxWidth, low: Ints, high: Ints) -> Bools:
     return np.asarray(wide[span_of.reshape(-1)])
 
 
-def _counted(policy: Policy, persons: bool) -> list[str]:
+def _counted(policy: Policy, *, persons: bool) -> list[str]:
     """Return the sensitive attributes that are encoded: those models count, those with a hierarchy, all of persons."""
     used = {name for model in policy.privacy for name in sensitive_of(model)}
     return [

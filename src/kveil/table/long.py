@@ -17,16 +17,16 @@ from kveil.table.table import Table
 INDIVIDUAL = "individual"
 BETWEEN = "\x1f"  # separates cells of one person where they are compared as one text
 
-Columns = dict[str, pl.Series | None]  # None stands for a column that is taken over from the input
+LongColumns = dict[str, pl.Series | None]  # None stands for a column that is taken over from the input
 
 
-def check_names(columns: Columns) -> None:
+def check_names(columns: LongColumns) -> None:
     """Raise DataError where the input has the column that a long release adds."""
     if INDIVIDUAL in columns:
         raise DataError(f"a release in long shape has a column {INDIVIDUAL!r} of its own; rename that of the input.")
 
 
-def lay_out_items(policy: Policy, columns: Columns) -> tuple[Columns, Longs]:
+def lay_out_items(policy: Policy, columns: LongColumns) -> tuple[LongColumns, Longs]:
     """Return one row per item, the columns of a row per person given, and the person of every row."""
     check_names(columns)
     sets = {name: column for name, column in columns.items() if column is not None and column.dtype == pl.List}
@@ -35,7 +35,7 @@ def lay_out_items(policy: Policy, columns: Columns) -> tuple[Columns, Longs]:
     rows_each = np.maximum.reduce([*lengths, np.ones(persons, dtype=np.int64)])
     person = np.repeat(np.arange(persons), rows_each)
     place = np.arange(len(person)) - np.repeat(np.cumsum(rows_each) - rows_each, rows_each)
-    laid: Columns = {INDIVIDUAL: pl.Series(INDIVIDUAL, person + 1)}
+    laid: LongColumns = {INDIVIDUAL: pl.Series(INDIVIDUAL, person + 1)}
     for name, column in columns.items():
         if column is None:
             laid[name] = None
@@ -103,7 +103,7 @@ class WholeRecords:
             keys={name: by_person[f"{name} text"].alias(name) for name in names},
         )
 
-    def lay_out(self, columns: Columns, order: Longs) -> tuple[Columns, Longs]:
+    def lay_out(self, columns: LongColumns, order: Longs) -> tuple[LongColumns, Longs]:
         """Return one row per record of persons in an order, and the row of the input that each is.
 
         ``columns`` have a row per person, in that order.
@@ -112,7 +112,7 @@ class WholeRecords:
         lengths = self.lengths[order]
         person = np.repeat(np.arange(len(order)), lengths)
         at = np.arange(len(person)) + np.repeat(self.starts[order] - (np.cumsum(lengths) - lengths), lengths)
-        laid: Columns = {INDIVIDUAL: pl.Series(INDIVIDUAL, person + 1)}
+        laid: LongColumns = {INDIVIDUAL: pl.Series(INDIVIDUAL, person + 1)}
         for name, column in columns.items():
             if name in self.keys:
                 laid[name] = self.starred[name].gather(at) if name in self.starred else None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import cached_property
 
 import numpy as np
@@ -128,10 +127,15 @@ def build_tree(
     """
     children: dict[str, list[str]] = {root: []}
     listed = False
+    known = children.get
     for line in lines:
         child = line[0]
         if child in missing_texts:
             listed = True
+            continue
+        siblings = known(line[1]) if len(line) > 1 else None
+        if siblings is not None:  # as of most leaves
+            siblings.append(child)
             continue
         for upper in line[1:]:
             if upper in children:  # and so is everything above it
@@ -159,7 +163,7 @@ def build_tree(
         missing_leaf = len(labels)
         labels.append(missing if missing is not None else missing_texts[0])
         parent.append(0)
-    return _arrays(labels, parent, attribute, missing_leaf, lone_root)
+    return _arrays(labels, parent, attribute, missing_leaf, lone_root=lone_root)
 
 
 def _arrays(
@@ -167,6 +171,7 @@ def _arrays(
     above: list[int],
     attribute: Attribute,
     missing_node: int | None,
+    *,
     lone_root: bool,
 ) -> Tree:
     nodes = len(labels)
@@ -188,8 +193,11 @@ def _arrays(
         np.maximum.at(last, up, last[here])
     missing_leaf = None if missing_node is None else int(first[missing_node])
     if isinstance(attribute.hierarchy, Intervals):
-        texts = [labels[node] for node in leaf_nodes if node != missing_node]
-        ncp, height = _interval_costs(attribute.hierarchy, is_real(texts), labels, texts, height)
+        leaves = [node for node in leaf_nodes.tolist() if node != missing_node]
+        real = is_real(labels[node] for node in leaves)
+        # Numbers of one narrowest interval lie in the same ones: one of those below a node stands for all of them.
+        some = [labels[leaf] for leaf in dict(zip(parent[leaves].tolist(), leaves, strict=True)).values()]
+        ncp, height = _interval_costs(attribute.hierarchy, labels, some, height, real=real)
     else:
         covered = last - first + 1
         ncp = np.where(covered > 1, covered / max(len(leaf_nodes), 1), 0.0)
@@ -218,23 +226,21 @@ def _depths(parent: Ints) -> Ints:
 
 
 def _interval_costs(
-    spec: Intervals, real: bool, labels: list[str], texts: list[str], height: Ints
+    spec: Intervals, labels: list[str], texts: list[str], height: Ints, *, real: bool
 ) -> tuple[Floats, Ints]:
-    """Return NCP by extent and heights by the scale itself, whichever of its numbers occur."""
+    """Return NCP by extent and heights by the scale itself, whichever of its numbers occur.
+
+    ``texts`` are numbers of all intervals that are narrowest at some of them.
+    """
     scale = IntervalScale(spec, real=real)
     node_of = {label: node for node, label in enumerate(labels)}
     ncp = np.zeros(len(labels))
     height = height.copy()
     levels = len(spec.widths)
     done: set[str] = set()
-    starts: set[Decimal] = set()  # of the narrowest intervals: numbers of one of these lie in the same ones
     for text in texts:
         number = parse_number(text)
         assert number is not None
-        start = scale.bounds(number, spec.widths[0])[0]
-        if start in starts:
-            continue
-        starts.add(start)
         for level in range(levels):
             low, high = scale.bounds(number, spec.widths[level])
             label = scale.label(low, high)

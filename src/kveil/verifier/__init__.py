@@ -1,4 +1,4 @@
-"""9 INDEPENDENT CHECK ON RELEASED TEXTS.
+"""Check releases by their texts, independently of what made them.
 
 It repeats the models on purpose and shares no code with what it verifies: it knows the policy, and the texts.
 """

@@ -22,6 +22,7 @@ from kveil.verifier.stars import Stars
 
 WAS, SHOWN, STARRED, CELLS = "was", "shown", "star", "len"
 VALUE, PEOPLE = "value", "people"
+MOST_COUNTS = 4_000_000  # of pairs that there could be: beyond, those that there are are looked for
 PAIRS = {WAS: pl.String, SHOWN: pl.String, STARRED: pl.Boolean, CELLS: pl.UInt32}
 
 
@@ -170,9 +171,13 @@ class Aligned:
         """Return the distinct pairs (original, shown) of an attribute with how many records have each."""
         if asked.free and not star.any() and is_text(shown, STAR).all():
             return pl.LazyFrame(schema=PAIRS)
-        frame = pl.LazyFrame({WAS: was}).select(pl.col(WAS).gather(pl.Series(self.records)))
         if self.row_of is not None:
             shown, star = shown.gather(self.row_of), star.gather(self.row_of)
+        if isinstance(was.dtype, pl.Categorical) and isinstance(shown.dtype, pl.Categorical):
+            counted = self._counted(was, shown, star)
+            if counted is not None:
+                return counted.filter(asked.cells() | pl.col(STARRED)).select(*PAIRS).lazy()
+        frame = pl.LazyFrame({WAS: was}).select(pl.col(WAS).gather(pl.Series(self.records)))
         frame = frame.with_columns(shown.alias(SHOWN), *self._times())
         number = pl.len() if self.rows.times is None else pl.col(TIMES).sum().cast(pl.UInt64)
         if was.dtype != shown.dtype:  # categories of their own: compared by what they mean, once pairs are counted
@@ -185,6 +190,27 @@ class Aligned:
             return frame.group_by(WAS, SHOWN, STARRED).agg(number.alias(CELLS))
         frame = frame.filter(cells).group_by(WAS, SHOWN).agg(number.alias(CELLS))
         return frame.select(WAS, SHOWN, pl.lit(False).alias(STARRED), CELLS)
+
+    def _counted(self, was: pl.Series, shown: pl.Series, star: pl.Series) -> pl.DataFrame | None:
+        """Return the distinct pairs of categories, by a count for each that there could be; None if these are many."""
+        before, after = was.to_physical(), shown.to_physical()
+        values, labels = _categories_of(before), _categories_of(after)
+        if was.null_count() or shown.null_count() or 2 * values * labels > MOST_COUNTS:
+            return None
+        pair = before.to_numpy()[self.records].astype(np.int64) * labels + after.to_numpy()
+        if star.any():
+            pair += star.to_numpy().astype(np.int64) * (values * labels)
+        cells = np.bincount(pair, self.rows.times)  # sums of whole numbers, exact below 2⁵³
+        found = np.flatnonzero(cells)
+        starred, pair = np.divmod(found, values * labels)
+        return pl.DataFrame(
+            {
+                WAS: pl.Series(pair // labels, dtype=before.dtype).cat.to(was.dtype).cast(pl.String),
+                SHOWN: pl.Series(pair % labels, dtype=after.dtype).cat.to(shown.dtype).cast(pl.String),
+                STARRED: starred.astype(bool),
+                CELLS: cells[found].astype(np.int64),
+            }
+        )
 
     def _times(self) -> list[pl.Series]:
         """Return how many records each pair of a released and an original row stands for, where that is not one."""
@@ -228,6 +254,12 @@ class Aligned:
         was = self.original.column(name).gather(self.before.source[self.places])
         shown = self.release.column(name).gather(self.rows.source)
         return KeptCells(was, shown, np.arange(self.rows.height), self.rows.times)
+
+
+def _categories_of(numbers: pl.Series) -> int:
+    """Return how many categories a column may have, by their numbers."""
+    most = numbers.max()
+    return most + 1 if isinstance(most, int) else 1
 
 
 def _record_alignment(before: Rows, places: Longs) -> tuple[Longs, Longs | None]:

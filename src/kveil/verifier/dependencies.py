@@ -6,6 +6,15 @@ import polars as pl
 
 from kveil.policy.dependencies import Dependency
 from kveil.verifier.verdict import DependencyCheck
+from kveil.words import count
+
+
+def broken_rule(checked: DependencyCheck) -> str:
+    """Return the finding about a functional rule that does not hold."""
+    return (
+        f"the dependency {checked['rule']} does not hold: {count(checked['broken'], 'left side')} shown with more than "
+        "one right side."
+    )
 
 
 def check_dependency(rule: Dependency, texts: pl.DataFrame, quasi_identifiers: list[str]) -> DependencyCheck:

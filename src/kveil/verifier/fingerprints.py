@@ -93,7 +93,7 @@ class _ItemSets:
     items: int
 
 
-def _sets(rows: Rows, names: tuple[str, ...], missing: bool) -> _ItemSets:
+def _sets(rows: Rows, names: tuple[str, ...], *, missing: bool) -> _ItemSets:
     """Return the items of some attributes together; having none is an item of its own where ``missing`` says so."""
     row, item, offset = [], [], 0
     for name in names:

@@ -20,7 +20,7 @@ from kveil.policy.lines import Line, in_preorder
 from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number, parse_span, show_span
 from kveil.verifier.aligned import VALUE, BesideOriginal
-from kveil.verifier.rows import INDIVIDUAL, ROW, TIMES, CountedSource, Rows
+from kveil.verifier.rows import INDIVIDUAL, ROW, TIMES, CountedSource, Rows, is_text
 from kveil.words import count
 
 ITEMS_ONCE = "each item once, in the order of its hierarchy"
@@ -63,11 +63,11 @@ def check_form(release: Source, rows: Rows, policy: Policy, aligned: BesideOrigi
 
 def _missing_texts(release: Source, rows: Rows, policy: Policy, name: str) -> list[str]:
     """Return a finding where missing is written in more than one way, or in another than the policy's first."""
-    texts = release.texts(name)
+    texts = release.held(name)
     others = [text for text in policy.data.missing[1:] if text != STAR]
     written = rows.count(texts.is_in(others).fill_null(value=False)) if others else 0
     absent = rows.count(texts.is_null())
-    if absent and (written or (texts == policy.data.missing[0]).any()):
+    if absent and (written or is_text(texts, policy.data.missing[0]).any()):
         written += absent
     if not written:
         return []

@@ -74,9 +74,9 @@ def check_model(model: PrivacyModel, policy: Policy, rows: Rows, taking_part: pl
             figures = check_kl(model, policy, rows, counted)
         else:
             figures = check_kkm(model, policy, rows, counted)
-        return as_guarantee(model, attributes, figures.worst, figures.groups, figures.extra, not figures.findings), (
-            figures.findings
-        )
+        holds = not figures.findings
+        told = as_guarantee(model, attributes, figures.worst, figures.groups, figures.extra, holds=holds)
+        return told, figures.findings
     if isinstance(model, KAnonymity):
         groups = rows.groups(attributes) if taking_part.all() else _groups_of(rows, attributes, taking_part)
         sizes = groups[SIZE].cast(pl.Int64).to_numpy()
@@ -85,7 +85,7 @@ def check_model(model: PrivacyModel, policy: Policy, rows: Rows, taking_part: pl
         sizes, histogram = _histogram(rows, attributes, rows.items[model.sensitive], taking_part)
         judgement = judge(model, policy, sizes, histogram, _everyone(rows, model.sensitive))
     broken = judgement.broken
-    guarantee = as_guarantee(model, attributes, judgement.worst, len(sizes), judgement.extra, not broken.any())
+    guarantee = as_guarantee(model, attributes, judgement.worst, len(sizes), judgement.extra, holds=not broken.any())
     if not broken.any():
         return guarantee, []
     return guarantee, [
@@ -123,6 +123,7 @@ def as_guarantee(
     worst: float | int | None,
     groups: int,
     extra: dict[str, Any],
+    *,
     holds: bool,
 ) -> Guarantee:
     """Return a model with its settings and figures."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -11,7 +12,7 @@ from kveil.files import Beside, Source
 from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
 from kveil.verifier.aligned import Aligned, BesideOriginal
-from kveil.verifier.dependencies import check_dependency
+from kveil.verifier.dependencies import broken_rule, check_dependency
 from kveil.verifier.form import check_form
 from kveil.verifier.guarantees import can_check, check_model, name_of
 from kveil.verifier.hidden import hidden_values
@@ -129,13 +130,17 @@ def verify_rows(
 
 
 def judge_guarantees(
-    policy: Policy, rows: Rows, stars: Stars, suppressed: Suppressed
+    policy: Policy, rows: Rows, stars: Stars, suppressed: Suppressed, chosen: Sequence[int] | None = None
 ) -> tuple[list[Guarantee], list[str]]:
-    """Return every model as it was counted, and what breaks it; one that nobody takes part in protects nobody."""
+    """Return every model as it was counted, and what breaks it; one that nobody takes part in protects nobody.
+
+    Of the models those are judged that are ``chosen`` by their positions, all of them by default.
+    """
     taking_part = suppressed.taking_part()
     released = rows.count(~stars.everywhere)
     guarantees, findings = [], []
-    for i, model in enumerate(policy.privacy):
+    for i in range(len(policy.privacy)) if chosen is None else chosen:
+        model = policy.privacy[i]
         guarantee, broken = check_model(model, policy, rows, taking_part[i])
         if released and not guarantee["groups"]:
             guarantee = {**guarantee, "holds": False}
@@ -161,10 +166,7 @@ def _dependencies(release: Source, policy: Policy, rows: Rows, stars: Stars) -> 
         checked = check_dependency(rule, shown, policy.quasi_identifiers)
         sentence = ""
         if not checked["holds"] and not rule.multivalued:
-            sentence = (
-                f"the dependency {rule.rule} does not hold: {count(checked['broken'], 'left side')} "
-                "shown with more than one right side."
-            )
+            sentence = broken_rule(checked)
         answers.append((checked, sentence))
     return answers
 

@@ -3,6 +3,9 @@
 A slice has all rows of some groups, whatever model counts them. In a slice are judged the models, the cells that must
 stay as they were, and how cells are written; of all slices together truth, boundaries, labels, the limit, and who was
 left out, which depend on how often something occurs and not on who stands beside whom.
+
+Where no attribute is in all models, the release is sliced several times, and each time those models are judged whose
+groups the slices hold whole (`slicings`).
 """
 
 from __future__ import annotations
@@ -28,18 +31,43 @@ from kveil.verifier.counts import (
     questions,
     was_of,
 )
+from kveil.verifier.dependencies import broken_rule, check_dependency
 from kveil.verifier.form import check_form
 from kveil.verifier.hidden import hidden_values
 from kveil.verifier.kept import compare_kept
 from kveil.verifier.labels import bounds_of_somebody, telling_labels
 from kveil.verifier.left_out import left_out_warnings
+from kveil.verifier.narrowing import rule_columns
 from kveil.verifier.release import judge_guarantees, judge_suppression, star_warnings, strange_columns
-from kveil.verifier.rows import ITEM, ROW, SIZE, TIMES, Rows, WholeRelease, known_items
-from kveil.verifier.stars import Stars, read_stars
+from kveil.verifier.rows import ITEM, ROW, SIZE, TIMES, Rows, WholeRelease, known_items, rule_texts
+from kveil.verifier.stars import Stars, Suppressed, read_stars
 from kveil.verifier.truth import compare_generalized, unknown_items
-from kveil.verifier.verdict import Guarantee, Verdict
+from kveil.verifier.verdict import DependencyCheck, Guarantee, Verdict
 
 SOMETHING = "something"  # what rows show that are not told apart any more
+
+
+@dataclass(frozen=True)
+class Slicing:
+    """A way to slice a release: by attributes that some models, given by their positions, all are over."""
+
+    models: tuple[int, ...]
+    attributes: tuple[str, ...]
+
+
+def slicings(policy: Policy) -> list[Slicing]:
+    """Return how a release is sliced so that the groups of every model are whole at least once; once at least."""
+    found: list[Slicing] = []
+    for i, model in enumerate(policy.privacy):
+        own = policy.attributes_of(model)
+        for place, slicing in enumerate(found):
+            shared = tuple(name for name in slicing.attributes if name in own)
+            if shared:
+                found[place] = Slicing((*slicing.models, i), shared)
+                break
+        else:
+            found.append(Slicing((i,), own))
+    return found or [Slicing((), tuple(policy.quasi_identifiers))]
 
 
 @dataclass
@@ -55,28 +83,25 @@ class SlicedRelease:
     everyone: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     _findings: dict[str, None] = field(default_factory=dict, init=False)
     _warnings: dict[str, None] = field(default_factory=dict, init=False)
-    _guarantees: list[list[Guarantee]] = field(default_factory=list, init=False)
+    _guarantees: dict[int, list[Guarantee]] = field(default_factory=dict, init=False)
     _untrue: int = field(default=0, init=False)
     _changed: int = field(default=0, init=False)
     _labels: dict[str, set[str]] = field(default_factory=dict, init=False)
     _whole: ReleaseCounts | None = field(default=None, init=False)
+    _again: dict[Slicing, Totals] = field(default_factory=dict, init=False)
+    _sides: dict[str, pl.DataFrame] = field(default_factory=dict, init=False)
 
-    def add(self, counts: ReleaseCounts) -> None:
-        """Judge a slice by what was counted of it."""
+    def add(self, counts: ReleaseCounts, slicing: Slicing) -> None:
+        """Judge a slice by what was counted of it, and of the models those that it is made for."""
         assert counts.original is not None, "slices are judged beside their original"
         policy = self.policy
         laid = lay_counts(policy, counts)
-        items = {name: _items(policy, name, frame) for name, frame in self.everyone.items()}
-        rows = replace(laid.rows, whole=WholeRelease(items=items))
+        rows = replace(laid.rows, whole=self._compared_with())
         aligned = _strict(laid, rows)
         form = check_form(laid.release, rows, policy, aligned)
-        stars = Stars.of(rows, policy)
-        nobody = pl.Series(np.zeros(rows.height, dtype=bool))
-        suppressed = read_stars(policy, laid.release, rows, stars, tuple(nobody for _ in stars.parts))
+        suppressed, broken = self._judge_models(laid, rows, slicing)
         hidden = hidden_values(policy, laid.release, rows, suppressed)
         kept = compare_kept(aligned, policy, hidden.rows)
-        guarantees, broken = judge_guarantees(policy, rows, stars, suppressed)
-        self._guarantees.append(guarantees)
         self._untrue += kept.untrue
         self._changed += kept.changed
         told = [
@@ -89,10 +114,59 @@ class SlicedRelease:
         ]
         self._findings |= dict.fromkeys([*told, *broken, *incomplete(policy, counts)])
         self._warnings |= dict.fromkeys(form.warnings)
+        self._add_sides(laid, rows)
         for name in policy.quasi_identifiers:
             self._labels.setdefault(name, set()).update(rows.labels(name))
         own = _as_stars_or_not(counts, questions(policy, self.types))
         self._whole = own if self._whole is None else _both(self._whole, own)
+
+    def _add_sides(self, laid: CountedRelease, rows: Rows) -> None:
+        """Keep the different tuples that the columns of each rule show."""
+        if not self.policy.dependencies:
+            return
+        everywhere = Stars.of(rows, self.policy).everywhere
+        shown = rule_texts(laid.release, self.policy, stars=True).filter(~everywhere.gather(rows.row_of))
+        for rule in self.policy.dependencies:
+            own = [shown.select(rule_columns(rule))]
+            own += [self._sides[rule.rule]] if rule.rule in self._sides else []
+            self._sides[rule.rule] = pl.concat(own).unique()
+
+    def _judge_rules(self) -> tuple[list[DependencyCheck], list[str]]:
+        """Return every rule as it was tested; one that is about whole rows is never known to hold."""
+        checked, findings = [], []
+        for rule in self.policy.dependencies:
+            if rule.multivalued:
+                findings.append(f"the dependency {rule.rule} is about whole rows, which slices do not tell of.")
+                continue
+            told = check_dependency(rule, self._sides[rule.rule], self.policy.quasi_identifiers)
+            checked.append(told)
+            if not told["holds"]:
+                findings.append(broken_rule(told))
+        return checked, findings
+
+    def add_again(self, counts: ReleaseCounts, slicing: Slicing) -> None:
+        """Judge those models in a slice that a slicing beside the first one is made for; only rows are counted."""
+        laid = lay_counts(self.policy, counts)
+        rows = replace(laid.rows, whole=self._compared_with())
+        self._findings |= dict.fromkeys(self._judge_models(laid, rows, slicing)[1])
+        before = self._again.get(slicing)
+        self._again[slicing] = counts.written if before is None else _sum(before, counts.written)
+
+    def _compared_with(self) -> WholeRelease:
+        return WholeRelease(items={name: _items(self.policy, name, frame) for name, frame in self.everyone.items()})
+
+    def _judge_models(self, laid: CountedRelease, rows: Rows, slicing: Slicing) -> tuple[Suppressed, list[str]]:
+        """Judge the models of a slicing in one of its slices; return who counts as suppressed, and findings."""
+        policy, stars = self.policy, Stars.of(rows, self.policy)
+        nobody = pl.Series(np.zeros(rows.height, dtype=bool))
+        suppressed = read_stars(policy, laid.release, rows, stars, tuple(nobody for _ in stars.parts))
+        guarantees, broken = judge_guarantees(policy, rows, stars, suppressed, slicing.models)
+        for i, guarantee in zip(slicing.models, guarantees, strict=True):
+            self._guarantees.setdefault(i, []).append(guarantee)
+        if len(stars.parts) > 1 and stars.anywhere.any():
+            # Whether they are a group, or suppressed, is a question about all of them, who stand in several slices.
+            broken.append("rows show `*` in all attributes of some models, and slices do not tell what that means.")
+        return suppressed, broken
 
     def together(self) -> tuple[CountedRelease, ReleaseCounts]:
         """Return all slices as one release, in which rows are told apart by their stars and sensitive cells alone."""
@@ -114,13 +188,17 @@ class SlicedRelease:
         suppression, beyond_limit = judge_suppression(rows, policy, suppressed, aligned)
         findings = [*differences.findings, *telling_labels(aligned, policy), *bounds_of_somebody(aligned, policy)]
         findings += [*self._findings, *self._strange_whole(rows, stars), *beyond_limit, *incomplete(policy, counts)]
+        if any(totals != counts.written for totals in self._again.values()):
+            findings.append("the release as it was read again is not the one that was compared with the original.")
         private_warnings = left_out_warnings(policy, aligned, suppressed)
+        dependencies, broken = self._judge_rules()
+        findings += broken
         warnings = [*star_warnings(policy, rows, suppression["starred"]), *self._warnings]
         if not rows.number:
             warnings.insert(0, "the release has no records.")
         return Verdict(
-            guarantees=[_together(policy.privacy[i], own) for i, own in enumerate(zip(*self._guarantees, strict=True))],
-            dependencies=[],
+            guarantees=[_together(model, tuple(self._guarantees[i])) for i, model in enumerate(policy.privacy)],
+            dependencies=dependencies,
             suppression=suppression,
             boundaries={"violations": differences.beyond},
             truth={"violations": differences.untrue + self._untrue},

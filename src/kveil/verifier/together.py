@@ -127,7 +127,8 @@ def _judged(
     if isinstance(model, KAnonymity):
         broken = classes.sizes < model.k
         smallest = int(classes.sizes.min()) if len(classes.sizes) else None
-        return as_guarantee(model, attributes, smallest, len(classes.sizes), {}, not broken.any()), np.asarray(broken)
+        holds = not broken.any()
+        return as_guarantee(model, attributes, smallest, len(classes.sizes), {}, holds=holds), np.asarray(broken)
     broken = np.zeros(len(classes.sizes), dtype=bool)
     told: tuple[int, float | int | None, dict[str, object]] | None = None
     for number, one in enumerate(releases):
@@ -145,7 +146,7 @@ def _judged(
         if told is None or number_broken >= told[0]:
             told = number_broken, judgement.worst, dict(judgement.extra)
     _, worst, extra = told or (0, None, {})
-    return as_guarantee(model, attributes, worst, len(classes.sizes), extra, not broken.any()), broken
+    return as_guarantee(model, attributes, worst, len(classes.sizes), extra, holds=not broken.any()), broken
 
 
 GROUP_OF_ALL = pl.lit(0, dtype=pl.Int64).alias(GROUP)

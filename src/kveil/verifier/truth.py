@@ -177,16 +177,17 @@ def _judge_pairs(judge: Allowed, pairs: pl.DataFrame) -> _Cells:
     strange: dict[str, int] = {}
     wrong = beyond = 0
     cannot: set[str] = set()
-    for was, shown, is_star, cells in pairs.iter_rows():
+    true, within = judge.true, judge.within
+    for was, shown, is_star, cells in zip(*(column.to_list() for column in pairs), strict=True):
         if is_star:
             if not (judge.stars and judge.known(STAR) and judge.true(was, STAR) and judge.within(was, STAR)):
                 cannot.add(was)
-        elif not judge.true(was, shown):
+        elif not true(was, shown):
             if judge.known(shown):
                 wrong += cells
             else:
                 strange[shown] = strange.get(shown, 0) + cells
-        elif not judge.within(was, shown):
+        elif not within(was, shown):
             beyond += cells
     return _Cells(strange, wrong, beyond, cannot)
 
@@ -199,7 +200,7 @@ def _judge(policy: Policy, name: str, values: pl.Series, decisive: pl.Series) ->
     attribute, missing = policy.attributes[name], policy.data.missing
     has_missing = bool(is_text(values, missing[0]).any())
     if isinstance(attribute.hierarchy, Ranges):
-        return _judge_ranges(attribute, missing[0], has_missing)
+        return _judge_ranges(attribute, missing[0], has_missing=has_missing)
     ways = policy.ways_up(name, _distinct(values))
     writer = None
     if isinstance(attribute.hierarchy, Intervals):
@@ -258,7 +259,7 @@ def _written(ways: WaysUp, writer: Callable[[str], str]) -> Callable[[str], Line
     return line
 
 
-def _judge_ranges(attribute: Attribute, missing: str, has_missing: bool) -> Allowed:
+def _judge_ranges(attribute: Attribute, missing: str, *, has_missing: bool) -> Allowed:
     widest = attribute.boundary.max_width if isinstance(attribute.boundary, MaxWidth) else None
 
     def true(was: str, shown: str) -> bool:

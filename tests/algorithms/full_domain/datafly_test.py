@@ -11,8 +11,8 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 import kveil
-from kveil.algorithms import judge
 from kveil.algorithms.algorithm import GROUP_MODELS
+from kveil.algorithms.full_domain import samples
 from kveil.frames import from_frame
 from kveil.policy.model import Policy
 from kveil.table.encode import encode
@@ -54,14 +54,32 @@ def test_datafly_is_its_slow_twin_with_every_model(case: Case) -> None:
     compare(case)
 
 
-@given(cases())
-@examples(50)
-def test_datafly_is_its_slow_twin_where_a_part_of_the_groups_decides(case: Case) -> None:
+@pytest.mark.parametrize("enough", [2, 6, 1000])
+def test_datafly_is_its_slow_twin_where_a_part_of_the_groups_decides(
+    enough: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # Large tables take a short cut that small ones do not need; here every table is large.
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(judge, "SMALL", 0)
-        patch.setattr(judge, "SAMPLE_BITS", 1)
+    monkeypatch.setattr(samples, "SMALL", 0)
+    monkeypatch.setattr(samples, "SAMPLE_BITS", 1)
+    monkeypatch.setattr(samples, "ENOUGH_GROUPS", enough)
+    proved = []
+    violators = samples.GroupSamples.violators
+
+    def noted(self: samples.GroupSamples) -> set[int] | None:
+        found = violators(self)
+        proved.append(found is not None)
+        return found
+
+    monkeypatch.setattr(samples.GroupSamples, "violators", noted)
+
+    @given(cases(models=GROUP_MODELS))
+    @examples(50)
+    def same(case: Case) -> None:
         compare(case)
+
+    same()
+    assert any(proved)
+    assert not all(proved)
 
 
 # ---------------------------------------------------------------------------------------------- one step

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 
 import kveil
 from battery import cases_for, honours
+from kveil.algorithms.component import table_of_component
 from kveil.algorithms.registry import find
+from kveil.algorithms.settle import settle
 from kveil.algorithms.splitting.cutting import cut
 from kveil.algorithms.splitting.first_cuts import LEFT_OUT, LeafSpans, PartCuts, bounded_attributes
 from kveil.algorithms.splitting.mondrian import mondrian, split_part
@@ -31,9 +33,11 @@ from kveil.algorithms.stars import nothing_left
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Source
 from kveil.frames import from_frame
+from kveil.policy.components import components
 from kveil.table.encode import encode, encode_some, encode_values, encoded_columns
 from kveil.table.table import Table
 from kveil.table.tuples import some_rows
+from kveil.words import count
 from small_people import people, policy_of
 from strategies import examples, placed
 
@@ -76,19 +80,21 @@ def by_parts(source: Source, policy: kveil.Policy, most: int, batches: int) -> l
     check_parts(policy)
     counter = Batches(table, batches, divided=False)
     limits = LimitGroups.counted(whole, counter, divided=False)
-    plan = plan_mondrian(limits, counter, most, by_gain=by_gain(policy))
-    part = plan.cut_table.cuts.part_of(LeafSpans.of(table))
-    assert set(part.tolist()) - {LEFT_OUT} <= set(plan.cut_table.parts)
-    shown = []
-    for number in plan.cut_table.parts:
-        rows = np.flatnonzero(part == number).astype(np.int32)
-        own = some_rows(table, rows)
-        solution = split_part(own, plan.whole_table, by_gain=by_gain(policy))
-        if nothing_left(own, solution.shown, {}).any():
-            return None
-        for at, row in enumerate(rows.tolist()):
-            shown.append((row, tuple(column.labels[column.codes[at]] for column in solution.shown)))
-    return sorted(shown)
+    plans = plan_mondrian(limits, counter, most, by_gain=by_gain(policy))
+    shown: dict[int, dict[str, str]] = {}
+    for number, plan in enumerate(plans):
+        part = plan.cut_table.cuts.part_of(LeafSpans.of(table))
+        assert set(part.tolist()) - {LEFT_OUT} <= set(plan.cut_table.parts)
+        for place in plan.cut_table.parts:
+            rows = np.flatnonzero(part == place).astype(np.int32)
+            own = table_of_component(some_rows(table, rows), number)
+            solution = split_part(own, plan.whole_table, by_gain=by_gain(policy))
+            if nothing_left(own, solution.shown, {}).any():
+                return None
+            for name, column in zip(own.names, solution.shown, strict=True):
+                for at, row in enumerate(rows.tolist()):
+                    shown.setdefault(row, {})[name] = column.labels[column.codes[at]]
+    return sorted((row, tuple(labels[name] for name in table.names)) for row, labels in shown.items())
 
 
 def by_gain(policy: kveil.Policy) -> bool:
@@ -98,7 +104,8 @@ def by_gain(policy: kveil.Policy) -> bool:
 def as_a_whole(source: Source, policy: kveil.Policy) -> list[tuple[int, tuple[str, ...]]]:
     table = encode(source, policy)
     search = find("mondrian").search()
-    solution = mondrian(table, search.options.read(policy.algorithm.options, ""), np.random.default_rng(0))
+    options = search.options.read(policy.algorithm.options, "")
+    solution = settle(table, mondrian(table, options, np.random.default_rng(0)), "mondrian")
     kept = np.flatnonzero(~solution.suppressed_anywhere).tolist()
     return [(row, tuple(column.labels[column.codes[row]] for column in solution.shown)) for row in kept]
 
@@ -131,6 +138,7 @@ def test_parts_of_a_table_show_what_the_whole_table_shows(
         if parts is None:
             event("stars")
             return
+        event(f"solved, {count(len(components(policy)), 'component')}")
         assert parts == as_a_whole(source, policy)
 
 

@@ -34,9 +34,9 @@ def test_any_number_of_walks_comes_to_the_same(seed: int, tuples: int, k: int, r
             patch.setattr(bound, "MANY", 1)
             patch.setattr(bound, "threads", lambda own=walks: own)
             used = np.zeros(tuples, dtype=np.int64)
-            total, nodes = bound.collect(lattice, price, 3, k, used, room)
+            total, nodes = bound.collect(lattice, price, price + 3, k, used, room)
             number = nodes.number
             kept = [nodes.cost[:number].tolist(), nodes.start[: number + 1].tolist()]
             kept.append(nodes.member[: nodes.start[number]].tolist())
-            results.append((bound.cheapest(lattice, k, 100).tolist(), total, used.tolist(), kept))
+            results.append((bound.cheapest(lattice, k, 100).tolist(), total, used.tolist(), kept, nodes.whole))
     assert results[0] == results[1] == results[2]

@@ -9,8 +9,17 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kveil.kernels.bound.bound import cheapest, collect, excess, kept_excess
-from kveil.kernels.bound.layout import CoverLattice
+from kveil.kernels.bound.bound import (
+    cheapest,
+    collect,
+    excess,
+    insides_of,
+    kept_excess,
+    new_tolls,
+    no_cuts,
+    trim,
+)
+from kveil.kernels.bound.layout import CoverLattice, Cuts, KeptNodes
 from strategies import examples
 
 
@@ -72,13 +81,85 @@ def test_the_excess_is_what_all_closed_nodes_pay(seed: int, tuples: int, k: int,
     expected = sum(pays(lattice, price, k, cost, members) for cost, members in closed)
     used, again = np.zeros(number, dtype=np.int64), np.zeros(number, dtype=np.int64)
     assert excess(lattice, price, k, used) == expected
-    total, nodes = collect(lattice, price, more, k, again, 4_000)
+    total, nodes = collect(lattice, price, price + more, k, again, 4_000)
     assert (total, again.tolist()) == (expected, used.tolist())
-    kept = sorted(
-        (int(nodes.cost[i]), sorted(nodes.member[nodes.start[i] : nodes.start[i + 1]].tolist()))
-        for i in range(nodes.number)
-    )
+    assert nodes.whole
+    kept = sorted((int(nodes.cost[i]), members_of(nodes, i)) for i in range(nodes.number))
     assert kept == sorted(own for own in closed if pays(lattice, price + more, k, *own))
     # At prices higher by as much, the kept nodes are all that pay.
     higher = sum(pays(lattice, price + more, k, cost, members) for cost, members in closed)
-    assert kept_excess(nodes, lattice.weight, price + more, k, again) == higher
+    untolled = new_tolls(nodes, insides_of(nodes, all_of(nodes), no_cuts(), number, 9), price[:0])
+    assert kept_excess(nodes, lattice.weight, price + more, k, again, untolled) == higher
+
+
+def members_of(nodes: KeptNodes, i: int) -> list[int]:
+    return sorted(nodes.member[nodes.start[i] : nodes.start[i + 1]].tolist())
+
+
+def all_of(nodes: KeptNodes) -> np.ndarray:
+    return np.ones(nodes.number, dtype=bool)
+
+
+def cuts_of(draw: np.random.Generator, lattice: CoverLattice, nodes: KeptNodes, k: int) -> Cuts:
+    """Draw sets of tuples: those of some nodes, with others beside them."""
+    number = lattice.above.shape[1]
+    sets = [
+        sorted({*members_of(nodes, i), *draw.integers(0, number, 2).tolist()})
+        for i in range(nodes.number)
+        if draw.random() < 0.5
+    ]
+    start = np.cumsum([0, *map(len, sets)])
+    member = np.array([t for own in sets for t in own], dtype=np.int32)
+    return Cuts(start, member, np.array([lattice.weight[own].sum() // k for own in sets], dtype=np.int64))
+
+
+@given(st.integers(0, 10**6), st.integers(1, 25), st.integers(1, 6))
+@examples(60)
+def test_a_node_pays_the_tolls_of_the_cuts_it_lies_inside_of(seed: int, tuples: int, k: int) -> None:
+    lattice = lattice_of(seed, tuples)
+    number = lattice.above.shape[1]
+    draw = np.random.default_rng(seed + 1)
+    price = draw.integers(0, 60, number)
+    used = np.zeros(number, dtype=np.int64)
+    _, nodes = collect(lattice, price, price, k, used, 4_000)
+    cuts = cuts_of(draw, lattice, nodes, k)
+    toll = draw.integers(0, 40, len(cuts.most))
+    sets = [set(cuts.member[cuts.start[c] : cuts.start[c + 1]].tolist()) for c in range(len(toll))]
+    insides = insides_of(nodes, all_of(nodes), cuts, number, 4_000)
+    expected, opened = 0, [0] * len(sets)
+    for i in range(nodes.number):
+        around = [c for c, own in enumerate(sets) if set(members_of(nodes, i)) <= own]
+        assert insides.cut[insides.start[i] : insides.start[i + 1]].tolist() == around
+        own = pays(lattice, price, k, int(nodes.cost[i]), members_of(nodes, i)) - int(toll[around].sum())
+        expected += max(own, 0)
+        for c in around:
+            opened[c] += own > 0
+    tolls = new_tolls(nodes, insides, toll)
+    assert kept_excess(nodes, lattice.weight, price, k, used, tolls) == expected
+    assert tolls.opened.tolist() == opened
+
+
+@given(st.integers(0, 10**6), st.integers(1, 25), st.integers(1, 6), st.sampled_from([1, 8]))
+@examples(60)
+def test_nodes_that_are_passed_over_or_trimmed_change_no_sum(seed: int, tuples: int, k: int, large: int) -> None:
+    lattice = lattice_of(seed, tuples)
+    weight, number = lattice.weight, lattice.above.shape[1]
+    draw = np.random.default_rng(seed + 1)
+    low, used = draw.integers(0, 60, number), np.zeros(number, dtype=np.int64)
+    high = low + draw.integers(0, 12, number)
+    _, nodes = collect(lattice, low, high, k, used, 4_000)
+    _, trimmed = collect(lattice, low, high, k, used, 4_000)
+    rows = trim(trimmed, weight, low, high, k, large)
+    assert rows.tolist() == [int(weight[members_of(nodes, i)].sum()) for i in range(nodes.number)]
+    assert all(members_of(nodes, i) == members_of(trimmed, i) for i in np.flatnonzero(rows < large))
+    none = insides_of(nodes, all_of(nodes), no_cuts(), number, 9)
+    tolls, before, risen = new_tolls(trimmed, none, low[:0]), low, 0
+    for _ in range(6):
+        price = draw.integers(low, high + 1)
+        risen += max(int((price - before).max()), 0)
+        before = price
+        fresh, again = np.zeros(number, dtype=np.int64), np.zeros(number, dtype=np.int64)
+        expected = kept_excess(nodes, weight, price, k, fresh, new_tolls(nodes, none, low[:0]))
+        assert expected == excess(lattice, price, k, used)
+        assert kept_excess(trimmed, weight, price, k, again, tolls, risen) == expected
+        assert again.tolist() == fresh.tolist()

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kveil.algorithms.costs import shares_of
+from kveil.algorithms.costs import Reading, Rounding, in_units, node_losses, shares_of
 from kveil.arrays import Ints, Longs
 from kveil.kernels.bound.layout import CoverLattice
 from kveil.kernels.grouping.groups import group_rows
@@ -47,17 +47,8 @@ SPAN_WORK = 100_000_000  # of the most work, up to which spans are told apart mo
 
 def node_costs(table: Table, position: int) -> Longs:
     """Return what showing each node costs a row at least, in the bound's whole numbers, rounded down."""
-    tree = table.trees[position]
-    assert isinstance(tree, Tree)
-    if table.policy.loss == "precision":
-        depth = tree.depth[tree.leaf_nodes]
-        below = zip(tree.first.tolist(), tree.last.tolist(), strict=True)
-        shallow = np.array([depth[first : last + 1].min(initial=1 << 30) for first, last in below])
-        loss = np.clip(1 - tree.depth / np.maximum(shallow, 1), 0, 1)
-    else:
-        loss = tree.il if table.policy.loss == "il" else tree.ncp
-    share = shares_of(table)[position]
-    return np.asarray(np.floor(np.asarray(loss) * float(share) * SCALE), dtype=np.int64)
+    losses = node_losses(table, position, Reading.SHALLOWEST)
+    return in_units(losses, float(shares_of(table)[position]) * SCALE, Rounding.DOWN)
 
 
 @dataclass

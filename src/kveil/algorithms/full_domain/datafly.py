@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kveil.algorithms.full_domain.samples import GroupSamples
 from kveil.algorithms.judge import PolicyJudge
 from kveil.algorithms.suppression import WAYS_OUT
 from kveil.algorithms.tuples import Tuples
@@ -34,11 +35,12 @@ def datafly(table: Table, options: DataflyOptions, rng: np.random.Generator) -> 
     state = Tuples.at_leaves(table)
     shown = [np.flatnonzero(np.bincount(column)).astype(np.int32) for column in state.nodes]
     steps = [0] * len(trees)
+    samples = GroupSamples(judge, state, allowed)
     while True:
         check()
-        violators = judge.hopeless(state, allowed)
+        violators = samples.violators()
         if violators is None:
-            state.shrink()
+            state = samples.catch_up()
             standing = judge.standing(state)
             if int(state.weights[standing.lost].sum()) <= allowed:
                 break
@@ -50,7 +52,7 @@ def datafly(table: Table, options: DataflyOptions, rng: np.random.Generator) -> 
         if not moves:
             raise _unmeetable(table, allowed)
         chosen = max(moves, key=lambda a: len(shown[a]))
-        state.nodes[chosen] = moves[chosen][state.nodes[chosen]]
+        samples.climb(chosen, moves[chosen])
         shown[chosen] = np.flatnonzero(np.bincount(moves[chosen][shown[chosen]])).astype(np.int32)
         steps[chosen] += 1
     return judge.solution(state, standing, {"steps": dict(zip(table.names, steps, strict=True))})

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import lcm
 
 import numpy as np
 
-from kveil.algorithms.costs import NodeCosts, shares_of
-from kveil.arrays import Floats, Ints, Longs
+from kveil.algorithms import forest
+from kveil.algorithms.costs import NodeCosts, Reading, in_common_units, node_losses, shares_of
+from kveil.arrays import Ints, Longs
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.groups_layout import ChildTable, Codes
 from kveil.policy.attributes import MaxWidth
@@ -18,61 +18,24 @@ from kveil.table.tree import Tree
 
 MOST_PAIRS = 1 << 20  # nodes of a tree, squared, up to which a table of pairs is kept
 FINE = 1 << 36  # a row's whole loss in the search's units, where losses have no small common denominator
-EXACT_DENOMINATOR = 10**6
 
 
 class TooLarge(Exception):
     """Numbers that do not fit the search's whole numbers; the solution is then left as it is."""
 
 
-def losses_of(table: Table, position: int) -> Floats:
-    """Return the loss of showing each node of a tree, by the policy's measure.
+def whole_numbers(table: Table) -> NodeCosts:
+    """Return the cost of every node of every tree; exact where a common denominator is not too large.
 
     Precision depends on the leaf as well; a node is taken at the mean over the rows below it.
     """
-    tree = table.trees[position]
-    assert isinstance(tree, Tree)
-    if table.policy.loss == "il":
-        return tree.il
-    if table.policy.loss == "ncp":
-        return tree.ncp
-    depth = tree.depth[tree.leaf_nodes].astype(np.float64)
-    number = np.bincount(table.leaves[position], minlength=tree.leaves)
-    before = np.concatenate([[0], np.cumsum(number)])
-    inverse = np.concatenate([[0.0], np.cumsum(number / np.maximum(depth, 1))])
-    rows = before[tree.last + 1] - before[tree.first]
-    mean = (inverse[tree.last + 1] - inverse[tree.first]) / np.maximum(rows, 1)
-    return np.asarray(np.where(rows > 0, np.clip(1 - tree.depth * mean, 0, 1), 0.0))
-
-
-def whole_numbers(table: Table) -> NodeCosts:
-    """Return the cost of every node of every tree; exact where a common denominator is not too large."""
     weights = shares_of(table)
-    losses = {p: losses_of(table, p) for p, tree in enumerate(table.trees) if isinstance(tree, Tree)}
-    exact = table.policy.loss != "precision" and len(losses) == len(weights)
-    scale = 1
-    fractions: dict[int, list[Fraction]] = {}
-    for position, values in losses.items():
-        found = [Fraction(value).limit_denominator(EXACT_DENOMINATOR) for value in np.unique(values).tolist()]
-        fractions[position] = found
-        for fraction in found:
-            scale = lcm(scale, (fraction * weights[position]).denominator)
-            exact &= scale <= FINE
-            if not exact:
-                scale = 1
-                break
-    if not exact:
-        scale = FINE
-    nodes = {}
-    for position, values in losses.items():
-        share = float(weights[position]) * scale
-        if exact:
-            unique, inverse = np.unique(values, return_inverse=True)
-            whole = np.array([int(f * weights[position] * scale) for f in fractions[position]], dtype=np.int64)
-            nodes[position] = whole[inverse.reshape(-1)]
-            assert len(unique) == len(whole)
-        else:
-            nodes[position] = np.rint(values * share).astype(np.int64)
+    trees = [position for position, tree in enumerate(table.trees) if isinstance(tree, Tree)]
+    losses = [node_losses(table, position, Reading.MEAN) for position in trees]
+    may_be_exact = table.policy.loss != "precision" and len(trees) == len(weights)
+    most = FINE if may_be_exact else 0
+    whole, scale, _ = in_common_units(losses, [weights[p] for p in trees], most=most, otherwise=FINE)
+    nodes = dict(zip(trees, whole, strict=True))
     return NodeCosts(scale, nodes, {p: round(weight * scale) for p, weight in enumerate(weights)})
 
 
@@ -91,12 +54,16 @@ def base_codes(table: Table, positions: list[int], low: Ints, high: Ints) -> Int
     return np.ascontiguousarray(np.array(columns, dtype=dtype).T)
 
 
-def shown_codes(table: Table, position: int, codes: Longs | Ints) -> tuple[Ints, Ints]:
-    """Return the leaves low and high of what a code shows."""
-    tree = table.trees[position]
-    if isinstance(tree, Tree):
-        return tree.first[codes], tree.last[codes]
-    return (codes // tree.leaves).astype(np.int32), (codes % tree.leaves).astype(np.int32)
+def leaves_of_codes(table: Table, positions: list[int], codes: Ints) -> tuple[Ints, Ints]:
+    """Return the spans of leaves that codes show, attribute × row; ``codes`` is row × attribute."""
+    low, high = np.empty((2, *codes.T.shape), dtype=np.int32)
+    for a, position in enumerate(positions):
+        tree, code = table.trees[position], codes[:, a]
+        if isinstance(tree, Tree):
+            low[a], high[a] = tree.first[code], tree.last[code]
+        else:
+            low[a], high[a] = np.divmod(code, max(tree.leaves, 1))
+    return low, high
 
 
 def _bounds(scale: Scale) -> tuple[list[int], list[int], int, int]:
@@ -168,25 +135,16 @@ def lay_out(table: Table, positions: list[int], costs: NodeCosts) -> Codes:
 
 def children_of(table: Table, positions: list[int]) -> ChildTable:
     """Return the children of every node of some trees, for the top-down start."""
-    fans, child, rank, parent = [], [], [], []
+    trees: list[Tree] = []
     for position in positions:
         tree = table.trees[position]
         assert isinstance(tree, Tree)
-        below = np.argsort(tree.parent[1:], kind="stable").astype(np.int32) + 1
-        fan = np.bincount(tree.parent[1:], minlength=len(tree.labels))
-        start = np.concatenate([[0], np.cumsum(fan)])
-        place = np.zeros(len(tree.labels), dtype=np.int32)
-        place[below] = np.arange(len(below)) - start[tree.parent[below]]
-        fans.append(fan)
-        child.append(below)
-        rank.append(place)
-        parent.append(tree.parent)
-    sizes = np.array([len(own) for own in parent], dtype=np.int64)
-    starts = np.concatenate([[0], np.cumsum(np.concatenate(fans))]).astype(np.int64)
+        trees.append(tree)
+    lists = [forest.children_of(tree) for tree in trees]
     return ChildTable(
-        np.cumsum(sizes) - sizes,
-        starts,
-        np.concatenate(child).astype(np.int32),
-        np.concatenate(rank).astype(np.int32),
-        np.concatenate(parent).astype(np.int32),
+        forest.starts_of([len(tree.parent) for tree in trees])[:-1],
+        forest.starts_of(np.concatenate([own.fan for own in lists])),
+        forest.end_to_end([own.child for own in lists], np.int32),
+        forest.end_to_end([own.rank for own in lists], np.int32),
+        forest.end_to_end([tree.parent for tree in trees], np.int32),
     )

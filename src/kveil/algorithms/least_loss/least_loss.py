@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 
 from kveil.algorithms.algorithm import Algorithm, DivideOptions
 from kveil.algorithms.component import components_of
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
+from kveil.algorithms.least_loss.small_search import MOST_ROWS, try_everything
+from kveil.algorithms.neighbourhoods import looks_at_values
 from kveil.algorithms.small_tables import shown_at_least_cost
 from kveil.errors import Unmeetable
 from kveil.measures import measure
-from kveil.policy.components import implied
+from kveil.policy.components import implied, most_suppressed
 from kveil.stopping import OutOfTime
 from kveil.table.scale import Scale
 from kveil.table.solution import Shown, Solution
@@ -56,17 +59,54 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
             loss = measure(table, found).of(policy.loss)
             if best is None or loss < least:
                 best, least = replace(found, details={"start": algorithm.name, **chosen}), loss
-    if best is not None:
-        return best
-    small = _small_table(table)
-    if small is None:
+    small = _tried_table(table)
+    if small is None and best is None:
+        small = _small_table(table)
+    if small is not None and (best is None or measure(table, small).of(policy.loss) < least):
+        return small
+    if best is None:
         raise Unmeetable(f"least-loss has nothing to start from: {failures[0]}", failures[0].lost)
-    return small
+    return best
+
+
+def _tried_table(table: Table) -> Solution | None:
+    """Return a release of a table of few rows by trying everything, None where none is found or that takes too long.
+
+    As few rows are left out as can be; where models look at sensitive values, all that are alike by quasi-identifiers.
+    """
+    policy = table.policy
+    if table.rows > MOST_ROWS or policy.dependencies or policy.generalized or table.times is not None:
+        return None
+    try:
+        costs = whole_numbers(table)
+    except TooLarge:
+        return None
+    kind = table.distinct.member if looks_at_values(table) else np.arange(table.rows)
+    units = [table.canonical[kind[table.canonical] == k] for k in dict.fromkeys(kind[table.canonical].tolist())]
+    allowed = most_suppressed(policy, table.records)
+    sets = [np.concatenate([table.canonical[:0], *some]) for n in range(len(units)) for some in combinations(units, n)]
+    for gone in sorted((own for own in sets if len(own) <= allowed), key=len):
+        rows = np.setdiff1d(np.arange(table.rows, dtype=np.int32), gone)
+        shown: list[Shown | None] = [None] * len(table.names)
+        for component in components_of(table):
+            columns = try_everything(component, rows, costs, shown, None).columns
+            if columns is None:
+                break
+            for position, column in zip(component.positions, columns, strict=True):
+                shown[position] = column
+        else:
+            suppressed = np.zeros((len(table.components), table.rows), dtype=bool)
+            suppressed[:, gone] = True
+            reasons = {"too rare, or too much alike": gone.astype(np.int32)} if len(gone) else {}
+            columns = [column for column in shown if column is not None]
+            return Solution(tuple(columns), suppressed, reasons, details={"start": "every release"})
+    return None
 
 
 def _small_table(table: Table) -> Solution | None:
     """Return a release of a small table in which sizes decide, where no algorithm has found one; None if unknown."""
-    if table.policy.dependencies or any(isinstance(tree, Scale) for tree in table.trees):
+    policy = table.policy
+    if policy.dependencies or policy.generalized or any(isinstance(tree, Scale) for tree in table.trees):
         return None
     try:
         costs = whole_numbers(table)

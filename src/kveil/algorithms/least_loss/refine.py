@@ -18,9 +18,11 @@ import numpy as np
 from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.costs import NodeCosts
 from kveil.algorithms.declared import DeclaredRule
+from kveil.algorithms.least_loss.items import loses_no_more, with_searched_items
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
 from kveil.algorithms.least_loss.search_groups import group_search_of
 from kveil.algorithms.least_loss.search_overlaps import may_come_in, overlap_search_of
+from kveil.algorithms.least_loss.small_search import MOST_ROWS, try_everything
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch
 from kveil.algorithms.least_loss.unsuppress import come_back
 from kveil.algorithms.neighbourhoods import come_by_runs, looks_at_values, runs_of_rows
@@ -52,17 +54,33 @@ def refine(
     stop = Stop(seconds, within=current())
     if any(model.model == "k-km-anonymity" for model in table.policy.privacy):
         return solution  # its items were generalized class by class
-    if not table.names:
-        return solution  # plain sets of items
     with stop.listening():
         try:
-            costs = whole_numbers(table)
-            watch = Watch(stop, progress, float(costs.scale * table.records))
-            return _Refinement(table, solution, costs, watch, rules, table.canonical.astype(np.int32)).run(
-                tries_per_row
-            )
+            search = partial(_refine_classes, table, tries_per_row=tries_per_row, stop=stop, progress=progress)
+            items = Stop(None if seconds is None else seconds / 2, within=stop)
+            finer = with_searched_items(table, solution, tries_per_row, items)
+            refined = None if finer is None else search(solution=finer, rules=rules)
+            if refined is not None and loses_no_more(table, refined, solution):
+                return refined
+            return search(solution=solution, rules=rules)
         except TooLarge:
             return solution
+
+
+def _refine_classes(
+    table: Table,
+    solution: Solution,
+    tries_per_row: float,
+    stop: Stop,
+    progress: Progress,
+    rules: Sequence[DeclaredRule],
+) -> Solution:
+    """Refine the quasi-identifiers of a solution; plain sets of items have none."""
+    if not table.names:
+        return solution
+    costs = whole_numbers(table)
+    watch = Watch(stop, progress, float(costs.scale * table.records))
+    return _Refinement(table, solution, costs, watch, rules, table.canonical.astype(np.int32)).run(tries_per_row)
 
 
 @dataclass(frozen=True)
@@ -90,6 +108,7 @@ class _Refinement:
             coming = part.outside if alone else self.order[:0]
             coming = self._coming_by_runs(part, solution, coming, self._runs(coming))
             came, columns = self._search(part, solution, coming, tries_per_row)
+            columns = self._try_everything(part, came, columns)
             if len(came) < len(coming) and not part.component.counts_only:  # out of time: runs would be torn
                 came, columns = came[:0], [solution.shown[position] for position in part.positions]
             suppressed[part.number][came] = False
@@ -114,6 +133,21 @@ class _Refinement:
             return refined
         details.pop("brought_back", None)
         return replace(self.given, details={**self.given.details, "refine": details})
+
+    def _try_everything(self, part: RefinedComponent, came: Ints, columns: list[Shown]) -> list[Shown]:
+        """Return what a component of few rows shows at least cost, what it shows already where that cannot be told."""
+        rows = np.union1d(part.rows, came).astype(np.int32)
+        if self.rules or len(rows) > MOST_ROWS or self.watch.over():
+            return columns
+        shown: list[Shown | None] = [None] * len(self.table.names)
+        cost = 0
+        for position, column in zip(part.positions, columns, strict=True):
+            shown[position] = column
+            own = self.costs.nodes.get(position)
+            loss = column.ncp * self.costs.whole[position] if own is None else own
+            cost += int(np.rint(loss[column.codes[rows]]).astype(np.int64).sum())
+        found = try_everything(part.component, rows, self.costs, shown, cost).columns
+        return columns if found is None else found
 
     def _loss(self, solution: Solution) -> float:
         return measure(self.table, solution).of(self.table.policy.loss)

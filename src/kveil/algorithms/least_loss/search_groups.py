@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from kveil.algorithms.costs import NodeCosts
-from kveil.algorithms.least_loss.layout import children_of, lay_out
+from kveil.algorithms.least_loss.layout import children_of, lay_out, leaves_of_codes
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch
 from kveil.algorithms.rules.follow import Follower, follow_costs, show_followers
+from kveil.algorithms.stars import star_spans
 from kveil.arrays import Bools, Ints
 from kveil.kernels.grouping.groups import group_rows
 from kveil.kernels.least_loss import groups_layout as field
@@ -93,15 +94,11 @@ class GroupSearch:
         return bool(self.part.good(found.part, found.rows).all()) and not self._hidden(found.code).any()
 
     def _hidden(self, code: Ints) -> Bools:
-        hidden = np.full(len(code), self.part.hides)
-        for a, position in enumerate(self.part.positions):
-            tree = self.part.table.trees[position]
-            if isinstance(tree, Tree):
-                hidden &= tree.is_star[code[:, a]]
-            else:
-                low, high = code[:, a] // max(tree.leaves, 1), code[:, a] % max(tree.leaves, 1)
-                hidden &= (high == (-1 if tree.missing is None else tree.missing)) & (low != high)
-        return hidden
+        """Tell which groups show nothing, where that is no group of a release."""
+        table, positions = self.part.table, self.part.positions
+        if not self.part.hides:
+            return np.zeros(len(code), dtype=bool)
+        return star_spans([table.trees[p] for p in positions], *leaves_of_codes(table, positions, code))
 
     # ------------------------------------------------------------------------------------------ starts
 
@@ -130,7 +127,7 @@ class GroupSearch:
             return self._place(inside, rows[waiting], 1 << 62, all_of_them=True)
         return found
 
-    def _place(self, found: Grouping, rows: Ints, most: int, all_of_them: bool = False) -> Grouping | None:
+    def _place(self, found: Grouping, rows: Ints, most: int, *, all_of_them: bool = False) -> Grouping | None:
         """Put rows into the groups whose cost grows least, one by one; None where one of them has no place."""
         groups = len(found.code)
         if not groups:

@@ -9,9 +9,9 @@ import numpy as np
 
 from kveil.algorithms.component import SearchComponent
 from kveil.algorithms.least_loss.layout import base_codes
+from kveil.algorithms.limits import limit_groups
 from kveil.algorithms.stars import star_cells
 from kveil.arrays import Bools, Ints
-from kveil.kernels.grouping.groups import group_rows
 from kveil.models.distributions import AlphaShare, DistinctValues
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.models.of_policy import least_members
@@ -96,16 +96,15 @@ class RefinedComponent:
 
     def zones(self) -> Ints:
         """Return every row's zone: rows of different limits are never joined."""
+        low = self.table.low[self.positions]
+        group, first = limit_groups(self.table, self.positions, low)
         limits = [
-            tree.limit_of[self.table.low[p]]
-            for p in self.positions
-            if isinstance(tree := self.table.trees[p], Tree) and tree.limit_of.any()
+            tree.limit_of[low[a, first]]
+            for a, p in enumerate(self.positions)
+            if isinstance(tree := self.table.trees[p], Tree)
         ]
-        if not limits:
-            return np.zeros(self.table.rows, dtype=np.int32)
-        group, first = group_rows(np.array(limits, dtype=np.int32))
         rank = np.empty(len(first), dtype=np.int32)  # zones in the order of their limits, not of their first rows
-        rank[np.lexsort(tuple(np.array(limits)[::-1, first]))] = np.arange(len(first))
+        rank[np.lexsort(tuple(limits[::-1])) if limits else np.arange(len(first))] = np.arange(len(first))
         return rank[group]
 
     def pairs(self, rows: Ints) -> dict[str, Pairs]:

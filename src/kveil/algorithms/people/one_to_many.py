@@ -32,7 +32,7 @@ from kveil.models.groups import AtLeastK, Pairs
 from kveil.models.of_policy import counted_names, group_model
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.components import implied, largest_k, most_suppressed
-from kveil.policy.privacy import KAnonymity, KKmAnonymity, KLDiversity, sensitive_of
+from kveil.policy.privacy import KAnonymity, KKmAnonymity, KLDiversity, PrivacyModel, sensitive_of
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -185,7 +185,8 @@ def _sharing(asked: _PeopleToSplit, items: dict[str, Ints], least: int) -> _Spli
 def _with_classes_of(view: Table, least: int) -> Table:
     """Return a table whose classes must have so many people, in every component."""
     policy = view.policy
-    larger = [KAnonymity(k=least, attributes=tuple(component.attributes)) for component in view.components]
+    over = [tuple(component.attributes) for component in view.components]
+    larger = [KAnonymity(k=least, attributes=attributes) for attributes in over if attributes]
     return replace(view, policy=policy.model_copy(update={"privacy": (*policy.privacy, *larger)}))
 
 
@@ -196,14 +197,21 @@ def _share_combinations(asked: _PeopleToSplit, solution: Solution, items: dict[s
     while True:
         before = dict(found)
         for model in models:
-            over = table.positions(table.policy.attributes_of(model))
-            codes = [solution.shown[position].codes for position in over]
-            label = group_rows(np.array(codes, dtype=np.int32))[0] if over else np.zeros(table.rows)
+            label, _ = _classes(table, solution, model)
             shared = SharedCombinations(sensitive_of(model), model.k, model.m)
             inside = np.where(kept, label, -1).astype(np.int32)
             found |= generalize_combinations(table, shared, inside, {name: found[name] for name in shared.names})[0]
         if len(models) == 1 or all(np.array_equal(found[name], before[name]) for name in found):
             return found
+
+
+def _classes(table: Table, solution: Solution, model: PrivacyModel) -> tuple[Ints, int]:
+    """Return everyone's class under a model, and how many there are: one where it is over no quasi-identifiers."""
+    over = table.positions(table.policy.attributes_of(model))
+    if not over:
+        return np.zeros(table.rows, dtype=np.int32), 1
+    group, first = group_rows(np.array([solution.shown[position].codes for position in over], dtype=np.int32))
+    return group, len(first)
 
 
 def _by_classfly(table: Table, options: PeopleOptions) -> Solution | None:
@@ -239,9 +247,8 @@ def _all_hold(view: Table, table: Table, solution: Solution, items: dict[str, In
         pairs[name] = Pairs(own.row, own.code, np.ones(len(own.row), dtype=np.int64), own.known)
     required = []
     for model in view.policy.privacy:
-        over = view.positions(view.policy.attributes_of(model))
-        group, first = group_rows(np.array([solution.shown[p].codes for p in over], dtype=np.int32))
-        required.append(Requirement(group_model(model, view), group, len(first)))
+        group, groups = _classes(view, solution, model)
+        required.append(Requirement(group_model(model, view), group, groups))
     for bucketing in bucketings(view.policy):
         code, first = fingerprints(table, bucketing.names, items)
         required.append(Requirement(AtLeastK(bucketing.k), code, len(first)))

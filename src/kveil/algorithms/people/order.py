@@ -9,15 +9,6 @@ from kveil.models.fingerprints import run_starts
 from kveil.table.table import Table
 
 
-def canonical_people(table: Table) -> Ints:
-    """Return people by their leaf numbers in policy order, their sets of sensitive values, and what else is shown."""
-    rank = np.zeros(table.rows, dtype=np.int64)
-    _rank_by_leaves(rank, table)
-    _rank_by_items(rank, table)
-    _rank_by_others(rank, table)
-    return np.argsort(rank, kind="stable").astype(np.int32)
-
-
 def canonical_fingerprints(table: Table) -> Ints:
     """Return people by their sets of sensitive values, those with equal ones by leaf numbers and what else is shown."""
     rank = np.zeros(table.rows, dtype=np.int64)

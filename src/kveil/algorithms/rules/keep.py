@@ -30,10 +30,10 @@ from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.words import count
 
-Solve = Callable[[Table], Solution]
+SolveTable = Callable[[Table], Solution]
 
 
-def solve_keeping_rules(table: Table, solve: Solve, *, multivalued: bool = False) -> Solution:
+def solve_keeping_rules(table: Table, solve: SolveTable, *, multivalued: bool = False) -> Solution:
     """Return an algorithm's solution in which every declared functional rule holds.
 
     Where a right side cannot climb freely (a boundary, a column released as is), the algorithm also runs with

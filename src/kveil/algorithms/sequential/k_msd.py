@@ -11,6 +11,7 @@ import numpy as np
 
 from kveil.algorithms.declared import rules_of
 from kveil.algorithms.judge import PolicyJudge
+from kveil.algorithms.limits import limit_groups
 from kveil.algorithms.suppression import beyond_limit
 from kveil.algorithms.tuples import Tuples
 from kveil.arrays import Ints, Longs
@@ -101,14 +102,11 @@ class _Build:
         self.state = Tuples.at_leaves(table)
         self.nodes = self.state.nodes
         self.weights = self.state.weights.copy()
-        limits = [tree.limit_of_node[self.nodes[a]] for a, tree in enumerate(self.trees) if tree.limit[1:].any()]
-        self.group = np.zeros(self.nodes.shape[1], dtype=np.int32)
-        self.out = np.zeros(self.nodes.shape[1], dtype=bool)
-        if limits:
-            self.group, first = group_rows(np.array(limits))
-            size = np.bincount(self.group, weights=self.weights, minlength=len(first))
-            self.out = (size < self.k)[self.group]
-            self.weights[self.out] = 0
+        low = np.array([tree.first[self.nodes[a]] for a, tree in enumerate(self.trees)], dtype=np.int32)
+        self.group, first = limit_groups(table, list(range(len(self.trees))), low)
+        size = np.bincount(self.group, weights=self.weights, minlength=len(first))
+        self.out = (size < self.k)[self.group]
+        self.weights[self.out] = 0
         self.within = self.group
         self.done: list[int] = []
 

@@ -240,13 +240,14 @@ class FirstCuts:
         """Return the part of every span of an attribute after one cut, None where none is allowed."""
         order = np.arange(len(low), dtype=np.int32)
         lows = low[None, :].copy()
+        pairs = self.component.pairs_of(counted.pairs)
         made = split(
             lows,
             lows if np.array_equal(low, high) else high[None, :].copy(),
             counted.weights,
             self._single[a],
             needs_of(self.component.models, self.component.sensitive),
-            values_of(self.component.table, counted.pairs, self.component.models, counted.weights, self.whole_table),
+            values_of(self.component.table, pairs, self.component.models, counted.weights, self.whole_table),
             order,
             np.array([0, len(order)], dtype=np.int64),
             False,

@@ -138,6 +138,23 @@ def _split_without(
 ) -> list[ComponentParts]:
     """Split every component's tuples but those set apart; the latter become a part that shows stars."""
     table = splitters[0].table
+    alive, may_split = insides(splitters, everyone, parked)
+    divided = []
+    for c, own in enumerate(splitters):
+        inside = alive[c] & ~parked[c]
+        parts = own.partition(inside, by_gain=by_gain) if may_split[c] else own.unsplit(inside)
+        if group_of_stars_is_lost(table):
+            own.dissolve(parts)
+        divided.append(own.park(parts, alive[c] & parked[c]))
+    return divided
+
+
+def insides(splitters: list[Splitter], everyone: Bools, parked: list[Bools]) -> tuple[list[Bools], list[bool]]:
+    """Return for every component the tuples that some part can hold, and whether these may be split.
+
+    Whoever no part of one component can hold is gone from all where rows are suppressed as a whole.
+    """
+    table = splitters[0].table
     alive = [everyone for _ in splitters]
     may_split = [True for _ in splitters]
     changed = True
@@ -149,14 +166,7 @@ def _split_without(
                 changed = table.whole_rows and len(splitters) > 1
                 for other in range(len(splitters)) if table.whole_rows else [c]:
                     alive[other] = alive[other] & ~out
-    divided = []
-    for c, own in enumerate(splitters):
-        inside = alive[c] & ~parked[c]
-        parts = own.partition(inside, by_gain=by_gain) if may_split[c] else own.unsplit(inside)
-        if group_of_stars_is_lost(table):
-            own.dissolve(parts)
-        divided.append(own.park(parts, alive[c] & parked[c]))
-    return divided
+    return alive, may_split
 
 
 def _crowded(table: Table, allowed: int) -> Bools:

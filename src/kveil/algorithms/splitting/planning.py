@@ -22,6 +22,7 @@ from kveil.algorithms.splitting.first_cuts import (
     limits_of,
     start_groups,
 )
+from kveil.algorithms.splitting.mondrian import insides
 from kveil.algorithms.splitting.parts import Splitter
 from kveil.algorithms.splitting.span_counts import (
     ANY,
@@ -41,7 +42,7 @@ from kveil.arrays import Bools, Longs
 from kveil.errors import Refused
 from kveil.models.groups import Pairs
 from kveil.policy.attributes import MaxWidth
-from kveil.policy.components import components, most_suppressed
+from kveil.policy.components import most_suppressed
 from kveil.policy.model import Policy
 from kveil.table.persons import disagreeing_records
 from kveil.table.table import Table
@@ -66,20 +67,13 @@ class Plan:
 
 def check_parts(policy: Policy) -> None:
     """Raise Refused where parts of a table cannot be solved on several machines, whatever the table has."""
-    if policy.dependencies:
-        raise Refused(f"a table by parts keeps no dependencies, whose sides may stand in two of them; {WHOLE}")
-    if len(components(policy)) > 1:
-        raise Refused(
-            "a table by parts is cut over all quasi-identifiers, and the policy's models have some of their own each; "
-            f"{WHOLE}"
-        )
     wide = any(isinstance(policy.attributes[name].boundary, MaxWidth) for name in policy.quasi_identifiers)
     if wide and policy.individual_column is not None:
         raise Refused(f"a table of individuals by parts has no boundary max_width; {WHOLE}")
 
 
-def plan_mondrian(limits: LimitGroups, counter: SpanCounter, most: int, *, by_gain: bool) -> Plan:
-    """Cut a table as Mondrian does, until parts have at most so many rows.
+def plan_mondrian(limits: LimitGroups, counter: SpanCounter, most: int, *, by_gain: bool) -> list[Plan]:
+    """Cut a table as Mondrian does, every component by itself, until parts have at most so many rows.
 
     Raises Refused where Mondrian would look at the whole table again, Unmeetable where too many are left out.
     """
@@ -88,14 +82,27 @@ def plan_mondrian(limits: LimitGroups, counter: SpanCounter, most: int, *, by_ga
             "so many share a sensitive value that neighbourhoods have to be left out, which are looked for in the "
             f"whole table; {WHOLE}"
         )
-    out, may_split = limits.splitter.outside(limits.counts.weights > 0)
-    if not may_split:
+    everyone = limits.counts.weights > 0
+    nobody = np.zeros_like(everyone)
+    alive, may_split = insides(limits.splitters, everyone, [nobody for _ in limits.splitters])
+    if not all(may_split):
         raise Refused(f"some models are about fewer attributes than others, and hold only for the whole table; {WHOLE}")
-    plan = limits.plan("mondrian", out)
-    cut_down(
-        FirstCuts(limits.component, plan.whole_table, by_gain), plan.cut_table, counter, lambda size: size.rows > most
-    )
-    return plan
+    table = limits.splitters[0].table
+    if len(alive) > 1 and not all(own.all() for own in alive) and not _gone_as_a_whole(table):
+        raise Refused(
+            "records would be shown as stars in some attributes and not in others, which is decided on the whole "
+            f"table; take suppression.show drop; or {WHOLE}"
+        )
+    plans = [limits.plan("mondrian", own, alive) for own in range(len(alive))]
+    for component, plan in zip(limits.components, plans, strict=True):
+        first = FirstCuts(component, plan.whole_table, by_gain)
+        cut_down(first, plan.cut_table, counter, lambda size: size.rows > most, limits.names)
+    return plans
+
+
+def _gone_as_a_whole(table: Table) -> bool:
+    """Tell whether nothing is shown of whoever is suppressed, so that nobody can be taken back in one component."""
+    return table.policy.suppression.show == "drop" or table.persons is not None
 
 
 def plan_division(limits: LimitGroups, counter: SpanCounter, most: int, name: str) -> Plan:
@@ -103,15 +110,16 @@ def plan_division(limits: LimitGroups, counter: SpanCounter, most: int, name: st
 
     A table that holds only as a whole is one part. Raises Unmeetable where too many are left out.
     """
-    out, may_split = limits.splitter.outside(limits.counts.weights > 0)
+    (splitter,), (component,) = limits.splitters, limits.components
+    out, may_split = splitter.outside(limits.counts.weights > 0)
     if limits.records <= most or not may_split or out.all():
         return limits.uncut()
-    plan = limits.plan(name, out)
+    plan = limits.plan(name, 0, [~out])
 
     def too_large(size: PartSize) -> bool:
         return size.records > most
 
-    cut_down(FirstCuts(limits.component, plan.whole_table), plan.cut_table, counter, too_large)
+    cut_down(FirstCuts(component, plan.whole_table), plan.cut_table, counter, too_large, limits.names)
     return plan
 
 
@@ -119,20 +127,21 @@ def plan_division(limits: LimitGroups, counter: SpanCounter, most: int, name: st
 class LimitGroups:
     """The groups of records that share all their limits, with what was counted of each.
 
-    The table of ``component`` has its trees and no rows, that of ``splitter`` a row per group.
+    The table of ``components`` has its trees and no rows, that of ``splitters`` a row per group. ``names`` are the
+    sensitive attributes that are counted.
     """
 
-    component: SearchComponent
+    components: list[SearchComponent]
+    names: Sequence[str]
     keys: Longs
     counts: CountedSpans
-    splitter: Splitter
+    splitters: list[Splitter]
     disagreeing: Mapping[int, int]  # people whose records disagree, by the place of an attribute, and on `ANY` of them
 
     @classmethod
     def counted(cls, table: Table, counter: SpanCounter, *, divided: bool) -> LimitGroups:
         """Count the groups of a table, which has its trees and no rows."""
-        component = _component(table, divided=divided)
-        names = component.sensitive
+        components, names = _components(table, divided=divided), counted_values(table, divided=divided)
         frame = counter.limits()
         groups = frame.filter(pl.col(VALUE) == RECORD_COUNT).select(KEY, COUNT).sort(KEY).with_row_index("group")
         keys = np.array(groups[KEY].to_list(), dtype=np.int64).reshape(groups.height, -1).T
@@ -145,11 +154,12 @@ class LimitGroups:
             pairs[name] = Pairs(at, codes, own[COUNT].to_numpy().astype(np.int64), table.sensitive[name].known)
         counts = CountedSpans(np.arange(groups.height), groups[COUNT].to_numpy().astype(np.int64), pairs)
         conflicts = frame.filter(pl.col(VALUE) == CONFLICT_COUNT).select(CODE, COUNT)
-        return cls(component, keys, counts, start_groups(component, keys, counts), dict(conflicts.iter_rows()))
+        splitters = [start_groups(component, keys, counts) for component in components]
+        return cls(components, names, keys, counts, splitters, dict(conflicts.iter_rows()))
 
     def check_conflicts(self, where: str) -> None:
         """Raise DataError where records of one person disagree, and the policy does not allow it."""
-        table = self.component.table
+        table = self.components[0].table
         if self.disagreeing and table.policy.individual.conflicts == "error":
             names = [name for a, name in enumerate(table.names) if a in self.disagreeing]
             raise disagreeing_records(where, names, self.disagreeing[ANY])
@@ -162,8 +172,8 @@ class LimitGroups:
     @property
     def table(self) -> Table:
         """The groups as a table, which tells whose limits no release can meet."""
-        own = self.splitter.table
-        pairs = {name: (pairs.tuples, pairs.codes) for name, pairs in self.splitter.pairs.items()}
+        own = self.splitters[0].table
+        pairs = {name: (pairs.tuples, pairs.codes) for name, pairs in self.counts.pairs.items()}
         values = {
             name: replace(sensitive, row=pairs[name][0], code=pairs[name][1]) if name in pairs else sensitive
             for name, sensitive in own.sensitive.items()
@@ -172,43 +182,49 @@ class LimitGroups:
 
     def crowded(self) -> bool:
         """Tell whether Mondrian would leave out neighbourhoods, since the table as a whole breaks a model."""
-        table = self.splitter.table
+        table = self.splitters[0].table
         bounded = any(is_bounded(table, position) for position in range(len(table.trees)))
         if not most_suppressed(table.policy, self.records) or bounded or table.persons is not None:
             return False
-        everyone = everyone_as_one(self.counts.weights, self.splitter.pairs)
-        return looks_at_values(table) and not all(model.good(everyone).all() for model in self.splitter.models)
+        everyone = everyone_as_one(self.counts.weights, self.counts.pairs)
+        models = [model for splitter in self.splitters for model in splitter.models]
+        return looks_at_values(table) and not all(model.good(everyone).all() for model in models)
 
-    def plan(self, name: str, out: Bools) -> Plan:
-        """Return a plan with groups of equal limits as parts, those that can never hold left out."""
-        lost, allowed = int(self.counts.weights[out].sum()), most_suppressed(self.splitter.table.policy, self.records)
+    def plan(self, name: str, number: int, alive: Sequence[Bools]) -> Plan:
+        """Return a plan of one component with groups of equal limits as parts, but those that can never hold.
+
+        ``alive`` has, per component, the groups that are not left out.
+        """
+        splitter, out = self.splitters[number], ~alive[number]
+        gone = ~np.logical_and.reduce(list(alive))
+        table = splitter.table
+        lost, allowed = int(self.counts.weights[gone].sum()), most_suppressed(table.policy, self.records)
         if lost > allowed:
-            raise beyond_limit(self.splitter.table, name, lost, allowed)
-        group = self.splitter.mam.group
+            raise beyond_limit(table, name, lost, allowed)
+        group = splitter.mam.group
         part = np.where(out, LEFT_OUT, group).astype(np.int32)
         sizes = np.bincount(group, weights=np.where(out, 0, self.counts.weights)).astype(np.int64)
         records = {number: size for number, size in enumerate(sizes.tolist()) if size}
         whole = {}
-        for own, pairs in self.splitter.pairs.items():
+        for own, pairs in splitter.pairs.items():
             inside = ~out[pairs.tuples]
             counts = np.bincount(pairs.codes[inside], weights=pairs.counts[inside], minlength=pairs.known + 1)
             whole[own] = counts.astype(np.int64)
-        table = self.splitter.table
         start = StartGroups(bounded_attributes(table), self.keys, part)
-        cuts = PartCuts(limits_of(table), start, self.splitter.mam.number)
-        return Plan(CutTable(cuts, records), whole, self.records, lost, self.splitter.why)
+        cuts = PartCuts(limits_of(table), start, splitter.mam.number)
+        return Plan(CutTable(cuts, records), whole, self.records, lost, splitter.why)
 
     def uncut(self) -> Plan:
         """Return a plan with the whole table as its only part."""
-        table = self.splitter.table
+        table = self.splitters[0].table
         start = StartGroups((), np.zeros((0, 1), dtype=np.int64), np.zeros(1, dtype=np.int32))
         return Plan(CutTable(PartCuts(limits_of(table), start, 1), {0: self.records}), {}, self.records, 0, "")
 
 
 def counted_values(table: Table, *, divided: bool) -> Sequence[str]:
     """Return the sensitive attributes that are counted to cut a table."""
-    return _component(table, divided=divided).sensitive
+    return sorted({name for component in _components(table, divided=divided) for name in component.sensitive})
 
 
-def _component(table: Table, *, divided: bool) -> SearchComponent:
-    return component_to_cut(table) if divided else components_of(table)[0]
+def _components(table: Table, *, divided: bool) -> list[SearchComponent]:
+    return [component_to_cut(table)] if divided else components_of(table)

@@ -165,10 +165,17 @@ class CutTable:
 
 
 def cut_down(
-    first: FirstCuts, cut_table: CutTable, counter: SpanCounter, too_large: Callable[[PartSize], bool]
+    first: FirstCuts,
+    cut_table: CutTable,
+    counter: SpanCounter,
+    too_large: Callable[[PartSize], bool],
+    names: Sequence[str],
 ) -> None:
-    """Cut the parts of a table, as long as they are too large and can be cut. A count of all rows for each level."""
-    cuts, table, names = cut_table.cuts, first.component.table, first.component.sensitive
+    """Cut the parts of a table, as long as they are too large and can be cut. A count of all rows for each level.
+
+    ``names`` are the sensitive attributes that the counter counts, in its order.
+    """
+    cuts, table = cut_table.cuts, first.component.table
     spans = LeafSpans.of(table)
     known = [table.sensitive[name].known for name in names]
     active = [part for part, records in cut_table.records.items() if too_large(PartSize(records, records))]

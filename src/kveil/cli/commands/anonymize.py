@@ -28,6 +28,10 @@ from kveil.cli.options import (
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from kveil.databases import Place
+    from kveil.engines.memory import BeingRead
+    from kveil.policy.model import Policy
+
 
 def anonymize(
     policy: PolicyArgument,
@@ -65,21 +69,21 @@ def anonymize(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Make a release: solve, verify, and only then write it."""
-    from kveil.cli.loading import compile_first, load_in_background
-    from kveil.flow.anonymize import anonymize_file
-    from kveil.flow.inputs import input_path, with_algorithm
-    from kveil.flow.outputs import Targets, default_destination
-
+    """Make a release: solve, verify, and only then let it appear."""
     if public and report is None:
         raise typer.BadParameter("--public is about the report; give --report too.")
-    loaded = with_algorithm(load(policy, engine), algorithm)
-    source = input_path(loaded, place_of(input_))
-    target = place_of(output) or default_destination(source)
+    loaded = load(policy, engine)
+    place, source = _begun(loaded, place_of(input_), hashed=owner is not None or archive is not None)
+    from kveil.cli.loading import compile_and_load
+    from kveil.flow.anonymize import anonymize_file
+    from kveil.flow.inputs import with_algorithm
+    from kveil.flow.outputs import Targets, default_destination
+
+    loaded = with_algorithm(loaded, algorithm)
+    target = place_of(output) or default_destination(place)
     targets = Targets(target, receipt, account, owner, report, public, archive, tuple(names_in(owner_key) or ()))
     with stages("anonymize", quiet=quiet, progress=progress_as) as progress:
-        compile_first(loaded, progress)
-        load_in_background(loaded)
+        compile_and_load(loaded, progress)
         content = anonymize_file(loaded, source, targets, bounded=bound, previous=previous or [], progress=progress)
 
     def show(out: Console) -> None:
@@ -88,3 +92,12 @@ def anonymize(
         show_account(out, content, str(target) if isinstance(target, Path) else target.name)
 
     answer(content, show, as_json=as_json, quiet=quiet)
+
+
+def _begun(policy: Policy, given: Place | None, *, hashed: bool) -> tuple[Place, Place | BeingRead]:
+    """Return the table to read, and begin to read it if that can be done while all else is imported."""
+    from kveil.cli.loading import read_in_background
+    from kveil.flow.places import input_path
+
+    place = input_path(policy, given)
+    return place, read_in_background(policy, place, release=False, hashed=hashed) or place

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kveil.cli.options import InputOption, JsonOption, PolicyArgument, QuietOption, answer, place_of
+from kveil.cli.options import ForceOption, InputOption, JsonOption, PolicyArgument, QuietOption, answer, place_of
 from kveil.words import count, visible
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ DataOption = Annotated[Path | None, typer.Option("--data", metavar="F", help="Th
 KOption = Annotated[
     int | None, typer.Option("--k", min=1, metavar="N", help="Ask for k-anonymity of N beside what is carried over.")
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that exist; never what is read.")]
 
 
 def _tell(imported: Imported, *, as_json: bool, quiet: bool) -> None:
@@ -77,11 +76,10 @@ def import_arx(
     if output is None:
         answer(hierarchy.as_json(), show, as_json=as_json, quiet=False)
         return
-    from kveil.errors import FileError
     from kveil.files import Outputs
+    from kveil.flow.outputs import check_new
 
-    if output.exists() and (not force or output.samefile(file)):
-        raise FileError(f"{output.name} exists already; name another file with -o, or replace it with --force.")
+    check_new([output], [file], force=force)
     with Outputs() as outputs:
         outputs.write(outputs.open(output), hierarchy.text.encode())
         outputs.commit()

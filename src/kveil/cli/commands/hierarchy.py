@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kveil.cli.options import JsonOption, QuietOption, answer, console
+from kveil.cli.options import ForceOption, JsonOption, QuietOption, answer, console
 from kveil.words import count, visible
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def hierarchy_publish(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="POLICY", help="The policy for others.", show_default=False)
     ],
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist; never what is read.")] = False,
+    force: ForceOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -82,7 +82,7 @@ def hierarchy_publish(
 
 @hierarchy_app.command(
     "build",
-    epilog="Example: kveil hierarchy build patients.csv --column zip --as '{mask: {keep: [4, 3]}}' -o zip.csv",
+    epilog="Example: kveil hierarchy build patients.csv --column zip --as '{mask: {keep: [4, 3]}}' -o zips.csv",
 )
 def hierarchy_build(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="A table.", show_default=False)],
@@ -98,18 +98,18 @@ def hierarchy_build(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="F", help="The file; by default standard output.")
     ] = None,
+    force: ForceOption = False,
 ) -> None:
     """Write a column's hierarchy as a file in ARX's form, to be edited by hand."""
+    from kveil.files import Outputs
     from kveil.flow.hierarchies import build_hierarchy
+    from kveil.flow.outputs import check_new
 
-    if output is not None and output.resolve() == data.resolve():
-        raise typer.BadParameter("--output is the table itself; name another file.")
+    check_new([] if output is None else [output], [data], force=force)
     text = build_hierarchy(data, column, builder, k=k)
     if output is None:
         typer.echo(text, nl=False)
         return
-    from kveil.files import Outputs
-
     with Outputs() as outputs:
         outputs.write(outputs.open(output), text.encode())
         outputs.commit()

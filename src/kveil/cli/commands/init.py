@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kveil.cli.options import JsonOption, QuietOption, answer, place_of, stages
+from kveil.cli.options import ForceOption, JsonOption, QuietOption, answer, place_of, stages
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,7 +34,7 @@ def init(
     encoding: Annotated[
         str, typer.Option("--encoding", metavar="E", help="The encoding of a CSV, such as cp1252.")
     ] = "utf-8",
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist; never the table.")] = False,
+    force: ForceOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:

@@ -39,17 +39,20 @@ def verify(
     quiet: QuietOption = False,
 ) -> None:
     """Check a release made by anyone. Exit 0 if everything holds, 1 if not."""
+    from kveil.cli.loading import read_in_background
+
+    loaded = load(policy, engine)
+    if owner is not None and original is None:
+        raise typer.BadParameter("--owner aligns a release with its original; give --original too.")
+    place, before = place_of(release), place_of(original)
+    reading = read_in_background(loaded, place, release=True, hashed=as_json)  # only JSON tells the hash
     from kveil.engines.choosing import refuse_on_spark
     from kveil.flow.inputs import store_for
     from kveil.flow.verify import verify_sources
     from kveil.report.owner import Owner
 
-    loaded = load(policy, engine)
-    if owner is not None and original is None:
-        raise typer.BadParameter("--owner aligns a release with its original; give --original too.")
     with stages("verify", quiet=quiet) as progress:
         progress("reading")
-        place, before = place_of(release), place_of(original)
         if loaded.engine == "spark":
             from kveil.flow.spark_checks import verify_on_spark
 
@@ -57,7 +60,7 @@ def verify(
             checked, digest = verify_on_spark(loaded, place, before, owner), None
         else:
             store = store_for(loaded, place, before, progress=progress, local="--previous" if previous else "")
-            shown = store.read_release(loaded, place, hashed=as_json)  # only JSON tells the hash
+            shown = store.read_release(loaded, place, hashed=as_json) if reading is None else reading.source()
             was = None if before is None else store.read(loaded, before)
             way = None if owner is None else Owner.load(owner)
             progress("verifying")

@@ -195,7 +195,7 @@ class RowCodes:
         return whole.changed(leaves=low, low=low, high=high, sensitive=sensitive, times=times)
 
 
-Counted = Callable[[Table], pl.DataFrame]
+CountBatch = Callable[[Table], pl.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ class CountTask:
     """Counts batches of codes."""
 
     codes: RowCodes
-    count: Counted
+    count: CountBatch
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 Types = Mapping[str, pl.DataType]
+HERE, FIRST, NUMBER = "\0here", "\0first", "\0number"
 
 
 def types_of(frame: DataFrame) -> Types:
@@ -176,10 +177,22 @@ def _collect(collected: _Collected, laid: LaidTuples, policy: Policy, asked: Que
         if policy.attributes[name].role == "sensitive" and (some & released).any():
             was = laid.half[name] if name in laid.half else laid.records[name]
             columns |= {name: _where(some, laid.shown.get_column(name, default=was)), was_of(name): _where(some, was)}
-    collected.rows.append(_with_times(columns, times).filter(released))
+    collected.rows.append(_different_rows(laid, columns))
     gone = _with_times(had, times).filter(~released)
     collected.left_out.append(gone)
     _collect_originals(collected, laid, policy, asked)
+
+
+def _different_rows(laid: LaidTuples, columns: Mapping[str, pl.Series]) -> pl.DataFrame:
+    """Return the released rows of a slice; where classes say what they show, different ones alone."""
+    frame = _with_times(columns, laid.counted.times).filter(laid.released)
+    others = [name for name in frame.columns if name not in laid.made and name != TIMES]
+    if laid.classes is None or len(others) + 1 >= frame.width - 1:
+        return frame
+    number = pl.Series(NUMBER, laid.classes[laid.released])  # one number is told apart faster than many texts
+    groups = frame.select(*others, TIMES).with_columns(number).with_row_index(FIRST)
+    groups = groups.group_by(NUMBER, *others).agg(pl.col(FIRST).first(), pl.col(TIMES).sum())
+    return frame[groups[FIRST]].with_columns(groups[TIMES])
 
 
 def _where(chosen: Bools, column: pl.Series) -> pl.Series:
@@ -193,12 +206,14 @@ def _collect_originals(collected: _Collected, laid: LaidTuples, policy: Policy, 
         star = _starred_persons(laid, policy, asked) if persons else laid.stars(part, asked)
         for name in part:
             was, shown = laid.records[name].alias(WAS), laid.shown[name].gather(tuple_of).alias(SHOWN)
-            pairs = pl.DataFrame([was, shown, pl.Series(STARRED, star[tuple_of]), pl.Series(TIMES, times[tuple_of])])
-            pairs = pairs.filter(laid.released[tuple_of])
-            collected.pairs.setdefault(name, []).append(_together([pairs]))
-            values = pl.DataFrame([laid.records[name].alias(VALUE), pl.Series(PERSON, tuple_of)])
-            values = values.unique() if laid.units.individuals else values
-            values = values.select(VALUE, pl.Series(TIMES, times[values[PERSON].to_numpy()]))
+            told = {STARRED: star[tuple_of], HERE: laid.released[tuple_of], TIMES: times[tuple_of]}
+            pairs = _together([pl.DataFrame([was, shown, *(pl.Series(n, own) for n, own in told.items())])])
+            collected.pairs.setdefault(name, []).append(pairs.filter(HERE).drop(HERE))
+            if laid.units.individuals:
+                own = pl.DataFrame([laid.records[name].alias(VALUE), pl.Series(PERSON, tuple_of)]).unique()
+                values = own.select(VALUE, pl.Series(TIMES, times[own[PERSON].to_numpy()]))
+            else:
+                values = pairs.select(pl.col(WAS).alias(VALUE), TIMES)
             collected.values.setdefault(name, []).append(_together([values]))
     for names in asked.images:
         collected.images.setdefault(names, []).append(laid.records.select(names).unique())

@@ -98,7 +98,8 @@ def _laid(joined: Joined, known: KnownTuples, counted: CountedTuples, half: Sequ
         records, tuple_of = records_at(units, tuples.counted, tuples.place[at])
     shown = _shown(joined, known, records, tuple_of, classes)
     sums = counted.sums if units.carried else (0, *counted.sums)
-    return LaidTuples(units, records, tuple_of, shown, apart, classes >= 0, replace(counted, times=times, sums=sums))
+    counted = replace(counted, times=times, sums=sums)
+    return LaidTuples(units, records, tuple_of, shown, apart, classes >= 0, counted, classes, joined.made)
 
 
 def _shown(joined: Joined, known: KnownTuples, records: pl.DataFrame, tuple_of: Longs, classes: Longs) -> pl.DataFrame:

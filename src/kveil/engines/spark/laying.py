@@ -28,7 +28,8 @@ PERSON = "\0person"
 class LaidTuples:
     """A slice of the join: original cells of tuples, and what they show, under the names of the policy.
 
-    ``records`` has the original cells of each record, ``tuple_of`` the tuple that each record is one of.
+    ``records`` has the original cells of each record, ``tuple_of`` the tuple that each record is one of. ``classes``
+    number what tuples show in the ``made`` columns, where that is known.
     """
 
     units: Units
@@ -38,6 +39,8 @@ class LaidTuples:
     half: Mapping[str, pl.Series]
     released: Bools
     counted: CountedTuples
+    classes: Longs | None = None
+    made: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, joined: Joined, counted: CountedTuples, half: Sequence[str]) -> LaidTuples:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -24,7 +24,7 @@ from kveil.algorithms.splitting.span_counts import (
 )
 from kveil.engines.memory import numbers_held
 from kveil.engines.spark.batches import (
-    Counted,
+    CountBatch,
     CountTask,
     FirstRows,
     LimitCount,
@@ -40,7 +40,8 @@ from kveil.engines.spark.showing import CLASS, WHY, Joined, with_known
 from kveil.engines.spark.solving import SUMMARY, TOLD, SolveTask
 from kveil.engines.spark.tuples import SUMS, TIMES, grouped, in_utc
 from kveil.engines.spark.units import RECORDS, Units
-from kveil.engines.summary import PartSummary
+from kveil.engines.summary import GONE, NAME, PartSummary
+from kveil.engines.summary import RECORDS as COUNTED_RECORDS
 from kveil.errors import DataError
 from kveil.files import Source
 from kveil.measures import GroupSizes
@@ -156,6 +157,12 @@ class UnitRows:
             told = frame.agg(f.count(f.lit(1)), records, f.sum(units.hashed())).collect()[0]
         return cls(units, frame, False, *(int(number or 0) for number in told))
 
+    def with_made(self, solved: SolvedRows) -> UnitRows:
+        """Return these rows with what was made of them so far."""
+        from pyspark.sql import functions as f
+
+        return replace(self, frame=solved.frame.where(f.col(CLASS) > TOLD).drop(CLASS, WHY, SUMMARY))
+
     def encoder(self, whole: Table) -> RowEncoder:
         """Return what encodes these rows on an executor."""
         return RowEncoder(whole, RowLayout.of(self.units), self.tuples)
@@ -178,7 +185,7 @@ class SparkCounter:
         self._doing = f"count the parts of {rows.units.table.name}"
         self._frame = kept_on_disk(rows.frame.mapInArrow(self._codes.write, self._codes.schema))
 
-    def _told(self, count: Counted, schema: str) -> DataFrame:
+    def _told(self, count: CountBatch, schema: str) -> DataFrame:
         told: Any = CountTask(self._codes, count)
         return self._frame.mapInArrow(told, schema)
 
@@ -223,6 +230,11 @@ class SolvedRows:
     made: tuple[str, ...]
     summaries: list[PartSummary]
 
+    def suppressed(self, name: str) -> int:
+        """Return how many records, or individuals, are suppressed, by what was counted of one quasi-identifier."""
+        gone = (pl.col(NAME) == name) & pl.col(GONE)
+        return int(sum(own.counts.filter(gone)[COUNTED_RECORDS].sum() for own in self.summaries))
+
     def joined(self, rewritten: Mapping[str, Mapping[str, str]], made: Sequence[str], exits: ExitStack) -> Joined:
         """Return every unit with what it shows; ``rewritten`` are labels of columns that are written otherwise.
 
@@ -230,7 +242,7 @@ class SolvedRows:
         """
         from pyspark.sql import functions as f
 
-        own = self.frame.where(f.col(CLASS) > TOLD).drop(SUMMARY)
+        own = self.frame.where(f.col(CLASS) > TOLD).drop(SUMMARY, TIMES)
         for name, labels in rewritten.items():
             if labels:
                 own = _rewritten(own, f"m{self.made.index(name)}", labels)
@@ -280,7 +292,7 @@ def _told_types(schema: StructType) -> str:
 def _solved_schema(schema: StructType, task: SolveTask) -> str:
     kept = ", ".join(f"`{name}` {schema[name].dataType.simpleString()}" for name in task.kept)
     kinds = ["array<string>" if name in task.sets else "string" for name in task.made]
-    made = "".join(f"m{i} {kind}, " for i, kind in enumerate(kinds))
+    made = "".join(f"{own} {kind}, " for own, kind in zip(task.columns, kinds, strict=True))
     return f"{kept}, {made}{CLASS} bigint, {WHY} string, {SUMMARY} binary"
 
 

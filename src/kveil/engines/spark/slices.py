@@ -27,42 +27,43 @@ ROWS = 500_000  # that a slice has, on the average of several
 SLICE = "slice"
 
 
-def grouping_attributes(policy: Policy) -> list[str]:
-    """Return the quasi-identifiers that all models are over: rows that differ in them are in no group together."""
-    over = [set(policy.attributes_of(model)) for model in policy.privacy]
-    return [name for name in policy.quasi_identifiers if all(name in own for own in over)]
-
-
 @dataclass(frozen=True)
 class Slices:
-    """A release as it was written, and its join with the original, both divided by the cells that groups share."""
+    """A release as it was written, and its join with the original where that is asked for, divided alike.
+
+    Both go by cells that the groups of some models share.
+    """
 
     release: DataFrame
-    joined: Joined
+    joined: Joined | None
     number: int
 
     @classmethod
-    def of(cls, release: DataFrame, joined: Joined, policy: Policy, rows: int, exits: ExitStack) -> Slices:
-        """Divide a release of so many rows; what is kept for it is kept until ``exits`` are closed."""
-        names = grouping_attributes(policy)
+    def of(cls, release: DataFrame, joined: Joined | None, names: Sequence[str], rows: int, exits: ExitStack) -> Slices:
+        """Divide a release of so many rows by the columns called ``names``; it is kept until ``exits`` are closed."""
         number = max(-(-rows // ROWS), 1) if names else 1
         if number == 1:
             return cls(release, joined, 1)
         with told_plainly("divide the release"):
             own = _divided(release, [quoted(name) for name in names], number, exits)
-            both = _divided(joined.frame, [joined.shown(name) for name in names], number, exits)
-        return cls(own, replace(joined, frame=both), number)
+            if joined is not None:
+                both = _divided(joined.frame, [joined.shown(name) for name in names], number, exits)
+                joined = replace(joined, frame=both)
+        return cls(own, joined, number)
 
     def counted(self, policy: Policy, asked: Questions, types: Types) -> Iterator[ReleaseCounts]:
-        """Count the slices, one after another."""
+        """Count the slices, one after another; beside the original where its join was divided, too."""
         from pyspark.sql import functions as f
 
         for i in range(self.number):
-            release, frame = self.release, self.joined.frame
+            release = self.release
             if self.number > 1:
                 release = release.where(f.col(SLICE) == i).drop(SLICE)
-                frame = frame.where(f.col(SLICE) == i)
             written = count_written(release, policy, asked, types, number=ROWS)
+            if self.joined is None:
+                yield ReleaseCounts(types, written.rows, written.rows, written.totals, written.apart)
+                continue
+            frame = self.joined.frame.where(f.col(SLICE) == i) if self.number > 1 else self.joined.frame
             yield count_release(replace(self.joined, frame=frame), written, policy, asked, None)
 
 

@@ -7,12 +7,13 @@ whatever an executor raises, Spark tells together with the rows that it was give
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from kveil.algorithms.component import table_of_component
 from kveil.algorithms.registry import find
 from kveil.algorithms.splitting.first_cuts import LEFT_OUT as NO_PART
 from kveil.algorithms.splitting.mondrian import split_part
@@ -90,7 +91,8 @@ class SolveTask:
     """Solves a part: an Arrow table of rows comes in, one of the same rows with what they show goes out.
 
     ``kept`` are the columns that come back as they are, ``made`` the released ones that are made, called `m0` and so
-    on; those in ``sets`` hold sets of items.
+    on, or from another number on, where others were made before; those in ``sets`` hold sets of items. ``component`` is
+    the number of the component that is solved, None where all are at once.
     """
 
     encoder: RowEncoder
@@ -99,6 +101,13 @@ class SolveTask:
     made: tuple[str, ...]
     sets: tuple[str, ...]
     why: str
+    component: int | None = None
+    before: int = 0
+
+    @property
+    def columns(self) -> list[str]:
+        """What Spark calls the made columns."""
+        return [f"m{self.before + i}" for i in range(len(self.made))]
 
     def __call__(self, rows: Any) -> Any:
         import pyarrow as pa
@@ -106,6 +115,8 @@ class SolveTask:
         part = int(rows.column(PART)[0].as_py())
         try:
             encoded = self.encoder.encode(rows)
+            if self.component is not None:
+                encoded = replace(encoded, table=table_of_component(encoded.table, self.component))
             solution = self._left_out(encoded.table) if part == NO_PART else self.solve(encoded.table)
             shown = self._shown(encoded, solution)
             summary = summarized(part, encoded.table, solution)
@@ -143,7 +154,7 @@ class SolveTask:
         place = np.full(table.rows, -1, dtype=np.int64)
         place[release.rows] = np.arange(len(release.rows))
         at = pl.Series(place).replace(-1, None)
-        columns = [frame[name].gather(at).alias(f"m{i}") for i, name in enumerate(self.made)]
+        columns = [frame[name].gather(at).alias(own) for own, name in zip(self.columns, self.made, strict=True)]
         return pl.DataFrame([*columns, pl.Series(CLASS, number), pl.Series(WHY, why.tolist(), dtype=pl.String)])
 
     def _column(self, encoded: EncodedRows, made: pl.Series | None, name: str, rows: Longs) -> pl.Series:
@@ -154,7 +165,8 @@ class SolveTask:
         return texts.cast(pl.String).alias(name)
 
     def _no_rows(self) -> pl.DataFrame:
-        kinds = {f"m{i}": pl.List(pl.String) if n in self.sets else pl.String for i, n in enumerate(self.made)}
+        lists = [pl.List(pl.String) if name in self.sets else pl.String for name in self.made]
+        kinds = dict(zip(self.columns, lists, strict=True))
         return pl.DataFrame(schema={**kinds, CLASS: pl.Int64, WHY: pl.String})
 
 

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from kveil.arrays import Longs
-from kveil.kernels.bound.layout import CoverLattice, KeptNodes, NodeWalk, new_walk
+from kveil.arrays import Bools, Longs
+from kveil.kernels.bound.layout import CoverLattice, Cuts, Insides, KeptNodes, NodeWalk, Tolls, new_walk
 from kveil.kernels.threads import threads
 from kveil.stopping import current
 
@@ -37,22 +37,20 @@ def excess(lattice: CoverLattice, price: Longs, k: int, used: Longs) -> int:
 
     ``used`` is set to how many rows of each tuple those sets hold.
     """
-    return collect(lattice, price, 0, k, used, 0)[0]
+    return collect(lattice, price, price, k, used, 0)[0]
 
 
-def collect(lattice: CoverLattice, price: Longs, more: int, k: int, used: Longs, room: int) -> tuple[int, KeptNodes]:
-    """Return the excess, and the closed nodes that would have one at prices higher by ``more``, as many as fit."""
+def collect(lattice: CoverLattice, price: Longs, want: Longs, k: int, used: Longs, room: int) -> tuple[int, KeptNodes]:
+    """Return the excess, and the closed nodes that would have one at the prices ``want``, as many as fit."""
     from kveil.kernels.bound.bound_loops import sum_all
-
-    want = price + more
 
     def walk_over(walk: NodeWalk) -> tuple[int, Longs, KeptNodes]:
         own = np.zeros(len(used), dtype=np.int64)
         nodes = room // 4
         start, member = np.zeros(nodes + 1, dtype=np.int64), np.zeros(room, dtype=np.int32)
         cost, turn = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64)
-        total, number = sum_all(lattice, walk, price, more, k, own, start, member, cost, turn, want)
-        return int(total), own, KeptNodes(int(number), start, member, cost, turn)
+        total, number, whole = sum_all(lattice, walk, price, want, k, own, start, member, cost, turn)
+        return int(total), own, KeptNodes(int(number), start, member, cost, turn, bool(whole))
 
     sums = _shared(lattice, walk_over)
     used[:] = np.sum([own for _, own, _ in sums], axis=0)
@@ -86,14 +84,76 @@ def _together(kept: list[KeptNodes], room: int) -> KeptNodes:
     start = np.concatenate([[0], np.cumsum(sizes[:number])]).astype(np.int64)
     member = np.concatenate([nodes.member[: nodes.start[nodes.number]] for nodes in kept])
     at = np.arange(start[-1]) - np.repeat(start[:-1] - begin[:number], sizes[:number])
-    return KeptNodes(number, start, member[at], cost[:number], turn[order][:number])
+    whole = number == len(order) and all(nodes.whole for nodes in kept)
+    return KeptNodes(number, start, member[at], cost[:number], turn[order][:number], whole)
 
 
-def kept_excess(nodes: KeptNodes, weight: Longs, price: Longs, k: int, used: Longs) -> int:
-    """Return the excess over kept nodes alone."""
+def trim(
+    nodes: KeptNodes, weight: Longs, low: Longs, high: Longs, k: int, large: int
+) -> Longs:  # fmt: skip
+    """Take tuples off nodes of ``large`` rows or more that are in no best set while prices stay from low to high.
+
+    Such a set has the k rows that pay most, and others only if they pay more than the cost. Returns how many rows each
+    node covers. The nodes are changed.
+    """
+    from kveil.kernels.bound.bound_loops import trim_members
+
+    rows = np.zeros(nodes.number, dtype=np.int64)
+    trim_members(nodes.number, nodes.start, nodes.member, nodes.cost, weight, low, high, k, large, rows)
+    return rows
+
+
+def no_cuts() -> Cuts:
+    """Return no cuts."""
+    return Cuts(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64))
+
+
+def insides_of(nodes: KeptNodes, small: Bools, cuts: Cuts, tuples: int, room: int) -> Insides:
+    """Return the cuts that each of the ``small`` nodes lies inside of with all its tuples, as many as fit.
+
+    Nodes that are not small have been trimmed, or are larger than any cut.
+    """
+    from kveil.kernels.bound.bound_loops import find_insides
+
+    number = nodes.number
+    filled = nodes.member[: nodes.start[number]]
+    first = np.minimum.reduceat(filled, nodes.start[:number]) if number else filled
+    order = np.argsort(first, kind="stable")
+    order = order[small[order]]
+    begins = np.searchsorted(first[order], np.arange(tuples + 1)).astype(np.int64)
+    node, cut = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
+    mark = np.full(tuples, -1, dtype=np.int32)
+    found = int(
+        find_insides(
+            order.astype(np.int32), begins, nodes.start, nodes.member, cuts.start, cuts.member, mark, node, cut
+        )
+    )
+    by_node = np.argsort(node[:found], kind="stable")
+    start = np.searchsorted(node[:found][by_node], np.arange(number + 1)).astype(np.int64)
+    return Insides(start, cut[:found][by_node])
+
+
+def new_tolls(nodes: KeptNodes, insides: Insides, toll: Longs) -> Tolls:
+    """Return tolls of cuts around nodes, none of which has been looked at."""
+    return Tolls(insides, toll, np.zeros(len(toll), dtype=np.int64), np.full(nodes.number, -1, dtype=np.int64))
+
+
+def kept_excess(
+    nodes: KeptNodes, weight: Longs, price: Longs, k: int, used: Longs, tolls: Tolls, risen: int = 0
+) -> int:  # fmt: skip
+    """Return the excess over kept nodes alone, each of which pays the tolls of the cuts it lies inside of.
+
+    ``opened`` of the tolls is set to how many nodes that pay lie inside of each cut. Nodes are passed over that cannot
+    pay, as far as no price has risen by more than ``risen`` since the tolls were made: see ``due``.
+    """
     from kveil.kernels.bound.bound_loops import sum_kept
 
-    return int(sum_kept(nodes.number, nodes.start, nodes.member, nodes.cost, weight, price, k, used))
+    start, member, cost = nodes.start, nodes.member, nodes.cost
+    cut_at, cut = tolls.insides
+    toll, opened, due = tolls.toll, tolls.opened, tolls.due
+    return int(
+        sum_kept(nodes.number, start, member, cost, weight, price, k, used, cut_at, cut, toll, opened, due, risen)
+    )
 
 
 def bound_nothing() -> None:
@@ -104,4 +164,7 @@ def bound_nothing() -> None:
     used = np.zeros(1, dtype=np.int64)
     cheapest(lattice, 1, 1)
     excess(lattice, one, 1, used)
-    kept_excess(collect(lattice, one, 1, 1, used, 8)[1], one, one, 1, used)
+    nodes = collect(lattice, one, one, 1, used, 8)[1]
+    trim(nodes, one, one, one, 1, 1)
+    insides = insides_of(nodes, np.ones(nodes.number, dtype=bool), no_cuts(), 1, 1)
+    kept_excess(nodes, one, one, 1, used, new_tolls(nodes, insides, one[:0]))

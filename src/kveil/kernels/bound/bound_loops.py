@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.bound.layout import SHARED, CoverLattice, NodeWalk
+from kveil.kernels.bound.layout import NARROWED, SHARED, CoverLattice, NodeWalk
 from kveil.kernels.jit import door, inner
 
 
@@ -148,44 +148,50 @@ def may_pay(lattice: CoverLattice, walk: NodeWalk, a: int, want: Longs, k: int) 
 
 
 @inner
-def best_set(members: Ints, begin: int, end: int, cost: int, weight: Longs, price: Longs, more: int, k: int,
+def best_set(members: Ints, begin: int, end: int, cost: int, toll: int, weight: Longs, price: Longs, k: int,
              used: Longs, note: bool) -> int:  # fmt: skip
-    """Return what the best set of k rows or more pays above a node's cost, or 0; ``note`` adds the set to ``used``.
+    """Return what the best set of k rows or more pays above a node's cost and toll, if that is more than nothing.
 
-    All rows that pay more than the cost, and where these are fewer than k, the next best.
+    All rows that pay more than the cost, and where these are fewer than k, the next best. ``note`` adds the set to
+    ``used``. Else return 0 or less: no set pays more than that.
     """
-    total = np.int64(0)
-    number = np.int64(0)
+    total, number = np.int64(0), np.int64(0)
+    bar, rows = np.int64(-1), np.int64(0)  # the highest price that is not above the cost, and how many rows pay it
     for i in range(begin, end):
         t = members[i]
-        if price[t] + more > cost:
-            total += weight[t] * (price[t] + more - cost)
+        p = price[t]
+        if p > cost:
+            total += weight[t] * (p - cost)
             number += weight[t]
-    bar, ties = cost, np.int64(0)  # the lowest price that is in the set, and how many rows at it are
-    last = cost + 1
-    while number < k:  # the next lower price
-        bar = np.int64(-1)
-        rows = np.int64(0)
-        for i in range(begin, end):
-            p = price[members[i]] + more
-            if p < last and p > bar:
-                bar, rows = p, weight[members[i]]
-            elif p == bar:
-                rows += weight[members[i]]
+        elif p > bar:
+            bar, rows = p, weight[t]
+        elif p == bar:
+            rows += weight[t]
+    ties = np.int64(0)  # how many rows at the lowest price that is in the set are in it
+    if number >= k:
+        bar = cost
+    while number < k:
         if bar < 0:
             return 0
+        if total - (k - number) * (cost - bar) <= toll:
+            return total - (k - number) * (cost - bar) - toll
         ties = min(rows, k - number)
         total -= ties * (cost - bar)
         number += ties
-        last = bar
-        if total <= 0:
-            return 0
-    if total <= 0:
-        return 0
-    if note:
+        if number < k:  # the next lower price
+            last = bar
+            bar = np.int64(-1)
+            for i in range(begin, end):
+                p = price[members[i]]
+                if p < last and p > bar:
+                    bar, rows = p, weight[members[i]]
+                elif p == bar:
+                    rows += weight[members[i]]
+    total -= toll
+    if note and total > 0:
         for i in range(begin, end):
             t = members[i]
-            p = price[t] + more
+            p = price[t]
             if p > cost or (p > bar and bar < cost):
                 used[t] += weight[t]
             elif p == bar and ties > 0:
@@ -197,10 +203,10 @@ def best_set(members: Ints, begin: int, end: int, cost: int, weight: Longs, pric
 
 @door
 def sum_all(
-    lattice: CoverLattice, walk: NodeWalk, price: Longs, more: int, k: int, used: Longs, kept_start: Longs,
-    kept_member: Ints, kept_cost: Longs, kept_turn: Longs, want: Longs,
-) -> tuple[int, int]:  # fmt: skip
-    """Sum over all closed nodes; see `bound.excess` and `bound.collect`. ``want`` is the price and ``more``."""
+    lattice: CoverLattice, walk: NodeWalk, price: Longs, want: Longs, k: int, used: Longs, kept_start: Longs,
+    kept_member: Ints, kept_cost: Longs, kept_turn: Longs,
+) -> tuple[int, int, bool]:  # fmt: skip
+    """Sum over all closed nodes; see `bound.excess` and `bound.collect`. ``want`` is no lower than the price."""
     last = len(walk.level) - 1
     for t in range(len(used)):
         used[t] = 0
@@ -219,8 +225,8 @@ def sum_all(
             if a < last:
                 a += 1
                 go_under(lattice, walk, a)
-            elif best_set(members, begin, end, cost, lattice.weight, price, more, k, used, False) > 0:
-                total += best_set(members, begin, end, cost, lattice.weight, price, 0, k, used, True)
+            elif best_set(members, begin, end, cost, 0, lattice.weight, want, k, used, False) > 0:
+                total += max(best_set(members, begin, end, cost, 0, lattice.weight, price, k, used, True), 0)
                 fits = fits and kept < len(kept_cost) and kept_start[kept] + end - begin <= len(kept_member)
                 if fits:
                     for i in range(begin, end):
@@ -230,20 +236,91 @@ def sum_all(
                     kept += 1
                     kept_start[kept] = kept_start[kept - 1] + end - begin
         a = next_node(lattice, walk, want, want, k, a)
-    return total, kept
+    return total, kept, fits
 
 
 @door
 def sum_kept(
-    nodes: int, start: Longs, member: Ints, cost: Longs, weight: Longs, price: Longs, k: int, used: Longs
-) -> int:
+    nodes: int, start: Longs, member: Ints, cost: Longs, weight: Longs, price: Longs, k: int, used: Longs,
+    inside_start: Longs, inside: Ints, toll: Longs, opened: Longs, due: Longs,
+    risen: int,
+) -> int:  # fmt: skip
     """Sum over kept nodes; see `bound.kept_excess`."""
     total = np.int64(0)
     for t in range(len(used)):
         used[t] = 0
+    for c in range(len(opened)):
+        opened[c] = 0
     for i in range(nodes):
-        total += best_set(member, start[i], start[i + 1], cost[i], weight, price, 0, k, used, True)
+        if risen <= due[i]:
+            continue
+        tolls = np.int64(0)
+        for at in range(inside_start[i], inside_start[i + 1]):
+            tolls += toll[inside[at]]
+        own = best_set(member, start[i], start[i + 1], cost[i], tolls, weight, price, k, used, True)
+        if own > 0:
+            total += own
+            for at in range(inside_start[i], inside_start[i + 1]):
+                opened[inside[at]] += 1
+        elif own + tolls < 0:  # k rows lack so much, and none has risen by more than all have together
+            due[i] = risen + (-own - tolls) // k
     return total
+
+
+@door
+def trim_members(
+    nodes: int, start: Longs, member: Ints, cost: Longs, weight: Longs, low: Longs, high: Longs, k: int, large: int,
+    rows: Longs,
+) -> None:  # fmt: skip
+    """Leave out tuples that are in no best set; see `bound.trim`."""
+    filled, begin = 0, start[0]
+    for g in range(nodes):
+        end = start[g + 1]
+        rows[g] = 0
+        for i in range(begin, end):
+            rows[g] += weight[member[i]]
+        bar = np.int64(0)  # k rows pay as much, whatever the prices
+        top = cost[g] if rows[g] >= large else bar
+        while top - bar > cost[g] >> NARROWED:
+            middle = (bar + top + 1) // 2
+            number = np.int64(0)
+            for i in range(begin, end):
+                if low[member[i]] >= middle:
+                    number += weight[member[i]]
+            if number >= k:
+                bar = middle
+            else:
+                top = middle - 1
+        for i in range(begin, end):
+            if high[member[i]] >= bar:
+                member[filled] = member[i]
+                filled += 1
+        begin = end
+        start[g + 1] = filled
+
+
+@door
+def find_insides(
+    small: Ints, first: Longs, start: Longs, member: Ints, cut_start: Longs, cut_member: Ints, mark: Ints,
+    found_node: Ints, found_cut: Ints,
+) -> int:  # fmt: skip
+    """Find the nodes inside of cuts; see `bound.insides_of`. Those of ``small`` with first tuple t are at first[t]."""
+    number = 0
+    for c in range(len(cut_start) - 1):
+        begin, end = cut_start[c], cut_start[c + 1]
+        for i in range(begin, end):
+            mark[cut_member[i]] = c
+        for i in range(begin, end):
+            t = cut_member[i]
+            for at in range(first[t], first[t + 1]):
+                g = small[at]
+                j = start[g]
+                while j < start[g + 1] and mark[member[j]] == c:
+                    j += 1
+                if j == start[g + 1] and number < len(found_node):
+                    found_node[number], found_cut[number] = g, c
+                    number += 1
+    return number
 
 
 @door

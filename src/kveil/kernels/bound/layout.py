@@ -9,6 +9,7 @@ import numpy as np
 from kveil.arrays import Bools, Ints, Longs
 
 BEST = 16  # tuples of a node that are looked at one by one to see whether it can pay
+NARROWED = 12  # the lowest price of a best set is sought to so many bits of a node's cost
 SHARED = 2  # the attribute whose nodes several walks share
 
 
@@ -87,7 +88,8 @@ def new_walk(lattice: CoverLattice, halt: Bools, number_of_walk: int = 0, walks:
 class KeptNodes(NamedTuple):
     """Nodes that are kept, with the tuples they cover: node i has ``member[start[i] : start[i + 1]]``.
 
-    ``turn`` is the shared node that each lies under, by which those of several walks are put in one order.
+    ``turn`` is the shared node that each lies under, by which those of several walks are put in one order. ``whole``
+    tells whether there was room for all of them.
     """
 
     number: int
@@ -95,3 +97,35 @@ class KeptNodes(NamedTuple):
     member: Ints
     cost: Longs
     turn: Longs
+    whole: bool
+
+
+class Cuts(NamedTuple):
+    """Sets of tuples, and how many groups can lie inside of each: as often as k rows fit into its rows, ``most``.
+
+    Set c has the tuples ``member[start[c] : start[c + 1]]``.
+    """
+
+    start: Longs
+    member: Ints
+    most: Longs
+
+
+class Insides(NamedTuple):
+    """The cuts that each kept node lies inside of: node i of ``cut[start[i] : start[i + 1]]``."""
+
+    start: Longs
+    cut: Ints
+
+
+class Tolls(NamedTuple):
+    """What kept nodes pay for lying inside of cuts, and what is found while they are summed over.
+
+    ``opened`` is how many nodes that pay lie inside of each cut. ``due`` tells of every node how far prices must rise,
+    all rises since the first sum added up, before it can pay: until then it is passed over.
+    """
+
+    insides: Insides
+    toll: Longs
+    opened: Longs
+    due: Longs

@@ -122,7 +122,7 @@ def split_parts(
         total = np.int64(0)
         for at in range(begin, end):
             total += rows.weight[order[at]]
-        chosen = False
+        best_parts = 0
         if total > few and total >= 2 * least and end - begin > 1:
             measure_part(rows, trees, order, begin, end, room)
             for a in range(attributes):
@@ -148,29 +148,26 @@ def split_parts(
                     gain = gain_of(rows, trees, a, sorted_rows, begin, ends, parts, low[a], high[a], total)
                 if gain > best_gain:
                     best_gain = gain
-                    chosen = True
+                    best_parts = parts
+                    if not by_gain:
+                        break
                     # Loops, since an assignment to a slice compiles the text of the error it never raises.
                     for at in range(begin, end):
                         best_rows[at] = sorted_rows[at]
                     for part in range(parts):
                         best_ends[part] = ends[part]
-                    best_ends[parts] = -1
-                    if not by_gain:
-                        break
-        if not chosen:
+        if best_parts == 0:
             final[finals] = begin
             finals += 1
             for at in range(begin, end):
                 order[at] = rows.tuple[order[at]]
             continue
+        taken, cuts = (best_rows, best_ends) if by_gain else (sorted_rows, ends)
         for at in range(begin, end):
-            order[at] = best_rows[at]
-        parts = 0
-        while best_ends[parts] >= 0:
-            parts += 1
-        for part in range(parts - 1, -1, -1):
-            stack[height, 0] = begin if part == 0 else best_ends[part - 1]
-            stack[height, 1] = best_ends[part]
+            order[at] = taken[at]
+        for part in range(best_parts - 1, -1, -1):
+            stack[height, 0] = begin if part == 0 else cuts[part - 1]
+            stack[height, 1] = cuts[part]
             height += 1
     final[finals] = starts[len(starts) - 1]
     return finals
@@ -220,8 +217,14 @@ def settle(rows: SplitTuples, models: Models, room: SplitRoom, bins: int, begin:
             return 0
     if alone + (1 if rest > 0 else 0) < 2:
         return 0
-    at = 0
     parts = 0
+    if rest == 0:  # all of them stand alone, in the order that they have
+        for b in range(bins):
+            if good[b]:
+                ends[parts] = place[b + 1]
+                parts += 1
+        return parts
+    at = 0
     for b in range(bins):
         if good[b]:
             for i in range(place[b], place[b + 1]):
@@ -229,14 +232,13 @@ def settle(rows: SplitTuples, models: Models, room: SplitRoom, bins: int, begin:
                 at += 1
             ends[parts] = begin + at
             parts += 1
-    if rest > 0:
-        for b in range(bins):
-            if not good[b]:
-                for i in range(place[b], place[b + 1]):
-                    moved[at] = sorted_rows[i]
-                    at += 1
-        ends[parts] = begin + at
-        parts += 1
+    for b in range(bins):
+        if not good[b]:
+            for i in range(place[b], place[b + 1]):
+                moved[at] = sorted_rows[i]
+                at += 1
+    ends[parts] = begin + at
+    parts += 1
     for i in range(end - begin):
         sorted_rows[begin + i] = moved[i]
     return parts

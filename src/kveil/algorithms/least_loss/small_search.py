@@ -1,0 +1,256 @@
+"""Components of few rows: every release is tried, cheapest choices first, as far as a number of steps goes.
+
+Neighbourhoods move a few rows at a time, and integer programs know of sizes alone. Where a table has a handful of rows,
+all choices can be looked at under any models, spans of numbers included: a release is found wherever there is one, and
+it loses least.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from kveil.algorithms.component import SearchComponent
+from kveil.algorithms.costs import NodeCosts
+from kveil.arrays import Ints
+from kveil.models.groups import Groups, Pairs
+from kveil.models.of_policy import least_members
+from kveil.policy.attributes import MaxWidth
+from kveil.table.scale import Scale, round_outward
+from kveil.table.solution import Shown
+from kveil.table.tree import Tree
+
+MOST_ROWS = 10
+MOST_OPTIONS = 400  # of one row
+MOST_STEPS = 60_000
+
+
+class Label(NamedTuple):
+    """What a row may show of one attribute: the same for equal keys; the leaves that it covers, and what it costs."""
+
+    key: Hashable
+    low: int
+    high: int
+    cost: int
+    is_star: bool
+
+
+class Option(NamedTuple):
+    """What a row may show of all attributes of a component."""
+
+    cost: int
+    labels: tuple[Label, ...]
+    is_star: bool
+
+
+class TriedRows(NamedTuple):
+    """What came of trying: the columns that lose least, None for none, and whether all was tried."""
+
+    columns: list[Shown] | None
+    complete: bool
+
+
+def try_everything(
+    component: SearchComponent, rows: Ints, costs: NodeCosts, shown: Sequence[Shown | None], below: int | None
+) -> TriedRows:
+    """Return what some rows of a component show at least cost, if that is below a cost.
+
+    ``rows`` are those that take part; what others show is taken from ``shown``, or is their own value where there is
+    none. Rows of nothing but stars are allowed where they are a group of their own, as the released texts are read.
+    """
+    if not 0 < len(rows) <= MOST_ROWS or not component.positions or component.table.times is not None:
+        return TriedRows(None, complete=False)
+    each = [_labels(component, costs, rows, a) for a in range(len(component.positions))]
+    alone = len(component.table.components) == 1 and not component.table.stars_take_part
+    options = []
+    for i in range(len(rows)):
+        if np.prod([len(own[i]) for own in each]) > MOST_OPTIONS:
+            return TriedRows(None, complete=False)
+        found = [
+            Option(sum(label.cost for label in way), way, all(label.is_star for label in way))
+            for way in product(*(own[i] for own in each))
+        ]
+        options.append(sorted((o for o in found if not (o.is_star and alone)), key=lambda o: o.cost))
+    options = _shared(component, options)
+    search = _EveryChoice(component, rows, options, below)
+    if not all(options):
+        return TriedRows(None, complete=True)
+    search.step(0, 0)
+    complete = search.steps <= MOST_STEPS
+    if search.best is None:
+        return TriedRows(None, complete)
+    return TriedRows(_columns(component, rows, search.best, shown), complete)
+
+
+@dataclass
+class _EveryChoice:
+    """A search through all choices of options, row after row."""
+
+    component: SearchComponent
+    rows: Ints
+    options: list[list[Option]]
+    below: int | None
+    steps: int = 0
+    best: list[Option] | None = None
+    known: dict[tuple[int, int], bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        component, table = self.component, self.component.table
+        place = np.full(table.rows, -1, dtype=np.int32)
+        place[self.rows] = np.arange(len(self.rows), dtype=np.int32)
+        self.pairs = {
+            name: Pairs(*table.pairs(name, place, len(self.rows), place >= 0), table.sensitive[name].known)
+            for name in component.sensitive
+        }
+        self.fewest = [max(c.k, least_members(c.model, table)) for c in component.constraints]
+        least = [own[0].cost for own in self.options if own]
+        self.rest = [sum(least[i:]) for i in range(len(least) + 1)]
+        self.counts: list[dict[Hashable, int]] = [defaultdict(int) for _ in component.constraints]
+        self.lacking = [0] * len(self.counts)
+        self.chosen: list[Option] = []
+
+    def step(self, row: int, spent: int) -> None:
+        """Choose what a row shows, cheapest first, and go on with the next one."""
+        if row == len(self.rows):
+            if self._holds():
+                self.below, self.best = spent, list(self.chosen)
+            return
+        left = len(self.rows) - row - 1
+        for option in self.options[row]:
+            if self.below is not None and spent + option.cost + self.rest[row + 1] >= self.below:
+                break
+            self.steps += 1
+            if self.steps > MOST_STEPS:
+                return
+            self.chosen.append(option)
+            self._count(option, 1)
+            if max(self.lacking) <= left:
+                self.step(row + 1, spent + option.cost)
+            self._count(option, -1)
+            self.chosen.pop()
+
+    def _count(self, option: Option, change: int) -> None:
+        """Let a row into its class under every constraint, or out of it; keep how many rows classes lack in all."""
+        for c, constraint in enumerate(self.component.constraints):
+            key = tuple(option.labels[a].key for a in constraint.over)
+            size = self.counts[c][key]
+            self.counts[c][key] = size + change
+            smaller = min(size, size + change)
+            self.lacking[c] += change * (self.fewest[c] - 1 if smaller == 0 else -1 if smaller < self.fewest[c] else 0)
+
+    def _holds(self) -> bool:
+        """Tell whether every class satisfies its model, and rows of stars do so by themselves."""
+        stars = sum(1 << i for i, option in enumerate(self.chosen) if option.is_star)
+        for c, constraint in enumerate(self.component.constraints):
+            classes: dict[Hashable, int] = defaultdict(int)
+            for i, option in enumerate(self.chosen):
+                classes[tuple(option.labels[a].key for a in constraint.over)] |= 1 << i
+            if stars and not self.component.table.stars_take_part:
+                classes[None] = stars
+            if not all(self._good(c, members) for members in classes.values()):
+                return False
+        return True
+
+    def _good(self, constraint: int, members: int) -> bool:
+        """Tell whether a class, a set of rows as bits, satisfies a model beside all others."""
+        if (constraint, members) not in self.known:
+            part = np.array([0 if members >> i & 1 else 1 for i in range(len(self.rows))], dtype=np.int32)
+            groups = Groups(part, int(part.max()) + 1, np.ones(len(part), dtype=np.int64), self.pairs)
+            self.known[constraint, members] = bool(self.component.models[constraint].good(groups)[0])
+        return self.known[constraint, members]
+
+
+def _shared(component: SearchComponent, options: list[list[Option]]) -> list[list[Option]]:
+    """Return the options without those that too few rows could share under some constraint, until there are none."""
+    fewest = [max(c.k, least_members(c.model, component.table)) for c in component.constraints]
+    while True:
+        counts: list[Counter[Hashable]] = [Counter() for _ in fewest]
+        for own in options:
+            for c, constraint in enumerate(component.constraints):
+                counts[c].update({tuple(option.labels[a].key for a in constraint.over) for option in own})
+        left = [
+            [
+                option
+                for option in own
+                if all(
+                    counts[c][tuple(option.labels[a].key for a in constraint.over)] >= fewest[c]
+                    for c, constraint in enumerate(component.constraints)
+                )
+            ]
+            for own in options
+        ]
+        if left == options:
+            return options
+        options = left
+
+
+def _labels(component: SearchComponent, costs: NodeCosts, rows: Ints, attribute: int) -> list[list[Label]]:
+    """Return everything that each row may show of an attribute, within its limits."""
+    table, position = component.table, component.positions[attribute]
+    tree = table.trees[position]
+    spans = list(zip(table.low[position][rows].tolist(), table.high[position][rows].tolist(), strict=True))
+    if isinstance(tree, Scale):
+        return _spans(component, costs, spans, attribute)
+    found = []
+    for low, high in spans:
+        own, end = (int(node[0]) for node in tree.ends(np.array([low]), np.array([high])))
+        labels = []
+        while True:
+            cost = int(costs.nodes[position][own])
+            labels.append(Label(own, int(tree.first[own]), int(tree.last[own]), cost, bool(tree.is_star[own])))
+            if own == end or own == 0:
+                break
+            own = int(tree.parent[own])
+        found.append(labels)
+    return found
+
+
+def _spans(
+    component: SearchComponent, costs: NodeCosts, spans: list[tuple[int, int]], attribute: int
+) -> list[list[Label]]:
+    """Return the spans between any two numbers of the rows that each row may show; equal texts are one label."""
+    position = component.positions[attribute]
+    scale = component.table.trees[position]
+    assert isinstance(scale, Scale)
+    boundary = component.table.policy.attributes[component.names[attribute]].boundary
+    ends = sorted({end for span in spans for end in span})
+    found = []
+    for low, high in spans:
+        labels: dict[str, Label] = {}
+        for bottom in (end for end in ends if end <= low):
+            for top in (end for end in ends if end >= high):
+                text, loss = scale.shown(bottom, top)
+                star = scale.missing is not None and bottom < top == scale.missing
+                if isinstance(boundary, MaxWidth) and bottom < top:
+                    if star:
+                        continue
+                    shown = round_outward(scale.numbers[bottom], scale.numbers[top], scale.spec)
+                    if shown[1] - shown[0] > boundary.max_width:
+                        continue
+                labels.setdefault(text, Label(text, bottom, top, round(loss * costs.whole[position]), star))
+        found.append(list(labels.values()))
+    return found
+
+
+def _columns(
+    component: SearchComponent, rows: Ints, chosen: list[Option], shown: Sequence[Shown | None]
+) -> list[Shown]:
+    """Return the columns of a component with what some rows show."""
+    found = []
+    for a, position in enumerate(component.positions):
+        tree, old = component.table.trees[position], shown[position]
+        low, high = component.table.low[position].copy(), component.table.high[position].copy()
+        low[rows] = [option.labels[a].low for option in chosen]
+        high[rows] = [option.labels[a].high for option in chosen]
+        if isinstance(tree, Tree):
+            nodes = tree.lca(low, high).astype(np.int32) if old is None else old.codes.copy()
+            nodes[rows] = [option.labels[a].key for option in chosen]
+            found.append(Shown.nodes(tree, nodes))
+        else:
+            found.append(Shown.spans(tree, low, high))
+    return found
