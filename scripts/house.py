@@ -4,10 +4,11 @@
 
 The rules: no module above 400 lines, no function above 60; outside kernels no function with more than six parameters;
 none with a boolean that may be given by position; no class name with two meanings; no import by string; no cycle
-of imports, not even under TYPE_CHECKING or inside a function; nothing in the text of the tree that points to a file
-outside it; no test that imports a test; a test per module, where the tree of the source puts it. Exceptions stand in
-`house.toml` beside this script, by name and with a reason; one that nothing needs any more is told, too. For tests, an
-exception may be a folder, and names the test that runs its modules. `make lint` runs this.
+of imports, not even under TYPE_CHECKING or inside a function; no check in an `assert`, which Python may leave out;
+nothing in the text of the tree that points to a file outside it; no test that imports a test; a test per module, where
+the tree of the source puts it. Exceptions stand in `house.toml` beside this script, by name and with a reason; one that
+nothing needs any more is told, too. For tests, an exception may be a folder, and names the test that runs its modules.
+`make lint` runs this.
 """
 
 from __future__ import annotations
@@ -144,6 +145,25 @@ def imports_by_string(found: list[Module]) -> Iterator[Breach]:
                 yield Breach("string-imports", module.path, f"line {node.lineno} imports by a string")  # type: ignore[attr-defined]
 
 
+def _tells_a_type(test: ast.expr) -> bool:
+    """Tell whether an assertion says no more than what type something has, or that it is there."""
+    if isinstance(test, ast.BoolOp):
+        return all(_tells_a_type(part) for part in test.values)
+    if isinstance(test, ast.UnaryOp):
+        return _tells_a_type(test.operand)
+    if isinstance(test, ast.Compare):
+        return isinstance(test.ops[0], ast.Is | ast.IsNot) and ast.unparse(test.comparators[-1]) == "None"
+    return isinstance(test, ast.Call) and ast.unparse(test.func) in ("isinstance", "callable")
+
+
+def checks_in_assertions(found: list[Module]) -> Iterator[Breach]:
+    """Yield assertions that check more than a type: under `python -O` they vanish."""
+    for module in found:
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Assert) and not _tells_a_type(node.test):
+                yield Breach("assertions", module.path, f"line {node.lineno} checks something in an assert")
+
+
 def imports_of(module: Module, names: set[str]) -> set[str]:
     """Return the modules of the source that a module names in any import, wherever it stands."""
     found = set()
@@ -260,6 +280,7 @@ def breaches() -> list[Breach]:
         *functions_to_cut(found),
         *names_with_two_meanings(found),
         *imports_by_string(found),
+        *checks_in_assertions(found),
         *cycles(found),
         *pointers_outside(texts_of_the_tree()),
         *tests_that_import_tests(texts_of_tests()),

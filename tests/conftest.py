@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import faulthandler
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 
 from places import ROOT
 
 TESTS = ROOT / "tests"
+HARD_LIMIT = 900  # seconds
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -26,3 +29,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "kernels" in item.path.parent.relative_to(TESTS).parts:
             item.add_marker("uncompiled")
+
+
+@pytest.fixture
+def _ends_in_time() -> Iterator[None]:
+    """End the whole process, with its traceback, where a test does not: a compiled loop hears no signal."""
+    faulthandler.dump_traceback_later(HARD_LIMIT, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()

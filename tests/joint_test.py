@@ -14,6 +14,7 @@ from strategies import seeds
 FEW = 60  # rows of a table at most: more of them make no other policies
 
 
+@pytest.mark.usefixtures("_ends_in_time")
 @pytest.mark.parametrize("first", range(0, 200, 40))
 def test_no_joint_policy_is_refused(first: int) -> None:
     solved = 0

@@ -113,3 +113,20 @@ def test_an_exception_for_tests_may_be_a_folder_and_names_a_test_that_there_is()
     known = ["tests/table/table_test.py"]
     for reason, wrong in (("tests/table/table_test.py", 0), ("tests/table/gone_test.py", 1), ("by all of them", 1)):
         assert len(list(house.exceptions_without_tests({"mirror": {"src/kveil/table": reason}}, known))) == wrong
+
+
+@pytest.mark.parametrize(
+    ("test", "wrong"),
+    [
+        ("isinstance(x, int)", False),
+        ("x is not None and isinstance(y, str)", False),
+        ("callable(x)", False),
+        ("failure", True),
+        ("x > 0", True),
+        ("isinstance(x, int) and x > 0", True),
+        ("all(x)", True),
+    ],
+)
+def test_an_assertion_that_checks_more_than_a_type_is_seen(test: str, wrong: bool) -> None:
+    told = found(house.checks_in_assertions, module(f"def f(x, y):\n    assert {test}\n"))
+    assert told == ([("assertions", "src/kveil/table/tree.py")] if wrong else [])

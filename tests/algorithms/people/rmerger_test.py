@@ -112,7 +112,7 @@ def test_clusters_are_merged_as_by_the_slow_twin() -> None:
         delta = Fraction(random.choice([0, 20, 40, 65, 100]), 100)
         most = int(delta * len(QUASI) * space.whole.scale * table.records)
         size = np.bincount(label).astype(np.int64)
-        found = merge_nearest(*space.costs, low, high, size, group, most)
+        found = merge_nearest(space.costs, low, high, size, group, most)
         rows = [[people[p] for p in np.flatnonzero(label == c)] for c in range(number)]
         wanted = naive.merge_nearest(forest, list(zip(group.tolist(), rows, strict=True)), delta)
         assert found.tolist() == wanted

@@ -135,8 +135,11 @@ def lay_out(table: Table, positions: list[int], costs: NodeCosts) -> Codes:
 
 def children_of(table: Table, positions: list[int]) -> ChildTable:
     """Return the children of every node of some trees, for the top-down start."""
-    trees = [tree for position in positions if isinstance(tree := table.trees[position], Tree)]
-    assert len(trees) == len(positions)
+    trees: list[Tree] = []
+    for position in positions:
+        tree = table.trees[position]
+        assert isinstance(tree, Tree)
+        trees.append(tree)
     lists = [forest.children_of(tree) for tree in trees]
     return ChildTable(
         forest.starts_of([len(tree.parent) for tree in trees])[:-1],

@@ -84,7 +84,7 @@ def _clusters(space: Space, kept: Bools, k: int, delta: Decimal) -> tuple[RowClu
     weights = sum(table.policy.attributes[name].weight for name in table.names)
     most = int(delta * weights * space.whole.scale * int(kept.sum()))
     low, high = np.ascontiguousarray(clusters.low.T), np.ascontiguousarray(clusters.high.T)
-    into = merge_nearest(*space.costs, low, high, clusters.size, clusters.group, most)
+    into = merge_nearest(space.costs, low, high, clusters.size, clusters.group, most)
     used, number = np.unique(into, return_inverse=True)
     number = number.reshape(-1).astype(np.int32)
     label = np.append(number, -1)[clusters.label].astype(np.int32)

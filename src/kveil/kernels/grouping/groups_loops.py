@@ -90,7 +90,8 @@ def group_hashed(columns: Ints, hashes: Words, parts: int, exact: bool, room: Gr
             h = near[at]
             row = order[at]
             slot = h & mask
-            for _ in range(used):  # half of the slots are empty, so that one is found
+            # Half of the slots are empty, so that one is found; counting the steps up to ``used`` took 5 % of all time.
+            while True:
                 group = slots[slot]
                 if group < 0:
                     slots[slot] = groups

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints, Longs
+from kveil.kernels.clustering.layout import Costs
 from kveil.kernels.items.layout import ClusterItems, Forest
 from kveil.stopping import halting
 
@@ -20,14 +21,12 @@ def climb(forest: Forest, items: ClusterItems, cluster: Ints, nodes: Ints) -> in
     return int(climb_all(forest, items, cluster, nodes))
 
 
-def merge_nearest(
-    nodes: Longs, leaves: Longs, attributes: Longs, low: Ints, high: Ints, size: Longs, group: Ints, most: int
-) -> Ints:
+def merge_nearest(costs: Costs, low: Ints, high: Ints, size: Longs, group: Ints, most: int) -> Ints:
     """Return the cluster that each cluster ends up in, after merging nearest ones while the total cost allows it.
 
-    The first three are laid-out costs as in the clusterings' `layout.Costs`; ``low`` and ``high`` are cluster ×
-    attribute spans, which change. The cluster whose members lose least is merged with the one of its group with which
-    they then lose least; ties go to the first. Never so far that nothing is shown. Quadratic in the clusters.
+    ``low`` and ``high`` are cluster × attribute spans, which change. The cluster whose members lose least is merged
+    with the one of its group with which they then lose least; ties go to the first. Never so far that nothing is shown.
+    Quadratic in the clusters.
     """
     from kveil.kernels.items.combinations_loops import merge_clusters
 
@@ -35,7 +34,7 @@ def merge_nearest(
     into, alone = np.arange(number, dtype=np.int32), np.zeros(number, dtype=np.bool_)
     cost = np.empty(number, dtype=np.int64)
     with halting() as stop:
-        merge_clusters(nodes, leaves, attributes, low, high, size.copy(), group, most, into, cost, alone, stop.flag)
+        merge_clusters(costs, low, high, size.copy(), group, most, into, cost, alone, stop.flag)
         stop.check_cancelled()
     return into
 
@@ -46,4 +45,4 @@ def combine_nothing() -> None:
     flat, wide = np.zeros((0, 1), dtype=np.int32), np.zeros((0, 4), dtype=np.int64)
     forest = Forest(none, none, far[:0], far, none, none, none)
     climb(forest, ClusterItems(far, none, far[:0], none), none, flat)
-    merge_nearest(wide, wide, wide, flat, flat, far[:0], none, 0)
+    merge_nearest(Costs(wide, wide, wide), flat, flat, far[:0], none, 0)

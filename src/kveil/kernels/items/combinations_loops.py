@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
+from kveil.kernels.clustering.boxes_loops import span_cost
+from kveil.kernels.clustering.layout import FULL, Costs
 from kveil.kernels.items.by_children_loops import first_below
 from kveil.kernels.items.layout import ClusterItems, Forest
 from kveil.kernels.jit import door, inner
@@ -59,26 +61,14 @@ def climb_all(forest: Forest, items: ClusterItems, cluster: Ints, nodes: Ints) -
 
 
 @inner
-def row_cost(
-    nodes: Longs, leaves: Longs, attributes: Longs, low: Ints, high: Ints, one: int, other: int, most: int
-) -> int:
+def row_cost(costs: Costs, low: Ints, high: Ints, one: int, other: int, most: int) -> int:
     """Return what a row costs that shows what covers two clusters; ``most`` and more are all the same."""
     total = np.int64(0)
-    for a in range(attributes.shape[0]):
+    for a in range(costs.attributes.shape[0]):
         bottom = min(low[one, a], low[other, a])
         top = max(high[one, a], high[other, a])
-        if bottom == top:
-            continue
-        base = attributes[a, 1]
-        if attributes[a, 0]:
-            node = leaves[base + bottom, 0]
-            while nodes[node, 2] < top:
-                node = nodes[node, 0]
-            total += nodes[node, 3]
-        elif top == attributes[a, 3]:
-            total += attributes[a, 2]
-        else:
-            total += min(leaves[base + top, 2] - leaves[base + bottom, 1], attributes[a, 2])
+        if bottom < top:
+            total += span_cost(costs, a, bottom, top)
         if total >= most:
             return most
     return total
@@ -86,8 +76,8 @@ def row_cost(
 
 @door
 def merge_clusters(
-    nodes: Longs, leaves: Longs, attributes: Longs, low: Ints, high: Ints, size: Longs, group: Ints, most: int,
-    into: Ints, cost: Longs, alone: Bools, halt: Bools,
+    costs: Costs, low: Ints, high: Ints, size: Longs, group: Ints, most: int, into: Ints, cost: Longs, alone: Bools,
+    halt: Bools,
 ) -> None:  # fmt: skip
     """Merge nearest clusters while the total cost allows it; see `combinations.merge_nearest`.
 
@@ -97,10 +87,10 @@ def merge_clusters(
     far = np.int64(1) << 62
     total = np.int64(0)
     everything = np.int64(0)  # what a row costs that shows nothing: no merging goes that far
-    for a in range(attributes.shape[0]):
-        everything += attributes[a, 2]
+    for a in range(costs.attributes.shape[0]):
+        everything += costs.attributes[a, FULL]
     for c in range(clusters):
-        cost[c] = row_cost(nodes, leaves, attributes, low, high, c, c, far)
+        cost[c] = row_cost(costs, low, high, c, c, far)
         total += cost[c] * size[c]
     while not halt[0]:
         seed = -1
@@ -112,7 +102,7 @@ def merge_clusters(
         nearest, least = -1, everything
         for c in range(clusters):
             if c != seed and into[c] == c and group[c] == group[seed]:
-                price = row_cost(nodes, leaves, attributes, low, high, seed, c, least)
+                price = row_cost(costs, low, high, seed, c, least)
                 if price < least:
                     nearest, least = c, price
         if nearest < 0:
@@ -123,7 +113,7 @@ def merge_clusters(
             break
         total = after
         keep, gone = min(seed, nearest), max(seed, nearest)
-        for a in range(attributes.shape[0]):
+        for a in range(costs.attributes.shape[0]):
             low[keep, a] = min(low[keep, a], low[gone, a])
             high[keep, a] = max(high[keep, a], high[gone, a])
         size[keep] += size[gone]

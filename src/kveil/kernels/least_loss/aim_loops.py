@@ -18,7 +18,7 @@ def first_from(cells: Ints, number: int, leaf: int) -> int:
     low, high = 0, number
     while low < high:
         middle = (low + high) // 2
-        if cells[middle, 1] < leaf:
+        if cells[middle, field.LEAVES] < leaf:
             low = middle + 1
         else:
             high = middle
@@ -49,7 +49,7 @@ def look_around(
     vector: Ints,
 ) -> None:
     """Write what a row would show like another one: all that one shows, or what covers both under a constraint."""
-    own = work.vectors[1]
+    own = work.vectors[field.TRIED]
     width = len(vector)
     whole = move == field.ROW_COVERING_ANOTHER or move == field.ROW_LIKE_ANOTHER
     shown = move >= field.ROW_LIKE_ANOTHER
@@ -65,7 +65,7 @@ def look_around(
     lead = constraints.attribute[constraints.start[c]]
     near = first_from(cells, count, trees.ints[field.FIRST, trees.at[lead] + state.base[row, lead]])
     for turn in range(field.AROUND):
-        other = cells[draw(state.random, count) if turn % 2 else (near + turn // 2) % count, 0]
+        other = cells[draw(state.random, count) if turn % 2 else (near + turn // 2) % count, field.ROW]
         if other == row or (shown and state.out[other] == 1):
             continue
         value = np.int64(0)

@@ -108,7 +108,7 @@ def trim(state: ShownRows, constraints: Constraints, work: TryRoom, movers: int)
     while changed and left:
         changed = False
         for i in range(movers):
-            row = work.picked[0, i]
+            row = work.picked[field.MOVERS, i]
             if row < 0:
                 continue
             refused = False
@@ -126,7 +126,7 @@ def trim(state: ShownRows, constraints: Constraints, work: TryRoom, movers: int)
                         refused = True
                         break
             if refused:
-                work.picked[0, i] = -1
+                work.picked[field.MOVERS, i] = -1
                 left -= 1
                 changed = True
                 for c in range(len(constraints.k)):
@@ -151,17 +151,17 @@ def models_allow(state: ShownRows, constraints: Constraints, models: Models, wor
         if constraints.need[c] == constraints.need[c + 1]:
             continue
         for i in range(movers):
-            row = work.picked[0, i]
-            work.picked[1, i] = field.STAYS
+            row = work.picked[field.MOVERS, i]
+            work.picked[field.CAME_FROM, i] = field.STAYS
             if row >= 0 and state.rows[c, field.OF, row] != work.target[c, i]:
-                work.picked[1, i] = state.rows[c, field.OF, row]
+                work.picked[field.CAME_FROM, i] = state.rows[c, field.OF, row]
                 if state.rows[c, field.OF, row] >= 0:
                     leave_class(state, c, row)
                 enter_class(state, c, row, work.target[c, i])
-                if work.picked[1, i] < 0:
-                    work.picked[1, i] = field.FROM_OUTSIDE
+                if work.picked[field.CAME_FROM, i] < 0:
+                    work.picked[field.CAME_FROM, i] = field.FROM_OUTSIDE
         for i in range(movers):
-            of, to = work.picked[1, i], work.target[c, i]
+            of, to = work.picked[field.CAME_FROM, i], work.target[c, i]
             if of == field.STAYS:
                 continue
             for g in (of, to):
@@ -170,21 +170,21 @@ def models_allow(state: ShownRows, constraints: Constraints, models: Models, wor
                         field.GOOD if class_holds(state, constraints, models, c, g) else field.BAD
                     )
         for i in range(movers):
-            row, of, to = work.picked[0, i], work.picked[1, i], work.target[c, i]
+            row, of, to = work.picked[field.MOVERS, i], work.picked[field.CAME_FROM, i], work.target[c, i]
             if of == field.STAYS:
                 continue
             leave_class(state, c, row)
             if of >= 0:
                 enter_class(state, c, row, of)
         for i in range(movers):
-            row, of, to = work.picked[0, i], work.picked[1, i], work.target[c, i]
+            row, of, to = work.picked[field.MOVERS, i], work.picked[field.CAME_FROM, i], work.target[c, i]
             if of == field.STAYS:
                 continue
             if state.classes[c, field.VERDICT, to] == field.BAD or (
                 of >= 0 and state.classes[c, field.VERDICT, of] == field.BAD
             ):
                 good = False
-                work.picked[0, i] = -1
+                work.picked[field.MOVERS, i] = -1
                 for d in range(len(constraints.k)):
                     into, out = work.target[d, i], state.rows[d, field.OF, row]
                     if into != out:
@@ -192,7 +192,7 @@ def models_allow(state: ShownRows, constraints: Constraints, models: Models, wor
                         if out >= 0:
                             work.change[d, out] += 1
         for i in range(movers):
-            of, to = work.picked[1, i], work.target[c, i]
+            of, to = work.picked[field.CAME_FROM, i], work.target[c, i]
             if of != field.STAYS:
                 state.classes[c, field.VERDICT, to] = field.UNJUDGED
                 if of >= 0:
@@ -214,13 +214,13 @@ def propose(
 ) -> int:
     """Offer a vector of depths to the rows it makes cheaper; return how many took it, after trimming."""
     movers = 0
-    vector = work.vectors[0]
+    vector = work.vectors[field.WISHED]
     most = np.int64(1)
     for i in range(len(among)):
         gain = proposed(state, trees, climbs, among[i], depths, vector)
         if gain > 0 and not (hides and shows_nothing(trees, vector)):
-            work.picked[1, movers] = among[i]
-            work.worth[0, movers] = gain
+            work.picked[field.UNSORTED, movers] = among[i]
+            work.worth[field.VALUE, movers] = gain
             most = max(most, gain)
             note_entrant(state, constraints, work, movers, vector)
             movers += 1
@@ -230,13 +230,13 @@ def propose(
     while most >> shift >= 1 << 31:
         shift += 1
     for i in range(movers):
-        work.worth[0, i] >>= shift
-        work.worth[1, i] = i
-    sort_pairs(work.worth[0], work.worth[1], movers)
+        work.worth[field.VALUE, i] >>= shift
+        work.worth[field.INDEX, i] = i
+    sort_pairs(work.worth[field.VALUE], work.worth[field.INDEX], movers)
     for i in range(movers):
-        work.picked[0, i] = work.picked[1, work.worth[1, i]]
+        work.picked[field.MOVERS, i] = work.picked[field.UNSORTED, work.worth[field.INDEX, i]]
     for i in range(movers):
-        row = work.picked[0, i]
+        row = work.picked[field.MOVERS, i]
         proposed(state, trees, climbs, row, depths, vector)
         if lowest(state.free) <= 2 * field.MOST_STEPS:  # no room for more classes: the others may move another time
             movers = i
@@ -254,7 +254,7 @@ def propose(
     while left and not models_allow(state, constraints, models, work, movers):
         left = trim(state, constraints, work, movers)
     for i in range(movers):
-        row = work.picked[0, i]
+        row = work.picked[field.MOVERS, i]
         for c in range(len(constraints.k)):
             work.change[c, work.target[c, i]] = 0
         if row >= 0:
@@ -262,7 +262,7 @@ def propose(
                 if state.rows[c, field.OF, row] >= 0:
                     work.change[c, state.rows[c, field.OF, row]] = 0
     for i in range(movers):  # refused rows have given their part back to the classes they stay in
-        row = work.picked[0, i]
+        row = work.picked[field.MOVERS, i]
         if row >= 0:
             proposed(state, trees, climbs, row, depths, vector)
             place(state, trees, constraints, work, row, vector)

@@ -60,6 +60,7 @@ NOISE_BITS = 10  # factors are whole numbers of 1024ths
 CENTRE_OF, CENTRE_IS_GROUP = 5, 2  # in two of five tries neighbours are sought around the group, else around the row
 LEAST_CREDIT, CREDITS = 614, 411  # a group's own cost counts in its favour, by 0.6 to 1 (in 1024ths)
 CHANCE_SHIFT = 54  # leaves ten bits of a word: a chance in 1024ths
+CHANCES = 1024
 MOST_SKIPPED = 512  # up to half of all groups are passed over, for variety
 SKIP_EXACT = 896  # seven of eight groups of equal rows with none to spare are passed over: they have nothing to gain
 LARGE_GROUP = 2  # a group above half of the pool's room gives some rows only

@@ -26,8 +26,8 @@ def step(state: ShownRows, trees: NodeColumns, constraints: Constraints, work: T
     at = state.counts[field.JOURNAL]
     if at >= field.MOST_STEPS:
         return False
-    work.journal[0, at] = row
-    work.journal[1, at] = state.out[row]
+    work.journal[field.MOVED, at] = row
+    work.journal[field.WAS_OUT, at] = state.out[row]
     for a in range(len(vector)):
         work.before[at, a] = state.nodes[row, a]
     state.counts[field.JOURNAL] += 1
@@ -96,13 +96,13 @@ def find_help(
 ) -> int:
     """Find rows that could join a class at the least cost; return what they cost, FAR where there are too few.
 
-    They stand in ``picked[0]``, the cheapest first.
+    They stand in ``picked[MOVERS]``, the cheapest first.
     """
-    vector = work.vectors[1]
+    vector = work.vectors[field.TRIED]
     found = 0
     worst = most + 1
     least = np.int64(0)  # what the class costs a row that costs nothing yet
-    first, last = work.vectors[2], work.vectors[3]
+    first, last = work.vectors[field.FIRST_LEAVES], work.vectors[field.LAST_LEAVES]
     own = constraints.start[c + 1] - constraints.start[c]
     for i in range(own):
         node = trees.at[constraints.attribute[constraints.start[c] + i]] + state.projection[c, g, i]
@@ -124,12 +124,12 @@ def find_help(
             spot = spot + 1 if spot + 1 < right else left
             inside = True
             for i in range(1, own):
-                if cells[at, 1 + i] < first[i] or cells[at, 1 + i] > last[i]:
+                if cells[at, field.LEAVES + i] < first[i] or cells[at, field.LEAVES + i] > last[i]:
                     inside = False
                     break
             if not inside:
                 continue
-            row = cells[at, 0]
+            row = cells[at, field.ROW]
             value = extra_cost(state, trees, constraints, c, g, row)
             if value >= worst:
                 continue
@@ -147,19 +147,19 @@ def find_help(
             if found < lack:
                 found += 1
             at = found - 1
-            while at > 0 and work.worth[0, at - 1] > value:
-                work.worth[0, at] = work.worth[0, at - 1]
-                work.picked[0, at] = work.picked[0, at - 1]
+            while at > 0 and work.worth[field.VALUE, at - 1] > value:
+                work.worth[field.VALUE, at] = work.worth[field.VALUE, at - 1]
+                work.picked[field.MOVERS, at] = work.picked[field.MOVERS, at - 1]
                 at -= 1
-            work.worth[0, at] = value
-            work.picked[0, at] = row
+            work.worth[field.VALUE, at] = value
+            work.picked[field.MOVERS, at] = row
             if found == lack:
-                worst = work.worth[0, found - 1]
+                worst = work.worth[field.VALUE, found - 1]
     if found < lack:
         return np.int64(field.FAR)
     total = np.int64(0)
     for i in range(found):
-        total += work.worth[0, i]
+        total += work.worth[field.VALUE, i]
     return total
 
 
@@ -167,8 +167,8 @@ def find_help(
 def way_up(
     state: ShownRows, trees: NodeColumns, constraints: Constraints, work: TryRoom, c: int, g: int, row: int, hides: bool
 ) -> int:
-    """Write in ``vectors[3]`` the cheapest way for a row to leave a class by raising an attribute; return its cost."""
-    vector, best = work.vectors[1], work.vectors[3]
+    """Write in ``vectors[UPWARD]`` a row's cheapest way out of a class by raising an attribute; return its cost."""
+    vector, best = work.vectors[field.TRIED], work.vectors[field.UPWARD]
     least = np.int64(field.FAR)
     size = state.classes[c, field.SIZE, g]
     for i in range(constraints.start[c], constraints.start[c + 1]):
@@ -217,10 +217,10 @@ def mend_class(
         row = state.rows[c, field.AFTER, row]
     if min(help_cost, up_cost) > most:
         return False
-    vector = work.vectors[1]
+    vector = work.vectors[field.TRIED]
     if help_cost <= up_cost:
         for i in range(lack):
-            row = work.picked[0, i]
+            row = work.picked[field.MOVERS, i]
             show_as(state, constraints, c, g, row, vector)
             if not step(state, trees, constraints, work, row, vector):
                 return False
@@ -230,7 +230,7 @@ def mend_class(
         following = state.rows[c, field.AFTER, row]
         if way_up(state, trees, constraints, work, c, g, row, hides) >= field.FAR:
             return False
-        if not step(state, trees, constraints, work, row, work.vectors[3]):
+        if not step(state, trees, constraints, work, row, work.vectors[field.UPWARD]):
             return False
         row = following
     return True

@@ -95,7 +95,7 @@ def choose(state: GroupedRows, seed: int, listed: int, most: int, near: Ints) ->
         g = near[field.LISTED, i]
         if number == wanted:
             break
-        if state.groups[field.SIZE, g] > 0 and g != chosen[0] and draw(state.random, 1024) >= skip:
+        if state.groups[field.SIZE, g] > 0 and g != chosen[0] and draw(state.random, field.CHANCES) >= skip:
             chosen[number] = g
             number += 1
     return number

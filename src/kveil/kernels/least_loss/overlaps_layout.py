@@ -22,6 +22,21 @@ COUNTS = 9
 # Where a mover comes from, beside the numbers of classes.
 STAYS, FROM_OUTSIDE = -1, -2
 
+# `Constraints.order` and `TryRoom.active`: a row, and from the second column on its leaves in the set's attributes.
+ROW, LEAVES = range(2)
+# `TryRoom.vectors`: what the seed of a try is to show, or what is proposed to all; what a row is tried with. The others
+# are the first and last leaves that a class covers, or else what a row showed before, and its cheapest way up.
+WISHED, TRIED, FIRST_LEAVES, LAST_LEAVES = range(4)
+SHOWN_BEFORE, UPWARD = 2, 3
+# `TryRoom.journal`, per step: the row that moved, and whether it was out. `TryRoom.queue` and `emptied`: set and class.
+MOVED, WAS_OUT = range(2)
+SET, CLASS = range(2)
+# `TryRoom.picked`: rows that are to move; the classes they came from, or the rows before they are sorted; rows that
+# cost something. `TryRoom.worth`: what each gains or costs, and its number.
+MOVERS, CAME_FROM, DEAR = range(3)
+UNSORTED = 1
+VALUE, INDEX = range(2)
+
 # What a row may aim at. Some are listed twice or three times, which makes them as much likelier.
 (
     ROW_AS_IT_IS, CONSTRAINT_AS_IT_IS, CONSTRAINT_LOWER, CONSTRAINT_LOWER_TOO,

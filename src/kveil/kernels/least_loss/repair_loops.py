@@ -26,8 +26,8 @@ from kveil.kernels.models.layout import Models
 def take_back(state: ShownRows, trees: NodeColumns, constraints: Constraints, work: TryRoom) -> None:
     """Undo everything in the journal."""
     for at in range(state.counts[field.JOURNAL] - 1, -1, -1):
-        row = work.journal[0, at]
-        if work.journal[1, at] == 1:
+        row = work.journal[field.MOVED, at]
+        if work.journal[field.WAS_OUT, at] == 1:
             put_out(state, trees, constraints, work, row)
             for a in range(state.nodes.shape[1]):
                 state.nodes[row, a] = work.before[at, a]
@@ -40,11 +40,11 @@ def begin(
     state: ShownRows, trees: NodeColumns, constraints: Constraints, work: TryRoom, seed: int, c: int, hides: bool
 ) -> bool:
     """Move a row to what it aims at, with all of its class that can show the same; tell whether that is possible."""
-    vector, own = work.vectors[0], work.vectors[1]
+    vector, own = work.vectors[field.WISHED], work.vectors[field.TRIED]
     if hides and shows_nothing(trees, vector):
         return False
     width = len(vector)
-    was = work.vectors[2]
+    was = work.vectors[field.SHOWN_BEFORE]
     same = state.out[seed] == 0
     for a in range(width):
         was[a] = state.nodes[seed, a]
@@ -79,7 +79,7 @@ def begin(
 @inner
 def lower_row(state: ShownRows, trees: NodeColumns, constraints: Constraints, work: TryRoom, row: int) -> bool:
     """Let a row show less where classes that are there already allow it; False where the journal is full."""
-    vector = work.vectors[1]
+    vector = work.vectors[field.TRIED]
     width = len(vector)
     first = draw(state.random, width)
     for turn in range(width):
@@ -112,14 +112,14 @@ def attempt(
 ) -> bool:
     """Move a row to something cheaper and mend what that breaks; tell whether all holds and nothing is dearer."""
     before = state.counts[field.TOTAL]
-    c = aim(state, trees, constraints, work, seed, work.vectors[0])
+    c = aim(state, trees, constraints, work, seed, work.vectors[field.WISHED])
     if not begin(state, trees, constraints, work, seed, c, hides):
         return False
     at = 0
     repairs = 0
     while True:
         while at < state.counts[field.QUEUE]:
-            c, g = work.queue[0, at], work.queue[1, at]
+            c, g = work.queue[field.SET, at], work.queue[field.CLASS, at]
             at += 1
             state.classes[c, field.WAITS, g] = 0
             if class_holds(state, constraints, models, c, g):
@@ -133,7 +133,7 @@ def attempt(
                 return False
         number = state.counts[field.JOURNAL]
         for i in range(number):
-            row = work.journal[0, i]
+            row = work.journal[field.MOVED, i]
             if (
                 state.cost[row] > state.least[row]
                 and state.out[row] == 0
@@ -156,7 +156,7 @@ def search_shown(
 ) -> int:
     """Try to move rows that cost something, keep what is not dearer; return how much the total fell."""
     before = state.counts[field.TOTAL]
-    active = work.picked[2]
+    active = work.picked[field.DEAR]
     number = 0
     dear = np.int64(0)
     for row in range(len(state.base)):
@@ -171,7 +171,7 @@ def search_shown(
     for c in range(len(constraints.k)):
         place = 0
         for i in range(len(state.base)):
-            row = constraints.order[c, i, 0]
+            row = constraints.order[c, i, field.ROW]
             if state.cost[row] > state.least[row]:
                 for column in range(constraints.order.shape[2]):
                     work.active[c, place, column] = constraints.order[c, i, column]

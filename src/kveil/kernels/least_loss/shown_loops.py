@@ -88,8 +88,8 @@ def note_empty(state: ShownRows, work: TryRoom, c: int, g: int) -> None:
     if state.classes[c, field.EMPTY, g] == 0:
         state.classes[c, field.EMPTY, g] = 1
         at = state.counts[field.EMPTIED]
-        work.emptied[0, at] = c
-        work.emptied[1, at] = g
+        work.emptied[field.SET, at] = c
+        work.emptied[field.CLASS, at] = g
         state.counts[field.EMPTIED] += 1
 
 
@@ -97,7 +97,7 @@ def note_empty(state: ShownRows, work: TryRoom, c: int, g: int) -> None:
 def purge(state: ShownRows, work: TryRoom) -> None:
     """Remove the classes that are empty."""
     for at in range(state.counts[field.EMPTIED]):
-        c, g = work.emptied[0, at], work.emptied[1, at]
+        c, g = work.emptied[field.SET, at], work.emptied[field.CLASS, at]
         state.classes[c, field.EMPTY, g] = 0
         if state.classes[c, field.SIZE, g] == 0:
             remove_class(state, c, g)
@@ -278,8 +278,8 @@ def wait(state: ShownRows, constraints: Constraints, work: TryRoom, c: int, g: i
     ):
         state.classes[c, field.WAITS, g] = 1
         at = state.counts[field.QUEUE]
-        work.queue[0, at] = c
-        work.queue[1, at] = g
+        work.queue[field.SET, at] = c
+        work.queue[field.CLASS, at] = g
         state.counts[field.QUEUE] += 1
 
 
@@ -287,5 +287,5 @@ def wait(state: ShownRows, constraints: Constraints, work: TryRoom, c: int, g: i
 def forget_waiting(state: ShownRows, work: TryRoom) -> None:
     """Let no class wait."""
     for at in range(state.counts[field.QUEUE]):
-        state.classes[work.queue[0, at], field.WAITS, work.queue[1, at]] = 0
+        state.classes[work.queue[field.SET, at], field.WAITS, work.queue[field.CLASS, at]] = 0
     state.counts[field.QUEUE] = 0

@@ -1,0 +1,45 @@
+"""The search in groups, block by block: where one fails, the others end, and what failed is told."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from kveil.algorithms.least_loss import refine as refining
+from kveil.algorithms.least_loss import search_groups
+from kveil.algorithms.registry import find
+from kveil.engines.local import run
+from kveil.frames import from_frame
+from kveil.progress import silent
+from kveil.table.encode import encode
+from small_people import POLICIES, people, policy_of
+
+
+def test_a_block_that_fails_ends_the_others_before_their_tries_are_used_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = encode(from_frame(people(400)), policy_of(POLICIES["k"], algorithm="mondrian"))
+    start = run(find("mondrian"), table, {})
+    began, stopped = threading.Event(), []
+    monkeypatch.setattr(search_groups, "BLOCK", 100)
+    monkeypatch.setattr(search_groups, "threads", lambda: 2)
+    first = threading.Lock()
+
+    def block(self: search_groups.GroupSearch, *arguments: Any) -> Any:
+        if first.acquire(blocking=False):  # this one goes on until it is stopped, as one with many tries does
+            began.set()
+            end = time.monotonic() + 60
+            while not self.watch.over() and time.monotonic() < end:
+                time.sleep(0.01)
+            stopped.append(self.watch.over())
+            raise RuntimeError("never reached by the caller")
+        assert began.wait(60)
+        raise ValueError("this block fails")
+
+    monkeypatch.setattr(search_groups.GroupSearch, "_block", block)
+    begun = time.monotonic()
+    with pytest.raises(ValueError, match="this block fails"):
+        refining.refine(table, start, 100, None, silent)
+    assert stopped == [True]
+    assert time.monotonic() - begun < 50

@@ -1,0 +1,38 @@
+"""Every loop ends, whatever a policy asks: random policies with every algorithm, in a process that may be stopped.
+
+A compiled loop that runs for ever hears neither Ctrl-C nor a deadline; so it is a process of its own that is held to a
+time, and the policy that it stands at is named.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from places import ROOT
+from strategies import seeds
+
+SECONDS = 900  # forty policies take twenty on a quiet machine
+
+# Doors that no policy of 40 rows comes to; loops over what they are given alone, which tests of their own run.
+NOT_REACHED = {
+    "groups_loops.hash_rows": "rows wider than two words: tests/kernels/grouping/groups_test.py",
+    "neighbours_loops.place_each": "rows that come back: tests/kernels/least_loss/neighbours_test.py",
+    "mondrian_loops.measure_spans": "cuts from counts: tests/kernels/splitting/mondrian_test.py",
+}
+
+
+def test_every_search_ends_under_random_policies() -> None:
+    drawn = seeds(0, 100)
+    program = [sys.executable, str(ROOT / "tests" / "watched_doors.py"), str(drawn.start), str(drawn.stop)]
+    try:
+        done = subprocess.run(program, capture_output=True, text=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired as late:
+        said = (late.stdout or b"0").decode().splitlines()
+        pytest.fail(f"joint policy {said[-1]} does not end")
+    assert done.returncode == 0, done.stderr
+    called = json.loads(done.stdout.splitlines()[-1])
+    assert {door for door, times in called.items() if times == 0} == set(NOT_REACHED)
