@@ -57,9 +57,10 @@ def test_auto_stands_for_all_that_honour_a_policy_and_a_name_for_itself() -> Non
     ranges = {"x": {"role": QUASI, "hierarchy": {"ranges": {"within": [0, 9]}}}}
     with pytest.raises(Refused, match="datafly does not honour ranges"):
         candidates(make_policy(ranges, algorithm="datafly"))
-    divided = {"name": "k-member", "divide": 10}
+    divided = {"name": "least-loss", "divide": 10}
+    close = [{"model": "t-closeness", "sensitive": "s", "t": 0.5}]
     with pytest.raises(Refused, match="divide solves parts of the table by themselves"):
-        candidates(make_policy(ATTRIBUTES, algorithm=divided, dependencies=["x -> y"]))
+        candidates(make_policy({**ATTRIBUTES, "s": {"role": "sensitive"}}, algorithm=divided, privacy=close))
 
 
 def test_names_to_compare_are_taken_once_and_what_is_unable_is_told() -> None:

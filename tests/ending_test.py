@@ -17,10 +17,9 @@ from strategies import seeds
 
 SECONDS = 900  # forty policies take twenty on a quiet machine
 
-# Doors that no policy of 40 rows comes to; loops over what they are given alone, which tests of their own run.
+# Doors that few policies of 40 rows come to, if any: loops over what they are given alone, which have tests.
 NOT_REACHED = {
     "groups_loops.hash_rows": "rows wider than two words: tests/kernels/grouping/groups_test.py",
-    "neighbours_loops.place_each": "rows that come back: tests/kernels/least_loss/neighbours_test.py",
     "mondrian_loops.measure_spans": "cuts from counts: tests/kernels/splitting/mondrian_test.py",
 }
 
@@ -35,4 +34,4 @@ def test_every_search_ends_under_random_policies() -> None:
         pytest.fail(f"joint policy {said[-1]} does not end")
     assert done.returncode == 0, done.stderr
     called = json.loads(done.stdout.splitlines()[-1])
-    assert {door for door, times in called.items() if times == 0} == set(NOT_REACHED)
+    assert {door for door, times in called.items() if times == 0} <= set(NOT_REACHED) <= set(called)

@@ -23,6 +23,7 @@ from kveil.kernels.compiling import FAMILIES
 from kveil.policy.model import Policy
 from support import QUASI, make_policy
 
+ROWS = 1_000_000  # of a table that is not small
 PLAIN = {"x": {"role": QUASI}, "y": {"role": QUASI}}
 NUMBERS = {**PLAIN, "n": {"role": QUASI, "hierarchy": {"ranges": {"within": [0, 9]}}}}
 PEOPLE = {"pid": {"role": "individual"}, **PLAIN, "s": {"role": "sensitive", "hierarchy": {"tree": {"*": ["u", "v"]}}}}
@@ -68,10 +69,10 @@ def test_what_goes_on_from_others_lacks_what_none_of_them_honours() -> None:
     policy = make_policy(NUMBERS, dependencies=["x -> y"])
     assert DEPENDENCIES in asks(policy)
     assert lacking(least_loss, policy) == []
-    assert names(starts_of(least_loss, policy)) == ["mondrian"]  # the only one of its starts that honours ranges
-    assert "1m-generalization" not in names(starts_of(least_loss, make_policy(PLAIN)))  # made for items of people
+    assert names(starts_of(least_loss, policy, ROWS)) == ["mondrian"]  # the only one of its starts that honours ranges
+    assert "1m-generalization" not in names(starts_of(least_loss, make_policy(PLAIN), ROWS))  # made for items of people
     shares = [{"model": "kl-diversity", "k": 2, "l": 1, "sensitive": "s"}]
-    assert names(starts_of(least_loss, make_policy(PEOPLE, privacy=shares))) == ["1m-generalization"]
+    assert names(starts_of(least_loss, make_policy(PEOPLE, privacy=shares), ROWS)) == ["1m-generalization"]
 
 
 def test_those_that_honour_a_policy_do_so_in_whole_and_are_made_for_it() -> None:
