@@ -12,7 +12,7 @@ import kveil
 from kveil.algorithms.component import components_of
 from kveil.algorithms.least_loss import small_search
 from kveil.algorithms.least_loss.layout import whole_numbers
-from kveil.algorithms.least_loss.small_search import TriedRows, try_everything
+from kveil.algorithms.least_loss.small_search import TriedRows, keeps_rules, try_everything
 from kveil.frames import from_frame
 from kveil.table.encode import encode
 from kveil.table.table import Table
@@ -30,9 +30,9 @@ privacy:
 ROWS = [("3", "f", "flu"), ("5", "f", "flu"), ("30", "m", "flu"), ("33", "m", "gout")]
 
 
-def table_of(more: str = "") -> Table:
+def table_of(more: str = "", rules: str = "") -> Table:
     frame = pl.DataFrame(ROWS, schema=["age", "sex", "illness"], orient="row")
-    return encode(from_frame(frame), kveil.Policy.parse(POLICY % more, "small", Path()))
+    return encode(from_frame(frame), kveil.Policy.parse(POLICY % more + rules, "small", Path()))
 
 
 def tried(table: Table, below: int | None = None) -> TriedRows:
@@ -48,6 +48,14 @@ def test_the_cheapest_release_is_found_with_spans_and_values_of_overlapping_mode
     age, sex = ([column.labels[code] for code in column.codes] for column in found.columns)
     assert age == ["3-5", "3-5", "30-33", "30-33"]  # by sex the first two have one illness alone
     assert sex == ["*", "*", "*", "*"]
+
+
+def test_rules_within_a_component_are_kept() -> None:
+    assert keeps_rules(table_of())
+    found = tried(table_of(rules="dependencies: [sex -> age]"))
+    assert found.columns is not None
+    age, sex = ([column.labels[code] for code in column.codes] for column in found.columns)
+    assert len(set(zip(sex, age, strict=True))) == len(set(sex))
 
 
 def test_nothing_dearer_than_what_is_known_is_looked_for() -> None:

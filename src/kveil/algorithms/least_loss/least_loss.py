@@ -11,7 +11,7 @@ import numpy as np
 from kveil.algorithms.algorithm import Algorithm, DivideOptions
 from kveil.algorithms.component import components_of
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
-from kveil.algorithms.least_loss.small_search import MOST_ROWS, try_everything
+from kveil.algorithms.least_loss.small_search import MOST_ROWS, keeps_rules, try_everything
 from kveil.algorithms.neighbourhoods import looks_at_values
 from kveil.algorithms.small_tables import shown_at_least_cost
 from kveil.errors import Unmeetable
@@ -75,7 +75,7 @@ def _tried_table(table: Table) -> Solution | None:
     As few rows are left out as can be; where models look at sensitive values, all that are alike by quasi-identifiers.
     """
     policy = table.policy
-    if table.rows > MOST_ROWS or policy.dependencies or policy.generalized or table.times is not None:
+    if table.rows > MOST_ROWS or not keeps_rules(table) or policy.generalized or table.times is not None:
         return None
     try:
         costs = whole_numbers(table)

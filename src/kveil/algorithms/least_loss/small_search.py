@@ -23,6 +23,7 @@ from kveil.models.of_policy import least_members
 from kveil.policy.attributes import MaxWidth
 from kveil.table.scale import Scale, round_outward
 from kveil.table.solution import Shown
+from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 MOST_ROWS = 10
@@ -53,6 +54,13 @@ class TriedRows(NamedTuple):
 
     columns: list[Shown] | None
     complete: bool
+
+
+def keeps_rules(table: Table) -> bool:
+    """Tell whether every functional rule of a policy is one within a component, which is kept in what is tried."""
+    parts = [set(component.attributes) for component in table.components]
+    rules = [rule for rule in table.policy.dependencies if not rule.multivalued]
+    return all(any({*rule.left, *rule.right} <= part for part in parts) for rule in rules)
 
 
 def try_everything(
@@ -113,6 +121,11 @@ class _EveryChoice:
         self.counts: list[dict[Hashable, int]] = [defaultdict(int) for _ in component.constraints]
         self.lacking = [0] * len(self.counts)
         self.chosen: list[Option] = []
+        self.rules = [
+            [[component.names.index(name) for name in side] for side in (rule.left, rule.right)]
+            for rule in table.policy.dependencies
+            if not rule.multivalued and {*rule.left, *rule.right} <= set(component.names)
+        ]
 
     def step(self, row: int, spent: int) -> None:
         """Choose what a row shows, cheapest first, and go on with the next one."""
@@ -144,7 +157,11 @@ class _EveryChoice:
             self.lacking[c] += change * (self.fewest[c] - 1 if smaller == 0 else -1 if smaller < self.fewest[c] else 0)
 
     def _holds(self) -> bool:
-        """Tell whether every class satisfies its model, and rows of stars do so by themselves."""
+        """Tell whether every class satisfies its model, rows of stars do so by themselves, and rules hold."""
+        for left, right in self.rules:
+            sides = {tuple(tuple(o.labels[a].key for a in side) for side in (left, right)) for o in self.chosen}
+            if len(sides) > len({key for key, _ in sides}):
+                return False
         stars = sum(1 << i for i, option in enumerate(self.chosen) if option.is_star)
         for c, constraint in enumerate(self.component.constraints):
             classes: dict[Hashable, int] = defaultdict(int)
