@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kveil.algorithms import judge as judging
+from kveil.algorithms.full_domain import samples
 from kveil.algorithms.judge import PolicyJudge
 from kveil.algorithms.stars import NOTHING_LEFT
 from kveil.algorithms.tuples import Tuples
@@ -117,7 +117,7 @@ def test_those_given_up_already_do_not_count() -> None:
 
 
 def test_a_sample_calls_hopeless_only_what_is_and_sees_most_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judging, "SMALL", 0)  # so that small tables are looked at in part, too
+    monkeypatch.setattr(samples, "SMALL", 0)  # so that small tables are looked at in part, too
     seen = 0
     for seed in range(20):
         chance = Random(seed)
@@ -126,14 +126,14 @@ def test_a_sample_calls_hopeless_only_what_is_and_sees_most_of_it(monkeypatch: p
         standing = judge.standing(state)
         most = max(int(state.weights[own].sum()) for own in standing.outside)
         for allowed in (0, most // 4, most, table.records):
-            told = judge.hopeless(state, allowed)
+            told = samples.GroupSamples(judge, state, allowed).violators()
             if told is not None:
                 assert most > allowed
                 assert told == {c for c, own in enumerate(standing.outside) if own.any()}
-        seen += judge.hopeless(state, most // 4) is not None
+        seen += samples.GroupSamples(judge, state, most // 4).violators() is not None
     assert seen >= 10
 
 
 def test_a_small_table_is_judged_whole() -> None:
     table = table_of(Random(0), [("pqrs", 9)], "star")
-    assert PolicyJudge(table).hopeless(Tuples.at_leaves(table), 0) is None
+    assert samples.GroupSamples(PolicyJudge(table), Tuples.at_leaves(table), 0).violators() is None

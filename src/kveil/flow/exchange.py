@@ -172,7 +172,7 @@ def export_arx(policy_path: Path, folder: Path, *, data: Place | None = None, fo
         folder / hierarchy_file_name("arx", name, taken): hierarchy_csv(tuple(lines))
         for name, lines in exported.hierarchies.items()
     }
-    check_new(targets, [], force=force)
+    check_new(targets, [], force=force, instead="another folder")
     folder.mkdir(parents=True, exist_ok=True)
     with Outputs() as outputs:
         for target, content in targets.items():

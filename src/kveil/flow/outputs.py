@@ -60,14 +60,19 @@ class Targets:
         yield from ((target, private) for target, private in files if target is not None)
 
 
-def check_new(targets: Iterable[Path], reads: Iterable[Path], *, force: bool) -> None:
-    """Raise FileError where a file that is to be written exists, unless forced, or is one that the run reads."""
+def check_new(
+    targets: Iterable[Path], reads: Iterable[Path], *, force: bool, instead: str = "another file with -o"
+) -> None:
+    """Raise FileError where a file that is to be written exists, unless forced, or is one that the run reads.
+
+    ``instead`` is what to name in its place.
+    """
     read = [path for path in reads if path.exists()]
     for target in targets:
         if target.exists() and any(target.samefile(path) for path in read):
-            raise FileError(f"{target.name} is what the run reads and is never replaced; name another file with -o.")
+            raise FileError(f"{target.name} is what the run reads and is never replaced; name {instead}.")
         if target.exists() and not force:
-            raise FileError(f"{target.name} exists already; name another place, or replace it with --force.")
+            raise FileError(f"{target.name} exists already; name {instead}, or replace it with --force.")
 
 
 def write_release(frame: pl.DataFrame, source: Source, policy: Policy, file: IO[bytes], target: Path) -> str:

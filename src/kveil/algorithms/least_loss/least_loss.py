@@ -72,7 +72,7 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
 def _tried_table(table: Table) -> Solution | None:
     """Return a release of a table of few rows by trying everything, None where none is found or that takes too long.
 
-    As few rows are left out as can be; where models look at sensitive values, all that are alike by quasi-identifiers.
+    As few rows are left out as can be, with all that are alike, and none where models look at sensitive values.
     """
     policy = table.policy
     if table.rows > MOST_ROWS or not keeps_rules(table) or policy.generalized or table.times is not None:
@@ -81,10 +81,14 @@ def _tried_table(table: Table) -> Solution | None:
         costs = whole_numbers(table)
     except TooLarge:
         return None
-    kind = table.distinct.member if looks_at_values(table) else np.arange(table.rows)
-    units = [table.canonical[kind[table.canonical] == k] for k in dict.fromkeys(kind[table.canonical].tolist())]
-    allowed = most_suppressed(policy, table.records)
-    sets = [np.concatenate([table.canonical[:0], *some]) for n in range(len(units)) for some in combinations(units, n)]
+    # Who is missing is known to everybody, so nobody's value may have a say in it: all who are alike by what is public
+    # go together, and where models look at values, that is left to the algorithms that choose by what is public.
+    allowed = 0 if looks_at_values(table) else most_suppressed(policy, table.records)
+    alike = table.distinct.member
+    units = [
+        np.flatnonzero(alike == number).astype(np.int32) for number in dict.fromkeys(alike[table.canonical].tolist())
+    ]
+    sets = [np.concatenate([alike[:0], *some]) for n in range(len(units)) for some in combinations(units, n)]
     for gone in sorted((own for own in sets if len(own) <= allowed), key=len):
         rows = np.setdiff1d(np.arange(table.rows, dtype=np.int32), gone)
         shown: list[Shown | None] = [None] * len(table.names)
