@@ -160,8 +160,8 @@ compiled = loops.cluster_groups
 def told(*given):
     if not len(given[4].label):
         return compiled(*given)  # nothing to cluster: it is only made ready
-    print('now', flush=True)
     try:
+        print('now', flush=True)
         compiled(*given)
     finally:
         print(int((given[4].label == -1).sum()), flush=True)
