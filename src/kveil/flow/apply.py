@@ -19,7 +19,7 @@ from kveil.flow.archive import release_of
 from kveil.flow.inputs import read
 from kveil.flow.outputs import write_release
 from kveil.flow.stages import Stages
-from kveil.measures import measure
+from kveil.measures import measure_solution
 from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.keys import Suppression
 from kveil.previous.covering import cover_rows
@@ -72,7 +72,7 @@ def apply_file(asked: Application, path: Path, output: Path, *, progress: Progre
     policy = archived.policy
     stages.begin("reading")
     source = read(policy, path)
-    check_values(source, archived)
+    check_known_values(source, archived)
     table = encode(source, policy)
     stages.begin("applying")
     applied = _levels(table, archived) if asked.levels else _applied(table, archived, asked, progress)
@@ -94,13 +94,13 @@ def apply_file(asked: Application, path: Path, output: Path, *, progress: Progre
         "covered": applied.covered,
         "extended": applied.extended,
         "guarantees": guarantees,
-        "loss": measure(table, applied.solution).as_json(),
+        "loss": measure_solution(table, applied.solution).as_json(),
         "warnings": [NO_PROMISE] if asked.levels else _warnings(released, archived),
         "sha256": {"release": digest},
     }
 
 
-def check_values(source: Source, archived: Archived) -> None:
+def check_known_values(source: Source, archived: Archived) -> None:
     """Raise DataError with a sentence per attribute that has values its hierarchy does not know."""
     policy, sentences = archived.policy, []
     for name in [*policy.quasi_identifiers, *policy.with_role("sensitive")]:
