@@ -254,7 +254,8 @@ def refine_parts(
     """Open nodes part by part until none can be; return how many parts of at most ``small`` records are left as is.
 
     ``dividing.stack`` has the parts to begin with: the first record of each and the one behind its last; those that are
-    left stand in ``dividing.later``. It ends where the flag ``dividing.halt`` is raised. See `partition.refine`.
+    left stand in ``dividing.later``. It ends where the flag ``dividing.halt`` is raised. See
+    `partition.generalize_sets`.
     """
     stack, later = dividing.stack, dividing.later
     height = parts
