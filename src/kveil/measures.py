@@ -13,7 +13,7 @@ from kveil.errors import PolicyError
 from kveil.kernels.grouping.groups import add_up, group_rows
 from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
-from kveil.policy.plugged import MEASURES, package_of, plugged
+from kveil.policy.plugged import MEASURES, load_plugged, package_of, plugged
 from kveil.stopping import check_cancelled
 from kveil.table.solution import Classes, Shown, Solution
 from kveil.table.table import Table
@@ -102,7 +102,7 @@ def plugged_measures(table: Table, solution: Solution) -> dict[str, float]:
     for name, point in sorted(plugged(MEASURES).items()):
         package = package_of(point)
         try:
-            measure = point.load()
+            measure = load_plugged(point)
             if not isinstance(measure, Measure) or measure.name != name:
                 raise TypeError
             values[name] = float(measure.compute(table, solution))
