@@ -45,6 +45,10 @@ class AttributeLoss:
     il_per_cell: float
     ncp: float
 
+    def of(self, name: str) -> float:
+        """Return the share by the loss that a policy names, the smaller the better."""
+        return 1 - self.precision if name == "precision" else self.il_per_cell if name == "il" else self.ncp
+
 
 @dataclass(frozen=True)
 class Losses:
