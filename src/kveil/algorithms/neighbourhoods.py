@@ -24,7 +24,7 @@ from kveil.table.order import sorted_rows
 from kveil.table.solution import Shown
 from kveil.table.table import Table
 
-ROUNDS = 6  # in which runs are offered again without those of which somebody found no place
+ROUNDS = 6  # of offering runs of records; a run of which one record found no place is not offered again
 FEWEST_VALUES = 2  # different ones in a run that is left out: of a run with one, everybody would know it
 Frequent = AlphaShare | EntropyL | FrequencyL | RecursiveCL  # models that a too frequent value breaks
 

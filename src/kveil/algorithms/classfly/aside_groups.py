@@ -97,7 +97,9 @@ class AsideGroups:
         return all(good[1:].all() for good in verdicts)
 
     def _changed_hold(self, j: int, at: int, groups: list[int], shown: Ints, *, gone: bool = False) -> Bools:
-        """Tell whether a constraint holds where it may have changed: first for who shows the same, then who is left.
+        """Tell whether a constraint holds in the groups that may have changed.
+
+        The first answer is for the group that shows the new values, the others for the groups that records left.
 
         All else that is set aside holds: sets of records that hold do so together, too. Who is ``gone`` counts nowhere.
         """

@@ -139,7 +139,8 @@ def _solve(table: Table, options: ClassflyOptions, kind: Filter, name: str) -> S
     asides = [_set_aside(part, options) for part in parts]
     lost, best = _end(judge, state, parts, asides, allowed, join=False)
     if options.join and any(aside.left.any() for aside in asides):
-        # Records that join may spare others the widening that costs less than their suppression: both are looked at.
+        # A record that joins may keep its group from being widened over others, who are then suppressed, which can
+        # cost more than the widening would have. So the end is reckoned both ways.
         _, joined = _end(judge, state, parts, asides, allowed, join=True)
         if best is None or (joined is not None and _loss(table, joined) <= _loss(table, best)):
             best = joined

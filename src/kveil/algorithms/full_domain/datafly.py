@@ -47,7 +47,7 @@ def datafly(table: Table, options: DataflyOptions, rng: np.random.Generator) -> 
             violators = {c for c, out in enumerate(standing.outside) if out.any()}
         violating = {a for c in violators for a in judge.components[c].positions}
         steps_of = {a: step for a, tree in enumerate(trees) if (step := tree.one_step(shown[a])) is not None}
-        # Where what violates cannot move, what its dropping breaks elsewhere still may.
+        # Where no violating attribute can move, others may: records dropped for the former break the groups of these.
         moves = {a: step for a, step in steps_of.items() if a in violating} or steps_of
         if not moves:
             raise _unmeetable(table, allowed)

@@ -181,7 +181,8 @@ class _Refinement:
 
         coming = self.order[self.given.suppressed_anywhere[self.order]]
         run = self._runs(coming)
-        if looks_at_values(self.table):  # who does not come back as far as sizes go tears no run: that is public
+        # Who cannot come back by sizes alone is public: taking these out of their runs first tells nothing of values.
+        if looks_at_values(self.table):
             by_size = partial(self._let_in, [component.sizes_only() for component in components])
             each = np.arange(len(coming))
             back = come_back(self.table, self.given, coming, each, by_size, self.watch.stop)

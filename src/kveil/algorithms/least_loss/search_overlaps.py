@@ -309,5 +309,8 @@ def overlap_search_of(
 
 
 def may_come_in(part: RefinedComponent) -> bool:
-    """Tell whether rows from outside can come in one by one: not where all are measured against the whole."""
+    """Tell whether rows from outside can come in one by one.
+
+    They cannot under t-closeness: each of them changes the distribution that all groups are measured against.
+    """
     return part.component.trees_only and not any(isinstance(model, Close) for model in part.models)

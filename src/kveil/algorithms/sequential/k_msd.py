@@ -25,6 +25,7 @@ from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 PART = 20_000  # tuples that are looked at first, where all of them are many
+MOST_KEPT_CELLS = 50_000_000  # of groups that are kept to begin with when sets of columns grow
 
 
 class KmsdOptions(PolicyPart):
@@ -68,7 +69,7 @@ def largest_anonymous_columns(columns: Ints, weights: Longs, k: int, within: Int
                     group, first = group_rows(np.array([before, columns[more]]))
                 if (np.bincount(group, weights=weights, minlength=len(first)) >= k).all():
                     found[wider] = len(first)
-                    if (len(kept) + 1) * columns.shape[1] < 50_000_000:
+                    if (len(kept) + 1) * columns.shape[1] < MOST_KEPT_CELLS:
                         kept[wider] = group
         if not found:
             return list(max(level.items(), key=lambda item: (item[1], [-a for a in item[0]]))[0])

@@ -227,7 +227,7 @@ def cluster_all(
                     planned = False
                     for m in range(len(later)):
                         planned = planned or later[m] >= 0
-                        later[m] = -1  # the plan leaves nothing: without it
+                        later[m] = -1  # no row is left that the plan lets in: go on without a plan
                     if parked == 0 or not planned:
                         break
                     size = restore(heap, size, aside, parked)

@@ -28,7 +28,14 @@ TRIES_PER_LIST = 3
 CANDIDATES = 1_500  # groups that are looked at for a list
 SEEDS = 3  # of which the costliest is taken
 SWEEPS = 8  # of moving people after a try
-WORST = 5  # a try that costs more than this many quarters of what was there is dropped before people are moved
+WORST, OF_WORST = 5, 4  # a try that costs more than five quarters of what was there is dropped before people are moved
+WALKS = 3  # up the tree from nodes of a seed, each of which finds its part of the candidates
+PERCENT = 0.01
+LEAST_SPARED = (
+    60  # percent at least, drawn up to 100, of what groups cost apart that do not count when they are compared
+)
+MOST_SKIPPED = 50  # percent, drawn below that, of the groups near a seed that a try passes over
+LEAST_LEAVING, LEAVING = 25, 51  # percent of a group's people who leave it: at least, and how many more may be drawn
 
 
 class ItemTree(NamedTuple):

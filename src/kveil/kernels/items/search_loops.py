@@ -35,23 +35,23 @@ def list_near(tree: ItemTree, sets: NodeSets, search: SetSearch) -> int:
     groups[field.SEEN, seed] = search.counts[field.STAMP]
     row = search.about[0] + seed
     found = 0
-    for _ in range(3):
+    for _ in range(field.WALKS):
         node = np.int64(sets.node[sets.start[row] + draw(random, sets.length[row])])
         higher = draw(random, 2)
         while tree.parent[node] >= 0 and (
-            higher > 0 or 3 * (search.below_start[node + 1] - search.below_start[node]) < field.CANDIDATES
+            higher > 0 or field.WALKS * (search.below_start[node + 1] - search.below_start[node]) < field.CANDIDATES
         ):
             node = np.int64(tree.parent[node])
             higher -= 1
         number = search.below_start[node + 1] - search.below_start[node]
         offset = draw(random, max(number, 1))
-        for i in range(min(number, field.CANDIDATES // 3)):
+        for i in range(min(number, field.CANDIDATES // field.WALKS)):
             g = np.int64(search.below[search.below_start[node] + (offset + i) % number])
             if groups[field.SEEN, g] != search.counts[field.STAMP] and groups[field.SIZE, g] > 0:
                 groups[field.SEEN, g] = search.counts[field.STAMP]
                 search.pool[field.LIST, found] = g
                 found += 1
-    spared = 60 + draw(random, 41)  # hundredths of what the groups cost apart that do not count
+    spared = field.LEAST_SPARED + draw(random, 101 - field.LEAST_SPARED)  # percent of the cost apart that do not count
     one = draw(random, 2) == 0
     scratch = len(sets.length) - 1
     for i in range(found):
@@ -60,7 +60,7 @@ def list_near(tree: ItemTree, sets: NodeSets, search: SetSearch) -> int:
         apart = groups[field.COST, g] + (0 if one else groups[field.COST, seed])
         size = groups[field.SIZE, g] + (1 if one else groups[field.SIZE, seed])
         together = join_sets(tree, sets, centre, search.about[0] + g, scratch, field.TRUE, search.stack)
-        search.score[i] = (together - 0.01 * spared * apart) / size
+        search.score[i] = (together - field.PERCENT * spared * apart) / size
     search.near[0] = seed
     listed = 1
     while listed < min(field.NEAR, found + 1):
@@ -82,10 +82,10 @@ def take_apart(tree: ItemTree, sets: NodeSets, search: SetSearch, near: int) -> 
     """
     random, pool, groups = search.random, search.pool, search.groups
     wanted = 2 + draw(random, field.MOST_GROUPS - 1)
-    skipped = draw(random, 50)
+    skipped = draw(random, field.MOST_SKIPPED)
     leaving = 100
     if draw(random, 2) == 0:
-        leaving = 25 + draw(random, 51)
+        leaving = field.LEAST_LEAVING + draw(random, field.LEAVING)
     units = search.about[0] + search.about[1]
     scratch = len(sets.length) - 1
     taken, people, number, cost = 0, 0, 0, 0
@@ -343,7 +343,7 @@ def search_sets(tree: ItemTree, sets: NodeSets, search: SetSearch, tries: int, h
         taken, units, before = take_apart(tree, sets, search, near)
         if taken < 2 or not put_together(tree, sets, search, units):
             continue
-        if 4 * items_pool_cost(search, units) > field.WORST * before:
+        if field.OF_WORST * items_pool_cost(search, units) > field.WORST * before:
             continue
         for _ in range(field.SWEEPS):
             moved = False

@@ -9,6 +9,8 @@ from kveil.kernels.jit import inner
 from kveil.kernels.sorting.sorting_loops import sort_pairs
 from kveil.kernels.splitting.layout import SplitRoom, SplitTuples, Trees
 
+DENSE, FEW_LEAVES = 4, 64  # spans of up to so many leaves per row, and as many more, are counted leaf by leaf
+
 
 @inner
 def lowest_ancestor(trees: Trees, a: int, low: int, high: int) -> int:
@@ -58,7 +60,7 @@ def find_cut(
     missing = trees.missing[a]
     total = np.int64(0)
     span = high - low + 1
-    if span <= 4 * size + 64:
+    if span <= DENSE * size + FEW_LEAVES:
         counts = room.counts
         for i in range(span):
             counts[i] = 0
