@@ -208,13 +208,12 @@ def attribute_losses(
     table: Table, solution: Solution, classes: Classes, starred: list[Bools]
 ) -> dict[str, AttributeLoss]:
     """Return the losses of every attribute's cells; ``starred`` are, per attribute, the classes that show `*`."""
-    component_of = {name: c for c, component in enumerate(table.components) for name in component.attributes}
     attributes: dict[str, AttributeLoss] = {}
     for position, name in enumerate(table.names):
         check_cancelled()
         shown = solution.shown[position]
         tally = classes.tally(shown.codes[classes.first], len(shown.labels), starred[position])
-        suppressed = solution.suppressed[component_of[name]]
+        suppressed = solution.suppressed[table.component_of[name]]
         attributes[name] = AttributeLoss(
             precision=1 - _precision_loss(table, position, shown, suppressed, tally),
             il_per_cell=_mean(shown.il, tally, table.records),
@@ -225,8 +224,7 @@ def attribute_losses(
 
 def starred_classes(table: Table, solution: Solution, classes: Classes) -> list[Bools]:
     """Return for every attribute the classes whose records are suppressed in its component."""
-    component_of = {name: c for c, component in enumerate(table.components) for name in component.attributes}
-    return [solution.suppressed[component_of[name]][classes.first] for name in table.names]
+    return [solution.suppressed[table.component_of[name]][classes.first] for name in table.names]
 
 
 def measure_solution(table: Table, solution: Solution) -> Losses:

@@ -319,6 +319,11 @@ class Attribute(PolicyPart):
     boundary: Annotated[Boundary | None, WithJsonSchema(_BOUNDARY_SCHEMA)] = None
     weight: Annotated[Number, Field(gt=0), WithJsonSchema({"type": "number", "exclusiveMinimum": 0})] = Decimal(1)
 
+    @property
+    def widest(self) -> Decimal | None:
+        """The largest width that a span of numbers may show, None where its boundary gives none."""
+        return self.boundary.max_width if isinstance(self.boundary, MaxWidth) else None
+
     @field_validator("hierarchy", mode="before")
     @classmethod
     def _hierarchy(cls, value: Any) -> Any:

@@ -49,7 +49,6 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
     policy = table.policy
     gone = solution.suppressed_anywhere
     kept = np.flatnonzero(~gone) if policy.suppression.show == "drop" else np.arange(table.rows)
-    component_of = {name: c for c, part in enumerate(table.components) for name in part.attributes}
     released = [name for name in source.columns if name in set(policy.released)]
     codes: dict[str, Ints] = {}
     labels: dict[str, list[str]] = {}
@@ -57,7 +56,7 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
     here = classes.of_record[kept] if len(kept) < table.rows else classes.of_record
     present = np.bincount(here, minlength=len(classes.sizes)) > 0
     for position, name in enumerate(table.names):
-        starred = solution.suppressed[component_of[name]] if table.persons is None else gone
+        starred = solution.suppressed[table.component_of[name]] if table.persons is None else gone
         shown = solution.shown[position]
         codes[name], labels[name] = _used(shown, shown.codes[classes.first], starred[classes.first], present)
     first = kept if table.persons is None else table.persons.first[kept]

@@ -18,7 +18,7 @@ def not_released(table: Table, solution: Solution, position: int) -> Bools:
     if table.whole_rows:
         return solution.suppressed_anywhere
     name = table.names[position]
-    component = next(c for c, part in enumerate(table.components) if name in part.attributes)
+    component = table.component_of[name]
     return np.asarray(solution.suppressed[component])
 
 

@@ -124,6 +124,11 @@ class Table:
         """The independent constraint subsets of the policy."""
         return components(self.policy)
 
+    @cached_property
+    def component_of(self) -> dict[str, int]:
+        """The number of every quasi-identifier's component."""
+        return {name: c for c, component in enumerate(self.components) for name in component.attributes}
+
     def positions(self, names: tuple[str, ...]) -> list[int]:
         """Return where quasi-identifiers stand in ``names``."""
         return [self.names.index(name) for name in names]

@@ -29,13 +29,12 @@ def spans_of_solution(table: Table, solution: Solution) -> LeafRuns:
     """Return what a solution shows; rows that are dropped are absent, stars stand for every leaf."""
     dropped = solution.suppressed_anywhere if table.policy.suppression.show == "drop" else None
     rows = np.arange(table.rows) if dropped is None else np.flatnonzero(~dropped)
-    component_of = {name: c for c, part in enumerate(table.components) for name in part.attributes}
     first = np.empty((len(table.names), len(rows)), dtype=np.int64)
     last = np.empty_like(first)
     for position, name in enumerate(table.names):
         tree, shown = table.trees[position], solution.shown[position]
         low, high = _ends(tree, shown)
-        starred: Bools = solution.suppressed[component_of[name]][rows]
+        starred: Bools = solution.suppressed[table.component_of[name]][rows]
         codes = shown.codes[rows]
         first[position] = np.where(starred, 0, low[codes])
         last[position] = np.where(starred, tree.leaves - 1, high[codes])

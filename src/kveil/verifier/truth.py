@@ -260,7 +260,7 @@ def _written(ways: WaysUp, writer: Callable[[str], str]) -> Callable[[str], Line
 
 
 def _judge_ranges(attribute: Attribute, missing: str, *, has_missing: bool) -> Allowed:
-    widest = attribute.boundary.max_width if isinstance(attribute.boundary, MaxWidth) else None
+    widest = attribute.widest
 
     def true(was: str, shown: str) -> bool:
         if shown in (STAR, was):

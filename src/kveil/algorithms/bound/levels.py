@@ -14,7 +14,6 @@ from kveil.algorithms.costs import Reading, Rounding, in_units, node_losses, sha
 from kveil.arrays import Ints, Longs
 from kveil.kernels.bound.layout import CoverLattice
 from kveil.kernels.grouping.groups import group_rows
-from kveil.policy.attributes import MaxWidth
 from kveil.table.scale import Scale
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -93,8 +92,8 @@ def _span_levels(table: Table, position: int, low: Ints, high: Ints, fine: Finen
     scale = table.trees[position]
     assert isinstance(scale, Scale)
     share = shares_of(table)[position] * SCALE
-    boundary = table.policy.attributes[table.names[position]].boundary
-    widest = Fraction(boundary.max_width) if isinstance(boundary, MaxWidth) else None
+    given = table.policy.attributes[table.names[position]].widest
+    widest = None if given is None else Fraction(given)
     numbers = [Fraction(number) for number in scale.numbers]
     whole = floor(share)
     star = np.full(len(low), -1 if widest is not None else 0, dtype=np.int32)

@@ -11,7 +11,6 @@ from kveil.algorithms.costs import NodeCosts, Reading, in_common_units, node_los
 from kveil.arrays import Ints, Longs
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.groups_layout import ChildTable, Codes
-from kveil.policy.attributes import MaxWidth
 from kveil.table.scale import Scale, round_outward
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -118,9 +117,9 @@ def lay_out(table: Table, positions: list[int], costs: NodeCosts) -> Codes:
             down[: len(below)], up[: len(above)] = below, above
             longs += [down, up]
             factor[a] = costs.whole[position] / width
-            boundary = table.policy.attributes[table.names[position]].boundary
-            if isinstance(boundary, MaxWidth):
-                about[a, field.WIDEST] = min(int(Fraction(boundary.max_width) * unit), 2**53)
+            widest = table.policy.attributes[table.names[position]].widest
+            if widest is not None:
+                about[a, field.WIDEST] = min(int(Fraction(widest) * unit), 2**53)
             if tree.missing is not None:
                 about[a, field.MISSING] = tree.missing
         at_int = sum(len(part) for part in ints)

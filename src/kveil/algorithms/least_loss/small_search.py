@@ -20,7 +20,6 @@ from kveil.algorithms.costs import NodeCosts
 from kveil.arrays import Ints
 from kveil.models.groups import Groups, Pairs
 from kveil.models.of_policy import least_members
-from kveil.policy.attributes import MaxWidth
 from kveil.table.scale import Scale, round_outward
 from kveil.table.solution import Shown
 from kveil.table.table import Table
@@ -234,7 +233,7 @@ def _spans(
     position = component.positions[attribute]
     scale = component.table.trees[position]
     assert isinstance(scale, Scale)
-    boundary = component.table.policy.attributes[component.names[attribute]].boundary
+    widest = component.table.policy.attributes[component.names[attribute]].widest
     ends = sorted({end for span in spans for end in span})
     found = []
     for low, high in spans:
@@ -243,11 +242,11 @@ def _spans(
             for top in (end for end in ends if end >= high):
                 text, loss = scale.shown(bottom, top)
                 star = scale.missing is not None and bottom < top == scale.missing
-                if isinstance(boundary, MaxWidth) and bottom < top:
+                if widest is not None and bottom < top:
                     if star:
                         continue
                     shown = round_outward(scale.numbers[bottom], scale.numbers[top], scale.spec)
-                    if shown[1] - shown[0] > boundary.max_width:
+                    if shown[1] - shown[0] > widest:
                         continue
                 labels.setdefault(text, Label(text, bottom, top, round(loss * costs.whole[position]), star))
         found.append(list(labels.values()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from decimal import Decimal
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from kveil.models.fingerprints import fingerprint_name
 from kveil.models.groups import AtLeastK, Pairs
 from kveil.models.of_policy import counted_names, group_model
 from kveil.models.subset import Requirement, maximal_anonymous_subset
-from kveil.policy.attributes import MaxWidth
 from kveil.policy.components import most_suppressed
 from kveil.policy.privacy import KLDiversity
 from kveil.table.solution import Solution
@@ -60,11 +58,10 @@ class ClimbingRows:
         self.values = [
             JoinableNodes(tree)
             if isinstance(tree, Tree)
-            else JoinableSpans(tree, solution.shown[a], self._widest(table.names[a]))
+            else JoinableSpans(tree, solution.shown[a], table.policy.attributes[table.names[a]].widest)
             for a, tree in enumerate(table.trees)
         ]
-        of_component = {name: c for c, part in enumerate(table.components) for name in part.attributes}
-        self.component = [of_component[name] for name in table.names]
+        self.component = [table.component_of[name] for name in table.names]
         gone = solution.suppressed
         if table.whole_rows:
             gone = np.repeat(gone.any(axis=0)[None, :], len(gone), axis=0)
@@ -108,10 +105,6 @@ class ClimbingRows:
             for (_, over, _), climbing in zip(self.models, self.climbing, strict=True)
         ]
         self.united = [np.zeros(len(first) if climbing else 0, dtype=bool) for climbing in self.climbing]
-
-    def _widest(self, name: str) -> Decimal | None:
-        boundary = self.table.policy.attributes[name].boundary
-        return boundary.max_width if isinstance(boundary, MaxWidth) else None
 
     def stars(self, attributes: list[int]) -> Bools:
         """Return the rows that show `*` in all the attributes."""
