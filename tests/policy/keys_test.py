@@ -47,7 +47,7 @@ def test_a_key_of_the_data_says_who_somebody_is_across_tables() -> None:
 
 def test_records_are_shown_whole_in_long_shape_with_several_sensitive_attributes() -> None:
     several = {**MIXED, "items": "sensitive"}
-    long = {"release": {"shape": "long"}, "algorithm": "auto"}
+    long: dict[str, Any] = {"release": {"shape": "long"}, "algorithm": "auto"}
     assert make_policy(several, **long).shows_records
     assert not make_policy(several, algorithm="auto").shows_records
     assert not make_policy({k: v for k, v in several.items() if k != "items"}, **long).shows_records

@@ -13,7 +13,7 @@ from kveil.policy.hierarchy import parse_hierarchy
 from kveil.policy.written import WIDTH, comment, flow_text, hierarchy_csv, hierarchy_file_name, scalar
 from strategies import examples
 
-TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs",)), max_size=12)
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=12)
 
 
 @given(TEXTS)
