@@ -61,3 +61,19 @@ def test_a_column_keeps_only_the_texts_that_occur() -> None:
     some = column.at(np.array([2, 1]))
     assert (some.texts, some.codes.tolist()) == (["a", "c"], [1, 0])
     assert column.at(np.arange(3)).texts == ["a", "b", "c"]
+
+
+def test_clues_are_laid_out_in_pieces_never_for_all_values_and_groups_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells: list[int] = []
+
+    class Watched(Clue):
+        def table(self, values: np.ndarray) -> np.ndarray:
+            cells.append(len(values) * self.fits.shape[1])
+            return super().table(values)
+
+    monkeypatch.setattr(match, "CHUNK", 10_000)
+    random = np.random.default_rng(0)
+    clue = Watched(random.random((900, 640)) < 0.01, random.integers(0, 900, 50))
+    matches([clue], 50, np.ones((640, 1)))
+    assert sum(cells) == 900 * 640  # each value once, however often it is asked for
+    assert max(cells) <= 10_000

@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from coded_tables import QUASI, coded, shown_as
-from kveil.engines.finishing import finish
 from kveil.engines.summary import CODE, GONE, LABEL, LEAF, RECORDS, PartSummary, summarized
 from kveil.errors import DataError, Unmeetable
-from kveil.measures import attribute_losses, starred_classes
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 
@@ -34,15 +32,6 @@ def test_leaves_are_counted_with_what_is_shown_for_them() -> None:
     }  # fmt: skip
     assert own.filter(own[GONE])[LABEL].to_list() == ["c"]
     assert own[CODE].null_count() == 0
-
-
-def test_losses_of_parts_are_those_of_the_whole() -> None:
-    table, solution = made()
-    finished = finish(table, summarized(0, table, solution).counts)
-    classes = solution.classes
-    losses = attribute_losses(table, solution, classes, starred_classes(table, solution, classes))
-    assert {name: column.loss for name, column in finished.items()} == losses
-    assert all(column.rewritten == {} for column in finished.values())
 
 
 def test_what_went_wrong_in_a_part_is_raised_by_the_whole() -> None:

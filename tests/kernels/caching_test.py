@@ -1,4 +1,4 @@
-"""Where compiled code is kept, and when it is thrown away."""
+"""Where compiled code is kept."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kveil.kernels import caching
-from kveil.kernels.caching import cache_folders, forget_stale, writable_folder
+from kveil.kernels.caching import cache_folders, writable_folder
 
 
 def test_folders_are_tried_in_numbas_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,21 +38,3 @@ def test_code_is_kept_in_the_first_folder_that_can_be_written_to(
     assert writable_folder(source) == cache_folders(source)[-1]
     monkeypatch.setattr(os, "access", lambda place, mode: False)
     assert writable_folder(source) is None
-
-
-def test_code_of_other_sources_is_thrown_away_and_the_same_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    monkeypatch.setattr(caching, "__file__", str(tmp_path / "caching.py"))
-    loops = tmp_path / "family" / "some_loops.py"
-    loops.parent.mkdir()
-    loops.write_text("A = 1\n")
-    forget_stale()
-    code = loops.parent / "__pycache__" / "some_loops.f-1.py311.1.nbc"
-    code.write_text("compiled")
-    forget_stale()
-    assert code.exists()
-    (tmp_path / "another.py").write_text("B = 1\n")  # which may have been inlined
-    forget_stale()
-    assert not code.exists()
