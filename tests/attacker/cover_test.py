@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kveil.attacker.cover import cover
+from kveil.attacker.cover import covered_values
 from kveil.policy.model import Policy
 
 TEXT = """
@@ -34,7 +34,7 @@ def test_a_text_stands_for_the_values_below_it(
     name: str, values: list[str], shown: list[str], expected: list[str]
 ) -> None:
     fits = {value: set(texts.split(" ")) for value, _, texts in (line.partition(":") for line in expected)}
-    found = cover(POLICY, name, values, shown)
+    found = covered_values(POLICY, name, values, shown)
     table = np.array([[text in fits[value] for text in shown] for value in values])
     every_value, every_text = np.arange(len(values)), np.arange(len(shown))
     assert found.of_values(every_value).tolist() == table.tolist()

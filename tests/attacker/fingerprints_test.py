@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kveil.attacker.fingerprints import _indexed, fingerprints
+from kveil.attacker.fingerprints import _indexed, play_fingerprints
 from kveil.attacker.world import world_of
 from kveil.flow.inputs import table_of
 from kveil.policy.model import Policy
@@ -35,7 +35,7 @@ def test_whoever_knows_everything_finds_those_who_show_what_covers_it(seed: int)
     original = pl.DataFrame(records, schema=["who", "a", "s"], orient="row")
     release = pl.DataFrame({"a": ["u"] * 8, "s": ["|".join(own) for own in shown]})
     world = world_of(POLICY, table_of(original, POLICY), table_of(release, POLICY), np.arange(8))
-    (found,) = fingerprints(world, "s", [None])
+    (found,) = play_fingerprints(world, "s", [None])
 
     def fits(labels: list[str], items: list[str]) -> bool:
         covered = all(item in labels or ABOVE[item] in labels for item in items)

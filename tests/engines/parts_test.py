@@ -9,7 +9,7 @@ import pytest
 
 from coded_tables import QUASI, coded, shown_as, texts_of
 from kveil.algorithms.splitting.cutting import TableParts
-from kveil.engines.parts import in_one_part, join, solve_parts, with_share
+from kveil.engines.parts import in_one_part, join_solutions, solve_parts, with_share
 from kveil.errors import Unmeetable
 from kveil.policy.components import most_suppressed
 from kveil.table.solution import Solution
@@ -34,7 +34,7 @@ def one_span(part: Table) -> Solution:
 def test_parts_are_joined_with_their_labels_and_reasons() -> None:
     own = table(6)
     parts = TableParts([np.array([0, 1], dtype=np.int32), np.array([3, 4, 5], dtype=np.int32)], np.array([2]), "rare")
-    joined = join(own, parts, [one_span(some_rows(own, rows)) for rows in parts.rows])
+    joined = join_solutions(own, parts, [one_span(some_rows(own, rows)) for rows in parts.rows])
     assert [texts_of(joined.shown[0])[row] for row in (0, 1, 3, 4, 5)] == ["0-1", "0-1", "3-5", "3-5", "3-5"]
     assert joined.suppressed_anywhere.tolist() == [True, False, True, True, False, False]
     assert {reason: rows.tolist() for reason, rows in joined.reasons.items()} == {"rare": [2], "first": [0, 3]}

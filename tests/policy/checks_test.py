@@ -8,7 +8,7 @@ import pytest
 
 from kveil.errors import PolicyError, Refused
 from kveil.policy.attributes import Attribute
-from kveil.policy.checks import check_hierarchy, check_rules
+from kveil.policy.checks import check_labels, check_rule_shapes
 from kveil.policy.hierarchy import parse_hierarchy
 from support import make_policy
 
@@ -75,20 +75,20 @@ def test_plain_sets_of_items_need_no_quasi_identifier() -> None:
 
 def test_a_node_is_marked_only_where_the_hierarchy_has_it() -> None:
     lines = parse_hierarchy("a1;A;*\nb1;B;*\n", "file")
-    check_hierarchy("a", Attribute(role=QUASI, boundary=["A", "b1"]), lines, ("",), quoted=True)  # type: ignore[arg-type]
+    check_labels("a", Attribute(role=QUASI, boundary=["A", "b1"]), lines, ("",), quoted=True)  # type: ignore[arg-type]
     wrong = Attribute(role=QUASI, boundary=["AA"])  # type: ignore[arg-type]
     with pytest.raises(PolicyError, match=r"marks 'AA'.*did you mean 'A'"):
-        check_hierarchy("a", wrong, lines, ("",), quoted=True)
+        check_labels("a", wrong, lines, ("",), quoted=True)
     with pytest.raises(PolicyError, match="mark one of its nodes"):
-        check_hierarchy("a", wrong, lines, ("",), quoted=False)
-    check_hierarchy("a", wrong, lines, ("AA",), quoted=True)  # missing may be marked
+        check_labels("a", wrong, lines, ("",), quoted=False)
+    check_labels("a", wrong, lines, ("AA",), quoted=True)  # missing may be marked
 
 
 def test_missing_is_no_inner_node() -> None:
     lines = parse_hierarchy("a1;?;*\n", "file")
     with pytest.raises(PolicyError, match=r"data\.missing lists '\?', which is an inner node"):
-        check_hierarchy("a", Attribute(role=QUASI), lines, ("", "?"), quoted=True)
-    check_hierarchy("a", Attribute(role=QUASI), lines, ("a1",), quoted=True)
+        check_labels("a", Attribute(role=QUASI), lines, ("", "?"), quoted=True)
+    check_labels("a", Attribute(role=QUASI), lines, ("a1",), quoted=True)
 
 
 @pytest.mark.parametrize(
@@ -106,6 +106,6 @@ def test_rules_are_refused_where_a_release_has_no_place_for_them(
     policy = make_policy(attributes, dependencies=["s -> a"], **{"algorithm": "auto", **others})
     if refused:
         with pytest.raises(Refused, match="the dependency s -> a names s"):
-            check_rules(policy)
+            check_rule_shapes(policy)
     else:
-        check_rules(policy)
+        check_rule_shapes(policy)

@@ -9,7 +9,7 @@ import pytest
 from coded_tables import coded
 from kveil.errors import DataError
 from kveil.frames import from_frame
-from kveil.table.long import INDIVIDUAL, WholeRecords, check_names, lay_out_items
+from kveil.table.long import INDIVIDUAL, WholeRecords, check_added_column, lay_out_items
 from support import make_policy
 
 POLICY = make_policy({"a": "quasi-identifier"}, data={"missing": ["?"]})
@@ -25,9 +25,9 @@ def test_every_item_has_a_row_and_who_has_none_has_one_too() -> None:
 
 
 def test_the_column_that_numbers_persons_is_its_own() -> None:
-    check_names({"a": None})
+    check_added_column({"a": None})
     with pytest.raises(DataError, match="has a column 'individual' of its own"):
-        check_names({INDIVIDUAL: None})
+        check_added_column({INDIVIDUAL: None})
 
 
 def records(gone: list[bool], kept: list[int]) -> tuple[WholeRecords, list[tuple[str, str]]]:

@@ -9,7 +9,7 @@ import pytest
 from coded_tables import QUASI, coded, shown_as, texts_of
 from kveil.frames import from_frame
 from kveil.table.decode import decode
-from kveil.table.reread import read_items, read_release
+from kveil.table.reread import read_items, codes_of_release
 
 TREE = {"tree": {"*": {"N": ["a", "b"], "S": ["c"]}}}
 ATTRIBUTES = {
@@ -26,7 +26,7 @@ def test_what_a_release_shows_is_read_with_its_losses() -> None:
     solution = shown_as(table, labels, [[3]])
     release = decode(from_frame(pl.DataFrame(COLUMNS)), table, solution)
     texts = {name: release.frame(from_frame(pl.DataFrame(COLUMNS)))[name] for name in table.names}
-    again, unknown = read_release(table, texts, release.rows)
+    again, unknown = codes_of_release(table, texts, release.rows)
     assert unknown == 0
     assert again.suppressed.tolist() == solution.suppressed.tolist()
     for old, new in zip(solution.shown, again.shown, strict=True):
@@ -37,7 +37,7 @@ def test_what_a_release_shows_is_read_with_its_losses() -> None:
 def test_rows_that_are_not_there_are_suppressed_and_strange_labels_counted() -> None:
     table = coded(COLUMNS, ATTRIBUTES, limit=1)
     texts = {"t": pl.Series(["N", "Nowhere"]), "n": pl.Series(["1", "4"]), "i": pl.Series(["31", "35"])}
-    found, unknown = read_release(table, texts, np.array([0, 1]))
+    found, unknown = codes_of_release(table, texts, np.array([0, 1]))
     assert found.suppressed.tolist() == [[False, False, True, True]]
     assert unknown == 1
     assert found.shown[0].ncp[found.shown[0].codes[1]] == 1.0
@@ -49,7 +49,7 @@ def test_stars_that_no_generalization_gives_are_suppression() -> None:
     columns = {"t": ["a", "b"], "n": ["1", "4"]}
     table = coded(columns, attributes, privacy=two, suppression={"limit": 1, "show": "star"})
     texts = {"t": pl.Series(["*", "b"]), "n": pl.Series(["1", "*"])}
-    found, _ = read_release(table, texts, np.arange(2))
+    found, _ = codes_of_release(table, texts, np.arange(2))
     # A tree's root may be shown; numbers without missing ones never mix into a star.
     assert found.suppressed.tolist() == [[False, False], [False, True]]
 

@@ -16,7 +16,7 @@ import pytest
 from kveil.flow.inputs import table_of
 from kveil.policy.model import Policy
 from kveil.verifier import fingerprints
-from kveil.verifier.fingerprints import check_kkm, check_kl, cover, one_set_is_too_frequent
+from kveil.verifier.fingerprints import check_kkm, check_kl, compare_items, one_set_is_too_frequent
 from kveil.verifier.rows import Rows, original_rows, release_rows
 
 TEXT = """
@@ -103,5 +103,5 @@ def test_every_item_is_covered_and_every_label_covers_one(shown: str, uncovered:
         table_of(pl.DataFrame({"who": ["p", "p", "q"], "a": ["u"] * 3, "s": ["x1", "y1", "x2"]}), policy), policy
     )
     after = release_rows(table_of(pl.DataFrame({"a": ["u", "u"], "s": ["x2", shown]}), policy), policy)
-    found = cover(policy, "s", before, after, np.array([1, 0]))
+    found = compare_items(policy, "s", before, after, np.array([1, 0]))
     assert (found.uncovered, found.unfounded) == (uncovered, unfounded)

@@ -10,7 +10,7 @@ import pytest
 
 from coded_tables import QUASI, coded
 from kveil.algorithms.bound import levels
-from kveil.algorithms.bound.levels import FINENESS, SCALE, Fineness, fit, lattice_of, node_costs
+from kveil.algorithms.bound.levels import FINENESS, SCALE, Fineness, affordable_levels, lattice_of, node_costs
 from kveil.table.table import Table
 
 TREE = {"role": QUASI, "hierarchy": {"tree": {"*": {"N": ["a", "b"], "S": ["c"]}}}, "boundary": ["S"]}
@@ -71,12 +71,12 @@ def test_whatever_covers_two_tuples_stands_on_a_level_and_costs_no_more(seed: in
 
 def test_what_a_sum_cannot_afford_is_told_apart_less_finely_then_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     own = table()
-    kept, fine = fit(own, [0, 1])
+    kept, fine = affordable_levels(own, [0, 1])
     assert (kept, fine) == ([0, 1], FINENESS[0])
     monkeypatch.setattr(levels, "SPAN_WORK", 20 * 3 * FINENESS[3].levels)
-    assert fit(own, [0, 1])[1] in FINENESS[3:]
+    assert affordable_levels(own, [0, 1])[1] in FINENESS[3:]
     monkeypatch.setattr(levels, "SPAN_WORK", 1)
     monkeypatch.setattr(levels, "MOST_WORK", 1)
-    kept, fine = fit(own, [0, 1])
+    kept, fine = affordable_levels(own, [0, 1])
     assert len(kept) == 1
     assert fine == FINENESS[-1]

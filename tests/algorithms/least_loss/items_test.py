@@ -14,7 +14,7 @@ from kveil.algorithms.least_loss.items import (
     with_shared_items,
     without_combinations,
 )
-from kveil.measures import measure
+from kveil.measures import measure_solution
 from kveil.models.fingerprints import fingerprints
 from kveil.policy.privacy import KAnonymity
 from kveil.stopping import Stop
@@ -47,7 +47,7 @@ def test_people_share_finer_fingerprints_and_nobody_more_is_suppressed() -> None
     table, start = made(KL, None)
     found = with_searched_items(table, start, 60.0, Stop())
     assert found is not None
-    assert (measure(table, found).sa_ncp or 0.0) < (measure(table, start).sa_ncp or 0.0)
+    assert (measure_solution(table, found).sa_ncp or 0.0) < (measure_solution(table, start).sa_ncp or 0.0)
     assert min(Counter(fingerprints(table, ("s",), dict(found.items))[0].tolist()).values()) >= 2
     assert not found.suppressed.any()
     assert found.details["items"]["kept"] > 0

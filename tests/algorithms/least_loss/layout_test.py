@@ -14,7 +14,7 @@ from kveil.algorithms.least_loss import layout
 from kveil.algorithms.least_loss.layout import (
     TooLarge,
     base_codes,
-    children_of,
+    children_of_trees,
     lay_out,
     leaves_of_codes,
     whole_numbers,
@@ -84,7 +84,7 @@ def test_numbers_that_do_not_fit_are_told() -> None:
 
 def test_children_stand_with_their_parents() -> None:
     own = coded({"t": COLUMNS["t"], "u": COLUMNS["t"]}, {"t": ATTRIBUTES["t"], "u": ATTRIBUTES["t"]})
-    children = children_of(own, [0, 1])
+    children = children_of_trees(own, [0, 1])
     for number, tree in enumerate(own.trees):
         base = int(children.at[number])
         for node in range(len(tree.labels)):

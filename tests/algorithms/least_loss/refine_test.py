@@ -9,7 +9,7 @@ from coded_tables import QUASI, coded, shown_as
 from kveil.algorithms.component import components_of
 from kveil.algorithms.least_loss.refine import refine
 from kveil.kernels.grouping.groups import group_rows
-from kveil.measures import measure
+from kveil.measures import measure_solution
 from kveil.models.groups import Groups
 from kveil.models.of_policy import sensitive_pairs
 from kveil.table.solution import Solution
@@ -44,7 +44,7 @@ def test_a_refined_solution_loses_no_more_and_holds(seed: int) -> None:
     start = shown_as(own, {"age": ["*"] * 40, "t": own_labels(own)})
     assert holds(own, start)
     refined = refine(own, start, 2.0, None, lambda text: None)
-    before, after = measure(own, start).of("ncp"), measure(own, refined).of("ncp")
+    before, after = measure_solution(own, start).of("ncp"), measure_solution(own, refined).of("ncp")
     assert after < before
     assert refined.details["refine"]["loss_before"] == before
     assert holds(own, refined)
@@ -61,7 +61,7 @@ def test_no_tries_change_nothing_but_what_is_told() -> None:
     own = table(0)
     start = shown_as(own, {"age": ["*"] * 40, "t": own_labels(own)})
     refined = refine(own, start, 0.0, None, lambda text: None)
-    assert measure(own, refined).of("ncp") <= measure(own, start).of("ncp")
+    assert measure_solution(own, refined).of("ncp") <= measure_solution(own, start).of("ncp")
     assert refined.details["refine"]["tries"] == 0
 
 

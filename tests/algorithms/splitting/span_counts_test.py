@@ -23,7 +23,7 @@ from kveil.algorithms.splitting.span_counts import (
     CutTable,
     count_limits,
     count_spans,
-    packed,
+    packs_of_parts,
     read_counts,
     smallest_rows,
 )
@@ -103,8 +103,8 @@ def test_the_first_row_of_a_part_is_the_first_in_canonical_order() -> None:
 def test_neighbours_are_packed_as_long_as_they_are_few() -> None:
     first = pl.DataFrame({PART: [0, 1, 2, 3], KEY: [[5], [1], [3], [9]]})
     # In the order of their first rows: 1, 2, 0, 3.
-    assert packed({0: 2, 1: 2, 2: 2, 3: 9}, first, 4) == {1: 0, 2: 0, 0: 1, 3: 2}
-    assert packed({0: 2, 1: 2, 2: 2, 3: 9}, first, 6) == {1: 0, 2: 0, 0: 0, 3: 1}
+    assert packs_of_parts({0: 2, 1: 2, 2: 2, 3: 9}, first, 4) == {1: 0, 2: 0, 0: 1, 3: 2}
+    assert packs_of_parts({0: 2, 1: 2, 2: 2, 3: 9}, first, 6) == {1: 0, 2: 0, 0: 0, 3: 1}
 
 
 def test_parts_that_were_cut_are_none_any_more() -> None:

@@ -21,12 +21,12 @@ def call_cover(costs: Any, box: Any, distinct: Any, t: int, fresh: bool) -> bool
 
 @numba.njit
 def call_joined(costs: Any, box: Any, low: Any, high: Any, at: int) -> int:
-    return loops.joined_cost(costs, box, low, high, at)
+    return loops.widened_cost(costs, box, low, high, at)
 
 
 @numba.njit
 def call_least(costs: Any, box: Any, low: Any, high: Any, at: int) -> int:
-    return loops.least_cost(costs, box, low, high, at)
+    return loops.cost_at_least(costs, box, low, high, at)
 
 
 @pytest.mark.parametrize("spans", [False, True])

@@ -11,7 +11,7 @@ import pytest
 from kveil.arrays import Ints
 from kveil.kernels.items import partition
 from kveil.kernels.items.layout import LaidSets
-from kveil.kernels.items.partition import _items_of, _shares, refine
+from kveil.kernels.items.partition import _items_of, _shares, generalize_sets
 from laid_forests import forest_of
 from naive.trees import ListTree, random_tree
 
@@ -35,7 +35,7 @@ def test_k_records_share_every_shown_set_and_items_show_what_is_above_them(seed:
     tree, costs, sets, _ = made(seed, 20)
     k = 1 + seed % 5
     order = np.array(Random(seed).sample(range(20), 17), dtype=np.int32)
-    shown = refine(forest_of(tree, costs), sets, order, k, patient)
+    shown = generalize_sets(forest_of(tree, costs), sets, order, k, patient)
     found = shown_sets(shown, sets)
     assert min(Counter(found[record] for record in order.tolist()).values()) >= k
     for node, leaf in zip(shown.tolist(), sets.leaf.tolist(), strict=True):
@@ -49,7 +49,7 @@ def test_k_records_share_every_shown_set_and_items_show_what_is_above_them(seed:
 
 def test_fewer_than_k_records_show_the_root() -> None:
     tree, costs, sets, _ = made(1, 4)
-    shown = refine(forest_of(tree, costs), sets, np.arange(4, dtype=np.int32), 5)
+    shown = generalize_sets(forest_of(tree, costs), sets, np.arange(4, dtype=np.int32), 5)
     assert not shown.any()
 
 
@@ -57,10 +57,10 @@ def test_fewer_than_k_records_show_the_root() -> None:
 def test_threads_change_nothing_but_the_time(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     tree, costs, sets, _ = made(seed, 200)
     order = np.arange(200, dtype=np.int32)
-    alone = refine(forest_of(tree, costs), sets, order, 3)
+    alone = generalize_sets(forest_of(tree, costs), sets, order, 3)
     monkeypatch.setattr(partition, "MANY", 10)
     monkeypatch.setattr(partition, "threads", lambda: 3)
-    assert refine(forest_of(tree, costs), sets, order, 3).tolist() == alone.tolist()
+    assert generalize_sets(forest_of(tree, costs), sets, order, 3).tolist() == alone.tolist()
 
 
 def test_parts_are_dealt_out_largest_first_and_none_is_lost() -> None:

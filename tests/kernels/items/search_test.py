@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kveil.kernels.items.layout import LaidSets
-from kveil.kernels.items.search import FoundGroups, search
+from kveil.kernels.items.search import FoundGroups, search_sets
 from laid_forests import laid_tree, some_items
 from naive.joined_sets import can_show, cost_of
 from naive.trees import ListTree, random_tree
@@ -20,7 +20,7 @@ def searched(tree: ListTree, costs: list[int], people: list[list[int]], k: int, 
     laid = LaidSets(start, np.array([item for own in people for item in own], dtype=np.int32))
     half = np.arange(len(people), dtype=np.int32) * 2 // len(people)
     shown = np.zeros(int(start[-1]), dtype=np.int32)
-    return search(laid_tree(tree, costs), laid, half, shown, k, tries, 7, np.zeros(1, dtype=np.bool_))
+    return search_sets(laid_tree(tree, costs), laid, half, shown, k, tries, 7, np.zeros(1, dtype=np.bool_))
 
 
 @pytest.mark.parametrize("seed", range(20))
