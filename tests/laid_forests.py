@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 
 from kveil.kernels.items.layout import Forest
+from kveil.kernels.items.search_layout import ItemTree
 from naive.trees import ListTree
 
 
@@ -20,3 +23,20 @@ def forest_of(tree: ListTree, costs: list[int]) -> Forest:
         np.array([len(tree.children(node)) for node in range(tree.nodes)], dtype=np.int32),
         np.array([siblings.get(node, 0) for node in range(tree.nodes)], dtype=np.int32),
     )
+
+
+def laid_tree(tree: ListTree, costs: list[int]) -> ItemTree:
+    ways = [tree.way(node)[::-1] for node in tree.leaf_nodes]
+    return ItemTree(
+        np.array(tree.first, dtype=np.int32),
+        np.array(tree.depth, dtype=np.int32),
+        np.array([-1, *tree.parent[1:]], dtype=np.int32),
+        np.cumsum([0, *map(len, ways)]).astype(np.int64),
+        np.array([node for way in ways for node in way], dtype=np.int32),
+        np.array([costs, costs], dtype=np.int64),
+    )
+
+
+def some_items(chance: Random, tree: ListTree) -> list[int]:
+    number = chance.randint(1, min(4, tree.leaves))
+    return sorted(tree.leaf_nodes[leaf] for leaf in chance.sample(range(tree.leaves), number))

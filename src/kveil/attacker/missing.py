@@ -11,6 +11,7 @@ from kveil.attacker.link import affordable, knowledge
 from kveil.attacker.match import matches
 from kveil.attacker.rate import rate_of
 from kveil.attacker.world import World
+from kveil.policy.attributes import STAR
 
 
 def who_is_missing(world: World, sensitive: str, names: tuple[str, ...]) -> list[MissingPeople]:
@@ -19,7 +20,8 @@ def who_is_missing(world: World, sensitive: str, names: tuple[str, ...]) -> list
     The guess is the value that the release shows most often: right for as many of those left out as of everybody if
     nobody is left out for their value. ``at_most`` is the best single guess, which nobody can know beforehand.
     """
-    was, shown = world.items_before[sensitive], world.items_after[sensitive]
+    was = world.items_before[sensitive]
+    shown = world.items_after[sensitive].filter(pl.col("item") != STAR)  # which hides a value, and is none
     left_out = np.flatnonzero(world.row_of < 0)
     if not len(left_out) or not was.height or not shown.height:
         return []

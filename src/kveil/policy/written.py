@@ -14,10 +14,14 @@ WIDTH = 110
 
 
 def scalar(text: str) -> str:
-    """Return a text as YAML writes it, in quotes unless that cannot be needed."""
+    """Return a text as YAML writes it, in quotes unless that cannot be needed.
+
+    What cannot be seen is written by its number, as YAML does it: JSON would write large ones as two halves.
+    """
     if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_./+-]*( [A-Za-z0-9_./+-]+)*", text):
         return text
-    return json.dumps(text, ensure_ascii=not text.isprintable())
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(char if char.isprintable() else f"\\U{ord(char):08x}" for char in quoted)
 
 
 def flow_text(value: Any) -> str:

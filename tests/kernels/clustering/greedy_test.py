@@ -8,37 +8,10 @@ from random import Random
 import numpy as np
 import pytest
 
-from kveil.kernels.clustering import layout as field
 from kveil.kernels.clustering.greedy import blocks, cluster
-from kveil.kernels.clustering.layout import Costs, DistinctTuples
-from naive.clusters import ClusterCase, random_clusters
+from laid_clusters import laid_out
+from naive.clusters import random_clusters
 from strategies import seeds
-
-
-def laid_out(case: ClusterCase) -> tuple[Costs, DistinctTuples]:
-    """Return a case's trees, numbers and tuples as the loops read them."""
-    nodes: list[list[int]] = []
-    leaves: list[list[int]] = []
-    attributes = np.zeros((len(case.attributes), 4), dtype=np.int64)
-    for a, own in enumerate(case.attributes):
-        about = attributes[a]
-        about[field.IS_TREE], about[field.BASE] = own.tree is not None, len(leaves)
-        about[field.FULL], about[field.MISSING] = own.full, own.missing
-        if own.tree is None:
-            leaves += [[0, number, number] for number in own.numbers]
-            continue
-        tree, at = own.tree, len(nodes)
-        leaves += [[at + node, 0, 0] for node in tree.leaf_nodes]
-        nodes += [
-            [at + tree.parent[node], tree.first[node], tree.last[node], own.node_cost(node)]
-            for node in range(tree.nodes)
-        ]
-    costs = Costs(
-        np.array(nodes, dtype=np.int64).reshape(-1, 4), np.array(leaves, dtype=np.int64).reshape(-1, 3), attributes
-    )
-    low = np.array(case.low, dtype=np.int32)
-    high = low if case.high == case.low else np.array(case.high, dtype=np.int32)
-    return costs, DistinctTuples(low, high, np.cumsum([0, *case.rows]).astype(np.int64))
 
 
 @pytest.mark.parametrize("spans", [False, True])

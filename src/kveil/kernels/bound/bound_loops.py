@@ -62,9 +62,10 @@ def next_node(lattice: CoverLattice, walk: NodeWalk, shared_want: Longs, want: L
     """Go on from the node of attribute ``a`` where the walk stands; return the next one's attribute, -1 at the end.
 
     An attribute's deepest level first; under a node come the nodes of the next attribute. Up to the nodes that walks
-    share, all of them must see the same, so that there is a ``want`` of its own for these.
+    share, all of them must see the same, so that there is a ``want`` of its own for these. Every turn goes up a level
+    of an attribute or back to the attribute before, so that there are no more turns than levels and attributes so far.
     """
-    while True:
+    for _ in range(lattice.at[a + 1] + a + 1):
         walk.at[a] += 1
         if walk.at[a] < walk.groups[a]:
             begin = walk.start[a, walk.at[a]]
@@ -78,6 +79,7 @@ def next_node(lattice: CoverLattice, walk: NodeWalk, shared_want: Longs, want: L
             return -1
         else:
             a -= 1
+    return -1
 
 
 @inner

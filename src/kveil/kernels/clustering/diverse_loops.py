@@ -219,7 +219,8 @@ def cluster_all(
             clear(models)
             total, version, parked, failing, whole = 0, -1, 0, 0, False
             size = push(heap, 0, 0, 0, -1, version)
-            while True:
+            # Between two rows that are taken, every tuple is set aside at most twice: by the plan, and without it.
+            for _ in range((waiting + 1) * (2 * (end - begin) + 2)):
                 size = next_tuple(costs, distinct, forest, heap, left, origin if version < 0 else box, size, version)
                 if room.halt[0]:
                     break

@@ -72,7 +72,9 @@ def cluster_groups(
         while waiting >= k and not room.halt[0]:
             need, version = k, -1  # first the farthest from the last seed, then those that add least loss
             size = push(heap, 0, 0, 0, -1, version)
-            while need > 0:
+            for _ in range(k):  # each turn takes a row or more
+                if need == 0:
+                    break
                 size = next_tuple(costs, distinct, forest, heap, left, origin if version < 0 else box, size, version)
                 t = np.int64(heap.entry[0, field.REF])
                 rows = min(need, left[t]) if version >= 0 else 1

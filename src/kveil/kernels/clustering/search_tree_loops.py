@@ -43,11 +43,8 @@ def drop_first(heap: Heap, size: int) -> int:
     """Take the first entry out; return the new size."""
     size -= 1
     key, index = heap.key[size], heap.entry[size, field.INDEX]
-    at = 0
-    while True:
-        child = 2 * at + 1
-        if child >= size:
-            break
+    at, child = 0, 1
+    while child < size:
         other = child + 1
         if other < size and (
             heap.key[other] < heap.key[child]
@@ -59,7 +56,7 @@ def drop_first(heap: Heap, size: int) -> int:
         heap.key[at] = heap.key[child]
         for column in range(3):
             heap.entry[at, column] = heap.entry[child, column]
-        at = child
+        at, child = child, 2 * child + 1
     heap.key[at] = key
     for column in range(3):
         heap.entry[at, column] = heap.entry[size, column]

@@ -33,6 +33,8 @@ def group_rows(columns: Ints) -> tuple[Ints, Ints]:
     parts = min(max(rows.bit_length() - 14, 0), 10)
     room = new_grouping_room(rows, parts)
     groups = group_hashed(columns, hashes, parts, exact, room, member)
+    if groups < 0:
+        raise RuntimeError("the room to group rows in is too small for them")
     if groups == rows:  # all different: then in their own order, which is the fastest to follow
         return np.arange(rows, dtype=np.int32), np.arange(rows, dtype=np.int32)
     return member, room.first[:groups].copy()

@@ -52,7 +52,8 @@ def same_row(columns: Ints, one: int, other: int) -> bool:
 def group_hashed(columns: Ints, hashes: Words, parts: int, exact: bool, room: GroupingRoom, member: Ints) -> int:
     """Give distinct rows numbers, part by part of the hash space, so that every table fits the cache.
 
-    Returns how many there are. Where hashes are not ``exact``, rows of equal hashes are compared cell by cell.
+    Returns how many there are, -1 where the room is too small. Where hashes are not ``exact``, rows of equal hashes are
+    compared cell by cell.
     """
     rows = len(hashes)
     shift = np.uint64(64 - parts)
@@ -83,6 +84,8 @@ def group_hashed(columns: Ints, hashes: Words, parts: int, exact: bool, room: Gr
         used = 16
         while used < 2 * (end - begin):
             used *= 2
+        if used > len(slots):
+            return -1
         mask = np.uint64(used - 1)
         for i in range(used):
             slots[i] = -1
@@ -91,19 +94,16 @@ def group_hashed(columns: Ints, hashes: Words, parts: int, exact: bool, room: Gr
             row = order[at]
             slot = h & mask
             # Half of the slots are empty, so that one is found; counting the steps up to ``used`` took 5 % of all time.
-            while True:
-                group = slots[slot]
-                if group < 0:
-                    slots[slot] = groups
-                    words[slot] = h
-                    first[groups] = row
-                    member[row] = groups
-                    groups += 1
-                    break
-                if words[slot] == h and (exact or same_row(columns, row, first[group])):
-                    member[row] = group
-                    break
+            group = slots[slot]
+            while group >= 0 and not (words[slot] == h and (exact or same_row(columns, row, first[group]))):
                 slot = (slot + np.uint64(1)) & mask
+                group = slots[slot]
+            if group < 0:
+                slots[slot] = groups
+                words[slot] = h
+                first[groups] = row
+                groups += 1
+            member[row] = slots[slot]
     return groups
 
 

@@ -169,7 +169,7 @@ def put_together(tree: ItemTree, sets: NodeSets, search: SetSearch, units: int) 
         if pool[field.KIND, u] == field.OPEN:
             weigh_item_pairs(tree, sets, search, u, u)
     left = -1
-    while True:
+    for _ in range(units):  # two units become one in every turn but the last
         one = other = -1
         for u in range(units):
             if pool[field.KIND, u] == field.OPEN:

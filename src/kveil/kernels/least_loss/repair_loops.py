@@ -117,7 +117,8 @@ def try_cheaper(
         return False
     at = 0
     repairs = 0
-    while True:
+    # A turn that is not the last one has written down a move at its end, and there is room for so many.
+    for _ in range(field.MOST_STEPS + 1):
         while at < state.counts[field.QUEUE]:
             c, g = work.queue[field.SET, at], work.queue[field.CLASS, at]
             at += 1
@@ -142,6 +143,7 @@ def try_cheaper(
                 return False
         if at == state.counts[field.QUEUE]:
             return state.counts[field.TOTAL] <= before
+    return False
 
 
 @door

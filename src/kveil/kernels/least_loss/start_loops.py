@@ -39,7 +39,9 @@ def plan(counts: Longs, kept: Longs, bins: int, rest: int, k: int) -> int:
             if kept[b] > 0:
                 surplus += kept[b] - k
         if surplus >= k - rest:
-            while rest < k:
+            for _ in range(bins):  # each turn fills the rest, or uses up what a child can spare
+                if rest == k:
+                    break
                 largest = 0
                 for b in range(bins):
                     if kept[b] > kept[largest]:

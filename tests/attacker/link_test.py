@@ -1,0 +1,49 @@
+"""Linking people to rows, on a release small enough to reckon by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from kveil.attacker.link import affordable, chances, chances_before, knowledge, linking
+from kveil.attacker.world import World, world_of
+from kveil.flow.inputs import table_of
+from small_people import policy_of
+
+TWO = "[{model: k-anonymity, attributes: [age, city], k: 1}, {model: k-anonymity, attributes: [sex], k: 1}]"
+POLICY = policy_of(TWO, "suppression: {limit: 1, show: star}")
+NAMES = ("age", "city")
+
+
+def world() -> World:
+    """Four people; the first two look alike, the third shows stars, the fourth is left out."""
+    places = {"age": ["1", "2", "30", "50"], "city": ["Oslo", "Oslo", "Rome", "Pisa"]}
+    original = pl.DataFrame({**places, "sex": ["f"] * 4, "illness": list("xyxx")})
+    release = pl.DataFrame(
+        {"age": ["0-4", "0-4", "*"], "city": ["Oslo", "Oslo", "*"], "sex": ["f", "f", "*"], "illness": ["x", "y", "*"]}
+    )
+    return world_of(POLICY, table_of(original, POLICY), table_of(release, POLICY), np.arange(3))
+
+
+def test_chances_are_one_in_those_who_fit() -> None:
+    own = world()
+    known = knowledge(own, NAMES, np.arange(4))
+    found, most = chances(own, known, own.hidden(NAMES))
+    assert found.tolist() == [0.5, 0.5, 1.0, 0.0]  # of rows of stars there is one, where nothing else fits
+    assert most.tolist() == [0.5, 0.5, 1.0, 0.0]
+    assert chances_before(own, NAMES, np.arange(4)).tolist() == [1.0] * 4
+
+
+def test_three_attackers_are_played() -> None:
+    played = {attack.attack: attack for attack in linking(world(), NAMES)}
+    assert set(played) == {"prosecutor", "journalist", "marketer"}
+    assert played["prosecutor"].after.rate == pytest.approx(2 / 3)  # of those who are released
+    assert played["marketer"].after.rate == pytest.approx(0.5)
+    assert played["journalist"].after.rate == pytest.approx(0.5)
+    assert all(attack.promised and attack.before.rate == 1.0 for attack in played.values())
+
+
+def test_a_large_game_is_played_on_a_sample() -> None:
+    assert affordable(10, 2) > affordable(10**6, 2) >= 1000
+    assert affordable(10**12, 5) == 1000

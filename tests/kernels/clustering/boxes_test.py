@@ -1,0 +1,64 @@
+"""What covers a box of leaves and a tuple, and what that costs, beside the slow way."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+from kveil.kernels.clustering import boxes_loops as loops
+from laid_clusters import laid_out
+from naive.clusters import random_clusters
+
+
+@numba.njit
+def call_cover(costs: Any, box: Any, distinct: Any, t: int, fresh: bool) -> bool:
+    return loops.cover(costs, box, distinct, t, fresh)
+
+
+@numba.njit
+def call_joined(costs: Any, box: Any, low: Any, high: Any, at: int) -> int:
+    return loops.widened_cost(costs, box, low, high, at)
+
+
+@numba.njit
+def call_least(costs: Any, box: Any, low: Any, high: Any, at: int) -> int:
+    return loops.cost_at_least(costs, box, low, high, at)
+
+
+@pytest.mark.parametrize("spans", [False, True])
+@pytest.mark.parametrize("seed", range(25))
+def test_a_box_grows_over_tuples_and_costs_what_covers_them(seed: int, spans: bool) -> None:
+    chance = Random(seed)
+    case = random_clusters(chance, 2, spans=spans)
+    costs, distinct = laid_out(case)
+    tuples = [chance.randrange(len(case.rows)) for _ in range(5)]
+    box = np.zeros((3, len(case.attributes)), dtype=np.int32)
+    for number, t in enumerate(tuples):
+        inside = tuples[:number]
+        if inside:
+            assert call_joined(costs, box, distinct.low, distinct.high, t) == case.cost([*inside, t])
+        changed = call_cover(costs, box, distinct, t, number == 0)
+        assert box[1].tolist() == distinct.low[tuples[: number + 1]].min(axis=0).tolist()
+        assert box[2].tolist() == distinct.high[tuples[: number + 1]].max(axis=0).tolist()
+        if inside and not changed:
+            for other in range(len(case.rows)):
+                assert call_joined(costs, box, distinct.low, distinct.high, other) == case.cost([*inside, other])
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_no_tuple_inside_of_spans_costs_less_than_the_bound(seed: int) -> None:
+    chance = Random(seed)
+    case = random_clusters(chance, 2, spans=False)
+    costs, distinct = laid_out(case)
+    box = np.zeros((3, len(case.attributes)), dtype=np.int32)
+    call_cover(costs, box, distinct, 0, True)
+    some = chance.sample(range(len(case.rows)), min(4, len(case.rows)))
+    low, high = distinct.low[some].min(axis=0)[None, :], distinct.high[some].max(axis=0)[None, :]
+    bound = call_least(costs, box, low, high, 0)
+    assert bound <= min(case.cost([0, t]) for t in some)
+    alone = [call_least(costs, box, distinct.low, distinct.high, t) for t in some]
+    assert alone == [case.cost([0, t]) for t in some]  # around one tuple it is its cost
