@@ -102,6 +102,13 @@ def test_a_page_in_the_browser(browser: Browser, pages: Path, name: str, device:
     tab.context.close()
 
 
+def test_what_is_not_accessible_is_complained_about(browser: Browser) -> None:
+    tab = browser.new_context().new_page()
+    tab.set_content("<html lang=en><title>x</title><main><h1>x</h1><p style='color: #ccc'>pale</p><input></main>")
+    assert complaints_of(tab) == [("color-contrast", ['<p style="color: #ccc">pale</p>']), ("label", ["<input>"])]
+    tab.context.close()
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_on_paper(browser: Browser, pages: Path, name: str) -> None:
     tab, strange = _opened(browser, pages / f"{name}.html", WIDTHS["desktop"], "dark")
