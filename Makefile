@@ -15,7 +15,7 @@ SPARK := $(VENV)/.installed-spark
 export PYTHONDONTWRITEBYTECODE :=
 
 # Small tests once more without the compiler: what it does not check shows up. Hashes want numbers that wrap.
-UNCOMPILED := NUMBA_DISABLE_JIT=1 $(BIN)/pytest -m uncompiled -W 'ignore:overflow encountered:RuntimeWarning'
+UNCOMPILED := NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist worksteal -m uncompiled -W 'ignore:overflow encountered:RuntimeWarning'
 
 # Tests on Spark share one session, so one process runs them, one after another; they skip without Java or pyspark.
 ON_SPARK := $(BIN)/pytest -m spark --durations=10

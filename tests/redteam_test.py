@@ -19,6 +19,7 @@ from kveil.flow.inputs import with_algorithm
 from kveil.policy.model import Policy
 from kveil.words import count
 from naive import people as naive_people
+from strategies import EXPLORE, seeds
 from support import run
 from two_components import PARTS, broken, random_case
 
@@ -458,9 +459,13 @@ TWO_SETS = ("datafly", "mondrian", "classfly+complete", "incognito", "pk-cluster
 
 @pytest.mark.parametrize("block", range(4))
 def test_1_no_star_group_of_a_random_table_is_few_or_not_diverse_and_uncounted(block: int) -> None:
-    """1,000 tables, an algorithm each in turn; `two_components` counts their releases and knows nothing of kveil."""
+    """400 tables, 1,000 where it explores, an algorithm each in turn.
+
+    `two_components` counts their releases and knows nothing of kveil.
+    """
     seen: Counter[str] = Counter()
-    for seed in range(block * 250, (block + 1) * 250):
+    drawn = seeds(block * 250, (block + 1) * 250)
+    for seed in drawn:
         frame, policy = random_case(seed)
         try:
             result = kveil.anonymize(frame, kveil.Policy(**policy), algorithm=TWO_SETS[seed % len(TWO_SETS)])
@@ -471,8 +476,8 @@ def test_1_no_star_group_of_a_random_table_is_few_or_not_diverse_and_uncounted(b
         seen["released"] += 1
         stars = [row for row in rows if any(all(row[name] == "*" for name in part) for part in PARTS)]
         seen["stars"] += bool(stars)
-    assert seen["released"] > 100
-    assert seen["stars"] > 30
+    assert seen["released"] > 0.4 * len(drawn)
+    assert seen["stars"] > 0.12 * len(drawn)
 
 
 # ------------------------------------------------------------------ 3: whom to leave out
@@ -664,12 +669,16 @@ def test_3_a_rule_about_a_sensitive_value_suppresses_all_of_a_group_or_nobody() 
 
 
 def test_4_who_reruns_kveil_on_all_tables_learns_nothing_from_the_receipt() -> None:
-    """12 tables of 7 people: everything that gives the release gives the receipt; the account would tell more."""
+    """Everything that gives the release gives the receipt; the account would tell more.
+
+    5 tables of 7 people, 12 where it explores, each with every two of them as those who have HIV.
+    """
     roles = {"age": {"role": Q, "hierarchy": {"intervals": {"from": 20, "to": 59, "widths": [5, 10, 20]}}}, "sex": Q}
     models = {"model": "l-diversity", "sensitive": "d", "l": 2}, {**K, "k": 2}
     policy = kveil.Policy(**about({**roles, "d": S}, *models))  # type: ignore[arg-type]
     told_apart = certain = played = 0
-    for seed in range(12):
+    drawn = range(12 if EXPLORE else 5)
+    for seed in drawn:
         draw = np.random.default_rng(seed)
         people = {"age": draw.integers(20, 60, 7).astype(str).tolist(), "sex": draw.choice(["f", "m"], 7).tolist()}
         worlds: dict[tuple[str, ...], list[str]] = {}
@@ -688,7 +697,7 @@ def test_4_who_reruns_kveil_on_all_tables_learns_nothing_from_the_receipt() -> N
             told_apart += len([o for o, t in worlds.items() if t[2] == told[2] and t[0] == told[0]]) < len(same)
             certain += bool(set.intersection(*same))
             played += 1
-    assert played > 150
+    assert played > 12.5 * len(drawn)
     assert certain > 0
     assert told_apart > 0
 

@@ -83,7 +83,7 @@ def test_a_stop_is_found_under_which_a_call_runs_and_gone_after_it() -> None:
 
 def test_what_halts_rises_at_the_deadline_and_leaves_no_thread_behind() -> None:
     before = threading.active_count()
-    with under(Stop(0.05)), halting() as stop:
+    with under(Stop(0.5)), halting() as stop:  # half a second, in which also a busy machine comes to the next lines
         flag = stop.flag
         assert not flag[0]
         end = threading.Event()

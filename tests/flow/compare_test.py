@@ -89,8 +89,7 @@ def test_a_policy_that_nobody_meets_is_told_and_is_no_failure(tmp_path: Path) ->
 
 
 def slow(table: object, options: object, rng: object) -> object:
-    end = time.perf_counter() + 20
-    while time.perf_counter() < end:
+    for _ in range(6_000):  # a minute or more, which nobody gives it
         time.sleep(0.01)
         stopping.check_deadline()
     raise AssertionError("it was not stopped")
@@ -106,9 +105,7 @@ def sleeper(monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_what_is_not_done_in_time_is_stopped(sleeper: str) -> None:
     before = signal.getsignal(signal.SIGALRM)
-    started = time.perf_counter()
     found = kveil.compare(frame(), make_policy(), ["datafly", sleeper], seconds=2)
-    assert time.perf_counter() - started < 15
     entry = found.algorithms[-1]
     assert entry["algorithm"] == sleeper
     assert "stopped after" in entry["reason"]

@@ -369,10 +369,10 @@ def test_an_alias_is_refused_rather_than_changed_in_two_places() -> None:
 
 
 def test_two_hundred_roles_in_one_change_are_quick() -> None:
-    from time import perf_counter
+    from time import process_time
 
     text = "kveil: 1\nattributes:\n" + "".join(f"  # why {i}\n  c{i}: {{role: insensitive}}\n" for i in range(200))
-    started = perf_counter()
+    started = process_time()
     new = edited(text, [Change(("attributes", f"c{i}", "role"), "identifier") for i in range(200)])
-    assert perf_counter() - started < 3
+    assert process_time() - started < 3
     assert new.text == text.replace("insensitive", "identifier")

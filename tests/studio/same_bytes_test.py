@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shlex
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import yaml
 
 from kveil.datasets import hospital
 from running_studio import Running
+from support import run as run_here
 
 POLICIES = Path(__file__).parent / "policies"
 ROWS = {"patients.csv": 150, "visits.csv": 300}
@@ -55,8 +54,9 @@ def test_the_five_policies_use_every_model_and_every_kind_of_steps_and_limits() 
 
 @pytest.mark.parametrize("name", ["constraints", "sets", "rules", "midpoints", "items"])
 def test_the_page_and_the_shown_command_give_the_same_bytes(
-    folder: Path, studio_in: Callable[..., Running], name: str
+    folder: Path, studio_in: Callable[..., Running], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(folder)  # where somebody who copies the command stands
     studio = studio_in(folder)
     studio.enter()
     state = studio.ask("POST", "open", {"path": f"{name}.yaml"})
@@ -74,7 +74,7 @@ def test_the_page_and_the_shown_command_give_the_same_bytes(
     for command, target in ((run["command"], release), (state["command"], folder / release.name)):
         program, *arguments = shlex.split(command)
         assert program == "kveil"
-        subprocess.run([sys.executable, "-m", program, *arguments], cwd=folder, check=True, capture_output=True)
+        assert run_here(*arguments).code == 0
         assert target.read_bytes() == bytes_of_the_page
     studio.edit({"path": ["seed"], "value": 99})
     assert not studio.ask("GET", "runs")["runs"][0]["same_policy"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browsers import Tab, axe_source, expect, picture
+from browsers import Tab, complaints_of, expect, picture
 from running_studio import Running
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ READY = {
 def test_every_screen_is_accessible_and_fits(browser: Browser, finished: Running, width: int, scheme: str) -> None:
     """640 pixels are what a page of 1280 has left at a zoom of 200 %."""
     tab = Tab(browser, finished, viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce")
-    tab.page.evaluate(axe_source())
     for screen, ready in READY.items():
         tab.go(screen)
         tab.page.wait_for_selector(ready, state="attached")
@@ -43,8 +42,7 @@ def test_every_screen_is_accessible_and_fits(browser: Browser, finished: Running
             tab.page.screenshot(full_page=True, path=where)
         wide = tab.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, f"{screen} can be pushed sideways"
-        complaints = tab.page.evaluate("axe.run(document, {iframes: false})")["violations"]
-        assert [(rule["id"], [node["html"][:160] for node in rule["nodes"][:3]]) for rule in complaints] == [], screen
+        assert complaints_of(tab.page, iframes=False) == [], screen
     tab.close()
 
 

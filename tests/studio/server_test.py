@@ -234,10 +234,11 @@ def test_a_report_may_run_nothing_and_only_known_files_are_sent(studio: Running)
     ]
 
 
-def _children(process: int) -> list[int]:
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout.split("\n")
-    pairs = [tuple(map(int, line.split())) for line in listed if line.strip()]
-    return [pid for pid, parent in pairs if parent == process]
+def _children(process: int) -> dict[int, str]:
+    """Return the processes that a process has started, each with its command."""
+    listed = subprocess.run(["ps", "-ww", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    split = [line.split(maxsplit=2) for line in listed.splitlines()]
+    return {int(pid): " ".join(command) for pid, parent, *command in split if int(parent) == process}
 
 
 def _long_policy() -> str:
@@ -267,11 +268,14 @@ def test_cancel_leaves_no_file_and_no_process(studio: Running) -> None:
     studio.ask("GET", "state")
     job = studio.ask("POST", "jobs", {"do": "run"})
     _searches(studio, job["number"])
-    started = time.monotonic()
     studio.ask("DELETE", f"jobs/{job['number']}")
-    ended = studio.job(job["number"])
+    for _ in range(2_400):  # it is told once its process is gone, long before the hour of its search is over
+        ended = studio.job(job["number"])
+        if ended["told"] == "Cancelled. Nothing was written.":
+            break
+        time.sleep(0.05)
     assert ended["state"] == "cancelled"
-    assert time.monotonic() - started < 5
+    assert not any("kveil.cli.child" in command for command in _children(studio.process.pid).values())
     assert not (studio.folder / "releases").exists()
     assert not any(path.name.startswith(".kveil") for path in studio.folder.iterdir())
 
@@ -324,7 +328,7 @@ def test_a_killed_server_takes_its_children_along_and_nothing_is_half_written(ow
     assert children
     os.kill(own_studio.process.pid, signal.SIGKILL)
     own_studio.process.wait()
-    until = time.monotonic() + 10
+    until = time.monotonic() + 120
     while time.monotonic() < until and any(Path(f"/proc/{pid}").exists() for pid in children):
         time.sleep(0.1)
     assert not any(Path(f"/proc/{pid}").exists() for pid in children)

@@ -111,7 +111,7 @@ def test_efforts() -> None:
         for effort in ("off", "normal", "best", 3)
     }
     assert tries == {"off": None, "normal": 340, "best": 2400, 3: 600}
-    stopped = run(find("least-loss"), table, {"refine": 100_000, "refine_seconds": "0.2"}).details["refine"]
+    stopped = run(find("least-loss"), table, {"refine": 100_000, "refine_seconds": "0.5"}).details["refine"]
     assert stopped["stopped"] == "out of time"
     assert 0 < stopped["tries"] < 20_000_000
     with pytest.raises(kveil.PolicyError, match="refine"):
