@@ -30,6 +30,15 @@ def test_no_joint_policy_is_refused(first: int) -> None:
     assert solved > len(seeds(first, first + 40)) / 3
 
 
+@pytest.mark.parametrize("seed", [740, 3984, 4379])
+def test_least_loss_is_never_worse_than_another_algorithm(seed: int) -> None:
+    # 740 and 4379: bounds at midpoints, which move after the search; 3984: people who show `*` and items are counted.
+    case = joint_case(seed)
+    tried = kveil.anonymize(case.frame, case.policy()).account["tried"]
+    losses = {entry["algorithm"]: entry["loss"] for entry in tried if entry["solved"] and "loss" in entry}
+    assert losses["least-loss"] <= min(losses.values()) + 1e-9
+
+
 def test_what_is_proved_to_be_unmeetable_is_told_apart() -> None:
     frame = {"age": ["10", "11", "40", "70"], "city": ["a", "a", "b", "b"]}
     text = """

@@ -59,11 +59,16 @@ class OverlapSearch:
     ) -> None:
         self.part = part
         self.watch = watch
-        self.rows = np.concatenate([part.rows, outside]).astype(np.int32)
+        frozen = part.parked[~np.isin(part.parked, outside)]  # they are in classes, and stay as they are
+        self.inside = inside = len(part.rows) + len(frozen)
+        self.rows = np.concatenate([part.rows, frozen, outside]).astype(np.int32)
         self.random = np.random.default_rng(np.random.SeedSequence([part.table.policy.seed, part.number]))
         out = np.zeros(len(self.rows), dtype=np.int32)
-        out[len(part.rows) :] = 1
+        out[inside:] = 1
         base, limit, nodes = self._lay_out(costs, solution)
+        for ends in (base, limit):
+            ends[len(part.rows) : inside] = nodes[len(part.rows) : inside]
+        self.frozen = len(frozen) > 0
         nodes[out == 1] = limit[out == 1]
         self.models, sets = self._models()
         self.constraints = self._constraints(base, sets)
@@ -226,7 +231,7 @@ class OverlapSearch:
     def solve(self, tries_per_row: float) -> bool:
         """Solve a small table as a program, if sizes decide; tell whether what is shown is the optimum now."""
         component = self.part.component
-        if len(self.rows) > MOST_ROWS or not component.counts_only or not component.trees_only:
+        if len(self.rows) > MOST_ROWS or not component.counts_only or not component.trees_only or self.frozen:
             return False
         ends = [*self.trees.at[1:].tolist(), self.trees.ints.shape[1]]
         trees = []
@@ -291,7 +296,7 @@ class OverlapSearch:
     def came_in(self) -> Ints:
         """Return the rows that were outside and are no longer."""
         inside = self.state.out == 0
-        inside[: len(self.part.rows)] = False
+        inside[: self.inside] = False
         return np.asarray(self.rows[inside])
 
 
