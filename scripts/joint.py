@@ -19,12 +19,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 import kveil
 from joint_policies import joint_case
 
+ROOT = Path(__file__).parent.parent
 ROWS = 400
 SLICE = 50  # cases that are recorded together
 

@@ -24,6 +24,7 @@ from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 SPLITTING = {"mondrian", "1m-generalization"}  # choose what to split by width, or by how much the loss falls
+FEW_ROWS = 1_000  # of a table on which both ways are tried in any case
 
 
 class LeastLossOptions(DivideOptions):
@@ -45,7 +46,7 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
     # Refining splits top-down by itself where sizes are enough; elsewhere either way of choosing may be far better.
     sizes = all(m.model == "k-anonymity" for m in policy.privacy) and all(isinstance(t, Tree) for t in table.trees)
     for algorithm in starts:
-        ways = ["gain"] if sizes and not several else ["gain", "widest"]
+        ways = ["gain"] if sizes and not several and table.rows > FEW_ROWS else ["gain", "widest"]
         for chosen in [{"choose": way} for way in ways] if algorithm.name in SPLITTING else [{}]:
             try:
                 found = algorithm.solve(table, algorithm.options.model_validate(chosen), rng)

@@ -261,7 +261,7 @@ class _Refinement:
         overlap = overlap_search_of(part, self.costs, self.watch, solution, coming)
         if overlap is None:
             return coming[:0], [solution.shown[position] for position in part.positions]
-        overlap.descend()
+        overlap.descend(tries_follow=tries_per_row is not None)
         if tries_per_row is not None and not overlap.solve(tries_per_row):
             overlap.run(tries_per_row)
         return overlap.came_in(), overlap.shown(solution)

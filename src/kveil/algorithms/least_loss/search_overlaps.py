@@ -47,7 +47,9 @@ SWEEPS = 20  # over all proposals, at most
 MOST_LOOKS = 40_000_000  # rows times proposals of a sweep
 LOOKS = 120_000  # rows times proposals between two looks at the clock
 CHUNK = 200  # tries between two looks at the clock
-FEWER_ABOVE = 10  # k above which a try is dearer, so that there are fewer
+FEWER_ABOVE = 75  # k above which a try is dearer, so that there are fewer
+SMALL_GAIN = 1000  # a sweep that gains less than this part is the last; where tries follow, than a larger one
+SMALL_BEFORE_TRIES = 20
 OPTIONS = 120  # what the rows of a program may show in all, with the tries of `normal`; with more tries it is more
 
 
@@ -196,7 +198,7 @@ class OverlapSearch:
             depths[i, list(over)] = vector
         return depths
 
-    def descend(self) -> None:
+    def descend(self, *, tries_follow: bool = False) -> None:
         """Propose everything, cheapest first, then in random order, until little moves."""
         if not len(self.active()):
             return
@@ -222,7 +224,7 @@ class OverlapSearch:
                 )
                 active = self.active()  # rows only become cheaper: who is not among them would not move
                 self.watch.tell(self.total)
-            if before - self.total <= before // 1000:
+            if before - self.total <= before // (SMALL_BEFORE_TRIES if tries_follow else SMALL_GAIN):
                 return
             self.random.shuffle(proposals)
 

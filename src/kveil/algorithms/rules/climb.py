@@ -161,9 +161,7 @@ class ClimbingRows:
         group[rows] = group_rows(self.cells[list(rule.left)][:, rows])[0]
         return self._cover(rows, group, rule.right, left=rule.left, strict=rule.strict)
 
-    def _cover(
-        self, rows: Ints, group: Ints, right: int, *, left: tuple[int, ...] = (), strict: bool = True
-    ) -> bool:
+    def _cover(self, rows: Ints, group: Ints, right: int, *, left: tuple[int, ...] = (), strict: bool = True) -> bool:
         """Give every group of rows one right side; return whether anything changed."""
         cells = self.cells[right]
         key, first = group_rows(np.array([group[rows], cells[rows]]))
