@@ -2,9 +2,8 @@
 
 Every release passes the verifier before it is counted. What is refused, what fails in a way that kveil does not
 foresee, and where `least-loss` loses more than another algorithm, is named by its number, so that
-`tests/joint_policies.py` draws it again. With `--record` what was run is kept, slice by slice, with the commit that ran
-it: slices that are in the file are left out, so that a run can be stopped and gone on with, and the tally is that of the
-whole file.
+`tests/joint_policies.py` draws it again. With `--record` what was run is kept, slice by slice, with the commit that
+ran it: slices that are in the file are left out, so that a run can be gone on with, and the tally is the whole file's.
 """
 
 from __future__ import annotations

@@ -3,18 +3,18 @@
 Records only, suppressed ones dropped: as many as are allowed, chosen by what is public about them. Groups are judged by
 the slow twins of the models; nothing of kveil is imported.
 
-Whoever is missing is known to everybody. So where a model looks at sensitive values, only these may be left out: all who
-are alike by their quasi-identifiers or nobody of them, and together either no more than sizes alone make anybody leave
-out, whatever people have, or a neighbourhood: more than a group must have, with several values.
+Whoever is missing is known to everybody. So where a model looks at sensitive values, only these may be left out: all
+who are alike by their quasi-identifiers or nobody of them, and together either no more than sizes alone make anybody
+leave out, whatever people have, or a neighbourhood: more than a group must have, with several values.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
-from copy import copy
 from itertools import product
 from math import ceil
 
