@@ -11,7 +11,7 @@ import polars as pl
 import yaml
 
 import kveil
-from naive.every_release import EveryRelease, OutOfSteps
+from naive.every_release import EveryRelease, OutOfSteps, fewest_missing
 from naive.release import Policy as NaivePolicy
 
 Spec = dict[str, Any]
@@ -53,7 +53,8 @@ class TinyCase(NamedTuple):
 class Compared(NamedTuple):
     """What kveil found for a case, None for nothing, and the least loss of any release, None where there is none.
 
-    Of all releases those count that leave out as few records as can be: kveil leaves out nobody to lose less.
+    Of all releases those count that leave out as few records as can be, and nobody for what that one has: kveil leaves
+    out nobody to lose less, and nobody by a sensitive value.
     """
 
     found: Fraction | None
@@ -139,8 +140,9 @@ def compare(case: TinyCase, steps: int = 500_000) -> Compared | None:
     policy = NaivePolicy(yaml.load(case.text, Loader=yaml.BaseLoader), Path())
     least: Fraction | None = None
     try:
-        for allowed in range(int(policy.limit * len(case.rows)) + 1):
-            for loss, _ in EveryRelease(policy, case.rows, allowed, steps).cheaper_than(None):
+        by_size = fewest_missing(policy, case.rows, steps)
+        for allowed in range(int(policy.limit * len(case.rows)) + 1 if by_size is not None else 0):
+            for loss, _ in EveryRelease(policy, case.rows, allowed, by_size or 0, steps).cheaper_than(None):
                 least = loss
             if least is not None:
                 break

@@ -29,9 +29,9 @@ REASONS = {
     "bound_loops.best_set: number < k": "every turn goes on to the next lower price; below the lowest it returns",
     "bound_loops.trim_members: top - bar > cost[g] >> NARROWED": HALVES,
     "boxes_loops.cover: low < costs.nodes[node, field.FIRST] or high > costs.nodes[node, field.LAST]": UP,
-    "boxes_loops.joined_cost: from_ < costs.nodes[node, field.FIRST] or to > costs.nodes[node, field.LAST]": UP,
-    "boxes_loops.least_cost: from_ > costs.nodes[node, field.LAST] and costs.nodes[node, field.PARENT] != node": UP,
-    "boxes_loops.least_cost: to < costs.nodes[node, field.FIRST] and costs.nodes[node, field.PARENT] != node": UP,
+    "boxes_loops.widened_cost: from_ < costs.nodes[node, field.FIRST] or to > costs.nodes[node, field.LAST]": UP,
+    "boxes_loops.cost_at_least: from_ > costs.nodes[node, field.LAST] and costs.nodes[node, field.PARENT] != node": UP,
+    "boxes_loops.cost_at_least: to < costs.nodes[node, field.FIRST] and costs.nodes[node, field.PARENT] != node": UP,
     "boxes_loops.span_cost: costs.nodes[node, field.LAST] < high and costs.nodes[node, field.PARENT] != node": UP,
     "by_children_loops.compare_children: i < mine and j < yours": "the two equal items are passed, in both lists",
     "by_children_loops.first_below: low < high": HALVES,
@@ -42,8 +42,8 @@ REASONS = {
         "whatever is not allowed has refused a mover, once each"
     ),
     "descent_loops.propose: most >> shift >= 1 << 31": "a number has 64 bits",
-    "descent_loops.trim: changed and left": "a turn with a change refuses a mover, once each",
-    "diverse_loops.plan: low < high": HALVES,
+    "descent_loops.refuse_movers: changed and left": "a turn with a change refuses a mover, once each",
+    "diverse_loops.plan_needs: low < high": HALVES,
     "groups_loops.group_hashed: group >= 0 and (not (words[slot] == h and (exact or same_row(columns, row, "
     "first[group]))))": "half of the slots are empty, which is looked at before rows come in",
     "groups_loops.group_hashed: used < 2 * (end - begin)": GROWS,
@@ -63,7 +63,7 @@ REASONS = {
     "k_msd_loops.repair_groups: left >= 0 and node[left] >= to": ALONG,
     "layout.make_room: slots < 2 * records": GROWS,
     "mend_loops.mend_class: row >= 0": ALONG,
-    "mend_loops.way_up: may_rise(state, trees, row, a, vector[a])": UP,
+    "mend_loops.cheapest_way_up: may_rise(state, trees, row, a, vector[a])": UP,
     "mondrian_loops.split_parts: height > 0": "hears the flag in its first line; two parts or more come of one",
     "neighbourhood_loops.gather: give > 0": "a group has as many rows as it gives, and one at most is passed over",
     "neighbours_loops.tighten: row >= 0": ALONG,
@@ -74,7 +74,7 @@ REASONS = {
     "repair_loops.lower_row: trees.ints[field.DEPTH, trees.at[a] + node] > shown_depth": UP,
     "search._groups_below: len(node)": "every turn drops the roots and takes the parents of the others",
     "search_loops.keep: place >= 0": ALONG,
-    "search_loops.list_near: tree.parent[node] >= 0 and (higher > 0 or 3 * (search.below_start[node + 1] "
+    "search_loops.list_near: tree.parent[node] >= 0 and (higher > 0 or field.WALKS * (search.below_start[node + 1] "
     "- search.below_start[node]) < field.CANDIDATES)": UP,
     "search_loops.move_best: place >= 0": ALONG,
     "search_loops.put_together: place >= 0": ALONG,

@@ -2,23 +2,53 @@
 
 Records only, suppressed ones dropped: as many as are allowed, chosen by what is public about them. Groups are judged by
 the slow twins of the models; nothing of kveil is imported.
+
+Whoever is missing is known to everybody. So where a model looks at sensitive values, only these may be left out: all
+who are alike by their quasi-identifiers or nobody of them, and together either no more than sizes alone make anybody
+leave out, whatever people have, or a neighbourhood: more than a group must have, with several values.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
+from math import ceil
 
-from naive.release import STAR, Hierarchy, Policy, Ranges, Row, functional, holds, number
+from naive.release import STAR, Hierarchy, Model, Policy, Ranges, Row, functional, holds, number
 
 Labels = tuple[str, ...]  # what a record shows, in the order of the quasi-identifiers
 
 
 class OutOfSteps(Exception):
     """More would have to be tried than was asked for."""
+
+
+def fewest_members(model: Model) -> int:
+    """Return how many records a group has at least, whatever they have: that is public."""
+    share = Fraction(model.settings.get("alpha", 1))
+    values = Fraction(model.settings.get("l", model.settings.get("p", 1)))
+    return max(model.k, ceil(values), ceil(1 / share))
+
+
+def sizes_only(policy: Policy) -> Policy:
+    """Return a policy as far as sizes of groups go."""
+    public = copy(policy)
+    public.models = [
+        Model("k-anonymity", model.attributes, {"k": str(fewest_members(model))}) for model in policy.models
+    ]
+    return public
+
+
+def fewest_missing(policy: Policy, rows: Sequence[Row], steps: int) -> int | None:
+    """Return how many records sizes alone make anybody leave out, None for more than the limit."""
+    for allowed in range(int(policy.limit * len(rows)) + 1):
+        if any(True for _ in EveryRelease(sizes_only(policy), rows, allowed, steps=steps).cheaper_than(None)):
+            return allowed
+    return None
 
 
 def labels_of(hierarchy: Hierarchy | Ranges, was: str, column: Sequence[str]) -> list[str]:
@@ -39,7 +69,8 @@ class EveryRelease:
 
     policy: Policy
     rows: Sequence[Row]
-    allowed: int = 0  # records that may be left out; all that are alike where a model looks at sensitive values
+    allowed: int = 0  # records that may be left out
+    by_size: int = 0  # of these, as many as sizes alone make anybody leave out
     steps: int = 2_000_000
     known: dict[tuple[int, int, int], bool] = field(default_factory=dict)
 
@@ -114,12 +145,22 @@ class EveryRelease:
         """Tell whether two records have the same quasi-identifiers."""
         return all(self.rows[one][name] == self.rows[other][name] for name in self.policy.quasi)
 
+    def may_be_missing(self, kept: Sequence[int]) -> bool:
+        """Tell whether all others may be left out where models look at what records have."""
+        gone = [i for i in range(len(self.rows)) if i not in kept]
+        if any(self.alike(i, j) for i in gone for j in kept):
+            return False
+        looking = [fewest_members(model) + 1 for model in self.policy.models if model.sensitive]
+        run = max([self.policy.largest_k, 2, *looking])
+        several = all(len({values[i] for i in gone}) > 1 for values in self.sensitive.values())
+        return len(gone) <= self.by_size or (len(gone) >= run and several)
+
     def valid(self, shown: Sequence[Labels | None]) -> bool:
         """Tell whether a release keeps everything that the policy asks for."""
         kept = [i for i, way in enumerate(shown) if way is not None]
         if not kept or len(shown) - len(kept) > self.allowed:
             return False
-        if self.sensitive and any(self.alike(i, j) for i in range(len(shown)) if shown[i] is None for j in kept):
+        if self.sensitive and len(kept) < len(shown) and not self.may_be_missing(kept):
             return False
         for part, component in zip(self.parts, self.policy.components, strict=True):
             everyone = sum(1 << i for i in kept)

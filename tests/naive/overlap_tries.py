@@ -8,6 +8,7 @@ from naive.shown_rows import Row, ShownCase
 
 FAR = 1 << 60
 MOST_REPAIRS, MOST_SEEN, AROUND, AIMS = 20, 1_000, 200, 12
+MERGE_LOOKS, SEEDS = 60, 6
 WORD = (1 << 64) - 1
 
 
@@ -258,6 +259,54 @@ class OverlapTries:
                     least, best = value, tuple(shown)
         return least, best
 
+    def _merging(self, key: tuple[int, Row], other: tuple[int, Row]) -> tuple[Row, int, int]:
+        """Return what covers two classes, how many rows the first lacks there, and how many the other one gives."""
+        c, seen = key
+        over = self.case.constraints[c][0]
+        wide = tuple(self.case.trees[a].cover(*nodes) for a, *nodes in zip(over, seen, other[1], strict=True))
+        if wide == other[1]:
+            return wide, 0, 0
+        has = 0 if wide == seen else self._size((c, wide))
+        need = max(self._k(c) - self._size(key) - has, 0 if has else 1)
+        return wide, need, need if self._size(other) - need >= self._k(c) else self._size(other)
+
+    def _partner(self, key: tuple[int, Row], most: int) -> tuple[int, Row] | None:
+        """Return the class that a class is merged with at the least cost, None where each costs too much."""
+        c, seen = key
+        costs = [self.case.costs[a] for a in self.case.constraints[c][0]]
+
+        def price(shown: Row) -> int:
+            return sum(own[node] for own, node in zip(costs, shown, strict=True))
+
+        head, size = self.classes[key][0], self._size(key)
+        order, active = (self._sorted_by_leaves(c, rows) for rows in (list(range(len(self.nodes))), self.active))
+        least, best = most + 1, None
+        for turn in range(MERGE_LOOKS):
+            at = order.index(head) - MERGE_LOOKS // 4 + turn // 2
+            if turn % 2 == 0 and not 0 <= at < len(order):
+                continue
+            row = active[self.chance.draw(len(active))] if turn % 2 else order[at]
+            other = self._keys(self.nodes[row])[c]
+            if self.out[row] or other == key:
+                continue
+            wide, need, given = self._merging(key, other)
+            value = size * (price(wide) - price(seen)) + given * (price(wide) - price(other[1]))
+            value += self.unit * (max(need - given, 0) + self._strain(head, self._in_class(head, (c, wide)), c))
+            if value < least:
+                least, best = value, other
+        return best
+
+    def _merge(self, key: tuple[int, Row], other: tuple[int, Row]) -> None:
+        wide, _, given = self._merging(key, other)
+        own = [] if wide == key[1] else list(self.classes[key])
+        for row in own + self.classes[other][:given]:
+            shown = self._in_class(row, (key[0], wide))
+            if self._nothing(shown) or any(
+                shown[a] not in self._allowed(row, a) for a in self.case.constraints[key[0]][0]
+            ):
+                raise GivenUp
+            self._move(row, shown)
+
     def _mend(self, key: tuple[int, Row], most: int) -> None:
         lack = max(self._k(key[0]) - self._size(key), 1)
         help_cost, helpers = self._helpers(key, lack, most)
@@ -266,6 +315,10 @@ class OverlapTries:
             up_cost += self._way_up(key, row)[0]
             if up_cost > most or up_cost >= help_cost:
                 break
+        partner = self._partner(key, min(most, help_cost - 1, up_cost - 1))
+        if partner is not None:
+            self._merge(key, partner)
+            return
         if min(help_cost, up_cost) > most:
             raise GivenUp
         if help_cost <= up_cost:
@@ -343,7 +396,8 @@ class OverlapTries:
         dear = sum(self._cost(row) - self.case.cost(self.case.base[row]) for row in self.active)
         self.unit = dear // len(self.active)
         for _ in range(tries):
-            seed = self.active[self.chance.draw(len(self.active))]
+            drawn = [self.active[self.chance.draw(len(self.active))] for _ in range(SEEDS)]
+            seed = max(drawn, key=lambda row: self._cost(row) - self.case.cost(self.case.base[row]))
             if not self._dear(seed):
                 continue
             self.queue, self.journal = [], []

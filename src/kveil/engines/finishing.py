@@ -26,10 +26,8 @@ from kveil.engines.summary import (
     STAR,
 )
 from kveil.measures import AttributeLoss, attribute_losses, starred_classes
-from kveil.table.midpoints import move_bounds
-from kveil.table.notation import write_intervals
+from kveil.table.midpoints import as_written
 from kveil.table.solution import Shown, Solution
-from kveil.table.spans import draw_around_released
 from kveil.table.table import Table
 from kveil.table.tree import Tree
 
@@ -69,7 +67,7 @@ def _finished(whole: Table, position: int, counts: pl.DataFrame) -> FinishedColu
     shown = _shown(tree, counts) if isinstance(tree, Tree) else _numbered(counts)
     gone = counts[GONE].to_numpy().astype(bool)
     solution = Solution((shown,), np.array([gone] * len(table.components)))
-    written = move_bounds(table, draw_around_released(table, write_intervals(table, solution)))
+    written = as_written(table, solution)
     classes = written.classes.weighed(table.weights)
     losses = attribute_losses(table, written, classes, starred_classes(table, written, classes))
     after = written.shown[0]

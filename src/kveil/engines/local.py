@@ -19,10 +19,8 @@ from kveil.measures import Losses, measure_solution
 from kveil.policy.fields import PolicyPart
 from kveil.progress import Progress, silent
 from kveil.stopping import OutOfTime, current
-from kveil.table.midpoints import move_bounds
-from kveil.table.notation import write_intervals
+from kveil.table.midpoints import as_written, asks_for_midpoints
 from kveil.table.solution import Solution
-from kveil.table.spans import draw_around_released
 from kveil.table.table import Table
 from kveil.words import did_you_mean, listing
 
@@ -158,8 +156,14 @@ def settled_or_before(table: Table, refined: Solution, before: Solution) -> Solu
 
 def finished(table: Table, solution: Solution) -> Solved:
     """Return a solution as it is written once it is known who is released, with its losses."""
-    written = move_bounds(table, draw_around_released(table, write_intervals(table, solution)))
+    written = as_written(table, solution)
     return Solved(written, measure_solution(table, written))
+
+
+def _weighed(table: Table, solution: Solution) -> Solved:
+    """Return a solution with what it will lose once it is written."""
+    written = as_written(table, solution) if asks_for_midpoints(table) else solution
+    return Solved(solution, measure_solution(table, written))
 
 
 def _task(algorithm: Algorithm, table: Table, options: dict[str, Any], progress: Progress) -> _Task:
@@ -189,7 +193,7 @@ def _least_of(table: Table, solves: Sequence[Callable[..., Solution]], *, multiv
         except Unmeetable as error:
             failures.append(error)
             continue
-        solved = Solved(found, measure_solution(table, found))
+        solved = _weighed(table, found)
         if best is None or solved.losses.of(table.policy.loss) < best.losses.of(table.policy.loss):
             best = solved
     if best is None:
@@ -235,7 +239,7 @@ def _keeping_rules(task: _Task) -> Solved:
             solution = search()
         except (Unmeetable, OutOfTime):
             continue
-        new = Solved(solution, measure_solution(table, solution))
+        new = _weighed(table, solution)
         if new.losses.of(table.policy.loss) < best.losses.of(table.policy.loss):
             best = new
         if current().over():

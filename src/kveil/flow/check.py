@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from kveil.algorithms.component import SearchComponent, components_of
+from kveil.algorithms.least_loss.small_search import everything_fails
 from kveil.algorithms.limits import MamGroups, is_bounded, mam_groups
 from kveil.algorithms.registry import honouring
 from kveil.algorithms.small_tables import sizes_allow_none
@@ -166,8 +167,9 @@ def count_never_kept(table: Table) -> int:
 def proved_or_not_found(error: Unmeetable, table: Table) -> Unmeetable:
     """Return the error of a search that found no release, with whether it is proved that there is none.
 
-    It is where more records than allowed fail k, distinct l or p with every value at its limit, and where the sizes of
-    a small table's classes allow no release. Cells of a largest width are chosen, so that others might keep more.
+    It is where more records than allowed fail k, distinct l or p with every value at its limit, where the sizes of a
+    small table's classes allow no release, and where nobody may be left out of a few rows and all that these can show
+    was tried. Cells of a largest width are chosen, so that others might keep more.
     """
     widths = any(is_bounded(table, p) for p, tree in enumerate(table.trees) if isinstance(tree, Scale))
     never = 0 if widths else count_never_kept(table)
@@ -176,6 +178,9 @@ def proved_or_not_found(error: Unmeetable, table: Table) -> Unmeetable:
         return Unmeetable(f"{error} {told}", error.lost, proved=True)
     if any(map(sizes_allow_none, components_of(table))):
         told = "No release can: whatever is shown, some group is too small, or shows nothing."
+        return Unmeetable(f"{error} {told}", error.lost, proved=True)
+    if most_suppressed(table.policy, table.records) == 0 and any(map(everything_fails, components_of(table))):
+        told = "No release can: everything that could be shown was tried."
         return Unmeetable(f"{error} {told}", error.lost, proved=True)
     return Unmeetable(f"{error} That none was found does not prove that there is none.", error.lost)
 

@@ -10,9 +10,10 @@ from decimal import Decimal
 import numpy as np
 
 from kveil.policy.numbers import EXACT, parse_span, show_span
-from kveil.table.notation import not_released
+from kveil.table.notation import not_released, write_intervals
 from kveil.table.scale import Scale
 from kveil.table.solution import Shown, Solution
+from kveil.table.spans import draw_around_released
 from kveil.table.table import Table
 
 HALF = Decimal("0.5")
@@ -32,6 +33,16 @@ def move_bounds(table: Table, solution: Solution) -> Solution:
             numbers = [scale.numbers[leaf] for leaf in leaves.tolist() if leaf != scale.missing]
             shown[position] = _moved(scale, shown[position], numbers)
     return replace(solution, shown=tuple(shown))
+
+
+def asks_for_midpoints(table: Table) -> bool:
+    """Tell whether bounds of a table are moved once it is known who is released."""
+    return any(isinstance(scale, Scale) and scale.spec.bounds == "midpoints" for scale in table.trees)
+
+
+def as_written(table: Table, solution: Solution) -> Solution:
+    """Return a solution with the texts that are written: what they say, and so lose, depends on who is released."""
+    return move_bounds(table, draw_around_released(table, write_intervals(table, solution)))
 
 
 def _moved(scale: Scale, shown: Shown, numbers: Sequence[Decimal]) -> Shown:

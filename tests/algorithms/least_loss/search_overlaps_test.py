@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -184,9 +183,9 @@ def test_the_same_start_is_searched_once_and_another_one_again(monkeypatch: pyte
     assert len(begun) == 4
 
 
-def _noting(begun: list[None], descend: Callable[[descent.OverlapSearch], None]) -> Callable[[Any], None]:
-    def noted(self: descent.OverlapSearch) -> None:
+def _noting(begun: list[None], descend: Callable[..., None]) -> Callable[..., None]:
+    def noted(self: descent.OverlapSearch, *, tries_follow: bool) -> None:
         begun.append(None)
-        descend(self)
+        descend(self, tries_follow=tries_follow)
 
     return noted

@@ -12,7 +12,7 @@ import kveil
 from kveil.algorithms.component import components_of
 from kveil.algorithms.least_loss import small_search
 from kveil.algorithms.least_loss.layout import whole_numbers
-from kveil.algorithms.least_loss.small_search import TriedRows, keeps_rules, try_everything
+from kveil.algorithms.least_loss.small_search import TriedRows, everything_fails, keeps_rules, try_everything
 from kveil.frames import from_frame
 from kveil.table.encode import encode
 from kveil.table.table import Table
@@ -72,3 +72,10 @@ def test_a_largest_width_that_nothing_fits_leaves_nothing() -> None:
 def test_more_steps_than_are_allowed_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(small_search, "MOST_STEPS", 2)
     assert not tried(table_of()).complete
+
+
+def test_where_all_was_tried_and_nothing_holds_that_is_told() -> None:
+    (component,) = components_of(table_of())
+    assert not everything_fails(component)  # there is a release
+    (component,) = components_of(table_of(", boundary: {max_width: 1}"))
+    assert everything_fails(component)  # no two ages lie within a year

@@ -137,6 +137,31 @@ release: {order: keep}
         assert result.account["dependencies"] == [{"rule": "a, b -> y", "holds": True}]
 
 
+def test_who_shows_a_star_for_the_left_side_beside_others_is_starred_as_a_whole() -> None:
+    text = """
+kveil: 1
+attributes:
+  a: {role: quasi-identifier, boundary: {level: 0}}
+  b: {role: quasi-identifier, boundary: {level: 0}}
+  drug: {role: sensitive}
+  class: {role: insensitive}
+privacy:
+  - {model: k-anonymity, attributes: [a], k: 2}
+  - {model: k-anonymity, attributes: [b], k: 2}
+dependencies: ["drug -> class"]
+suppression: {limit: 0.5, show: star}
+release: {order: keep}
+"""
+    frame = pl.DataFrame({"a": [*"ppppqr"], "b": [*"mmmmmm"], "drug": [*"xyxyxy"], "class": [*"uvuvuv"]})
+    # The last two stand alone by `a`: both show `*` for it and for their drug, and would tell two classes of that `*`.
+    result = kveil.anonymize(frame, policy_of(text), algorithm="classfly+complete")
+    assert result.account["dependencies"] == [{"rule": "drug -> class", "holds": True}]
+    assert result.data["b"].to_list() == [*"mmmm", "*", "*"]
+    # With one of them alone, the rule holds for its `*`, and `b` is shown.
+    result = kveil.anonymize(frame[:5], policy_of(text), algorithm="classfly+complete")
+    assert (result.data["a"][4], result.data["b"][4], result.data["drug"][4]) == ("*", "m", "*")
+
+
 def test_a_rule_over_items_in_long_shape_is_refused() -> None:
     text = """
 kveil: 1

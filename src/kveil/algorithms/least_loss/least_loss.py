@@ -12,10 +12,10 @@ from kveil.algorithms.algorithm import Algorithm, DivideOptions
 from kveil.algorithms.component import components_of
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
 from kveil.algorithms.least_loss.small_search import MOST_ROWS, keeps_rules, try_everything
+from kveil.algorithms.least_loss.state import released_loss
 from kveil.algorithms.neighbourhoods import looks_at_values
 from kveil.algorithms.small_tables import shown_at_least_cost
 from kveil.errors import Unmeetable
-from kveil.measures import measure_solution
 from kveil.policy.components import binding_sets, most_suppressed
 from kveil.stopping import OutOfTime
 from kveil.table.scale import Scale
@@ -24,6 +24,7 @@ from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 SPLITTING = {"mondrian", "1m-generalization"}  # choose what to split by width, or by how much the loss falls
+FEW_ROWS = 1_000  # of a table on which both ways are tried in any case
 
 
 class LeastLossOptions(DivideOptions):
@@ -44,7 +45,7 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
     # Refining splits top-down by itself where sizes are enough; elsewhere either way of choosing may be far better.
     sizes = all(m.model == "k-anonymity" for m in policy.privacy) and all(isinstance(t, Tree) for t in table.trees)
     for algorithm in starts:
-        ways = ["gain"] if sizes and not several else ["gain", "widest"]
+        ways = ["gain"] if sizes and not several and table.rows > FEW_ROWS else ["gain", "widest"]
         for chosen in [{"choose": way} for way in ways] if algorithm.name in SPLITTING else [{}]:
             try:
                 found = algorithm.solve(table, algorithm.options.model_validate(chosen), rng)
@@ -55,13 +56,13 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
                 if best is None:
                     raise
                 return best
-            loss = measure_solution(table, found).of(policy.loss)
+            loss = released_loss(table, found)
             if best is None or loss < least:
                 best, least = replace(found, details={"start": algorithm.name, **chosen}), loss
     small = _tried_table(table)
     if small is None and best is None:
         small = _small_table(table)
-    if small is not None and (best is None or measure_solution(table, small).of(policy.loss) < least):
+    if small is not None and (best is None or released_loss(table, small) < least):
         return small
     if best is None:
         raise Unmeetable(f"least-loss has nothing to start from: {failures[0]}", failures[0].lost)

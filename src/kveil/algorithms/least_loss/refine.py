@@ -28,12 +28,12 @@ from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
 from kveil.algorithms.least_loss.search_groups import group_search_of
 from kveil.algorithms.least_loss.search_overlaps import may_come_in, overlap_search_of
 from kveil.algorithms.least_loss.small_search import MOST_ROWS, try_everything
-from kveil.algorithms.least_loss.state import RefinedComponent, Watch
+from kveil.algorithms.least_loss.state import RefinedComponent, Watch, released_loss
 from kveil.algorithms.least_loss.unsuppress import come_back
 from kveil.algorithms.neighbourhoods import come_by_runs, looks_at_values, runs_of_rows
 from kveil.algorithms.rules.follow import followers_of
 from kveil.arrays import Bools, Ints, Longs
-from kveil.measures import measure_solution
+from kveil.models.distributions import Close
 from kveil.models.fingerprints import as_shown
 from kveil.progress import Progress
 from kveil.stopping import Stop, current
@@ -157,7 +157,7 @@ class _Refinement:
 
     def _try_everything(self, part: RefinedComponent, came: Ints, columns: list[Shown]) -> list[Shown]:
         """Return what a component of few rows shows at least cost, what it shows already where that cannot be told."""
-        rows = np.union1d(part.rows, came).astype(np.int32)
+        rows = np.union1d(np.union1d(part.rows, part.parked), came).astype(np.int32)
         if self.rules or len(rows) > MOST_ROWS or self.watch.over():
             return columns
         shown: list[Shown | None] = [None] * len(self.table.names)
@@ -171,7 +171,7 @@ class _Refinement:
         return columns if found is None else found
 
     def _loss(self, solution: Solution) -> float:
-        return measure_solution(self.table, solution).of(self.table.policy.loss)
+        return released_loss(self.table, solution)
 
     def _unsuppressed(self) -> Solution:
         """Return the given solution with rows back that a row's suppression in one component took from all."""
@@ -221,6 +221,9 @@ class _Refinement:
         Nobody comes in and nothing changes where the solution to begin with breaks a constraint of the component.
         """
         if part.component.over_everything:
+            if len(part.parked) and any(isinstance(model, Close) for model in part.models):
+                # Groups are held against all that take part, of whom the search knows only its own rows.
+                return coming[:0], [solution.shown[position] for position in part.positions]
             followers = followers_of(part.table, part.positions, self.rules)
             groups = group_search_of(part, self.costs, self.watch, solution, followers)
             if groups is None:
@@ -259,7 +262,7 @@ class _Refinement:
         overlap = overlap_search_of(part, self.costs, self.watch, solution, coming)
         if overlap is None:
             return coming[:0], [solution.shown[position] for position in part.positions]
-        overlap.descend()
+        overlap.descend(tries_follow=tries_per_row is not None)
         if tries_per_row is not None and not overlap.solve(tries_per_row):
             overlap.run(tries_per_row)
         return overlap.came_in(), overlap.shown(solution)

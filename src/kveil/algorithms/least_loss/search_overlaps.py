@@ -47,7 +47,9 @@ SWEEPS = 20  # over all proposals, at most
 MOST_LOOKS = 40_000_000  # rows times proposals of a sweep
 LOOKS = 120_000  # rows times proposals between two looks at the clock
 CHUNK = 200  # tries between two looks at the clock
-FEWER_ABOVE = 10  # k above which a try is dearer, so that there are fewer
+FEWER_ABOVE = 75  # k above which a try is dearer, so that there are fewer
+SMALL_GAIN = 1000  # a sweep that gains less than this part is the last; where tries follow, than a larger one
+SMALL_BEFORE_TRIES = 20
 OPTIONS = 120  # what the rows of a program may show in all, with the tries of `normal`; with more tries it is more
 
 
@@ -59,11 +61,16 @@ class OverlapSearch:
     ) -> None:
         self.part = part
         self.watch = watch
-        self.rows = np.concatenate([part.rows, outside]).astype(np.int32)
+        frozen = part.parked[~np.isin(part.parked, outside)]  # they are in classes, and stay as they are
+        self.inside = inside = len(part.rows) + len(frozen)
+        self.rows = np.concatenate([part.rows, frozen, outside]).astype(np.int32)
         self.random = np.random.default_rng(np.random.SeedSequence([part.table.policy.seed, part.number]))
         out = np.zeros(len(self.rows), dtype=np.int32)
-        out[len(part.rows) :] = 1
+        out[inside:] = 1
         base, limit, nodes = self._lay_out(costs, solution)
+        for ends in (base, limit):
+            ends[len(part.rows) : inside] = nodes[len(part.rows) : inside]
+        self.frozen = len(frozen) > 0
         nodes[out == 1] = limit[out == 1]
         self.models, sets = self._models()
         self.constraints = self._constraints(base, sets)
@@ -191,7 +198,7 @@ class OverlapSearch:
             depths[i, list(over)] = vector
         return depths
 
-    def descend(self) -> None:
+    def descend(self, *, tries_follow: bool = False) -> None:
         """Propose everything, cheapest first, then in random order, until little moves."""
         if not len(self.active()):
             return
@@ -217,7 +224,7 @@ class OverlapSearch:
                 )
                 active = self.active()  # rows only become cheaper: who is not among them would not move
                 self.watch.tell(self.total)
-            if before - self.total <= before // 1000:
+            if before - self.total <= before // (SMALL_BEFORE_TRIES if tries_follow else SMALL_GAIN):
                 return
             self.random.shuffle(proposals)
 
@@ -226,7 +233,7 @@ class OverlapSearch:
     def solve(self, tries_per_row: float) -> bool:
         """Solve a small table as a program, if sizes decide; tell whether what is shown is the optimum now."""
         component = self.part.component
-        if len(self.rows) > MOST_ROWS or not component.counts_only or not component.trees_only:
+        if len(self.rows) > MOST_ROWS or not component.counts_only or not component.trees_only or self.frozen:
             return False
         ends = [*self.trees.at[1:].tolist(), self.trees.ints.shape[1]]
         trees = []
@@ -293,7 +300,7 @@ class OverlapSearch:
     def came_in(self) -> Ints:
         """Return the rows that were outside and are no longer."""
         inside = self.state.out == 0
-        inside[: len(self.part.rows)] = False
+        inside[: self.inside] = False
         return np.asarray(self.rows[inside])
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from kveil.algorithms.component import SearchComponent
 from kveil.algorithms.costs import NodeCosts
+from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
 from kveil.arrays import Ints
 from kveil.models.groups import Groups, Pairs
 from kveil.models.of_policy import least_members
@@ -92,6 +93,23 @@ def try_everything(
     if search.best is None:
         return TriedRows(None, complete)
     return TriedRows(_columns(component, rows, search.best, shown), complete)
+
+
+def everything_fails(component: SearchComponent) -> bool:
+    """Tell whether all that a component of few rows can show was tried, nobody left out, and nothing holds.
+
+    Items that may be generalized are not part of what is tried, so that nothing is told then.
+    """
+    table = component.table
+    if table.rows > MOST_ROWS or table.policy.generalized:
+        return False
+    try:
+        costs = whole_numbers(table)
+    except TooLarge:
+        return False
+    everyone = np.arange(table.rows, dtype=np.int32)
+    found = try_everything(component, everyone, costs, [None] * len(table.names), None)
+    return found.complete and found.columns is None
 
 
 @dataclass

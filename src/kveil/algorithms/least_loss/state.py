@@ -12,11 +12,13 @@ from kveil.algorithms.least_loss.layout import base_codes
 from kveil.algorithms.limits import limit_groups
 from kveil.algorithms.stars import star_cells
 from kveil.arrays import Bools, Ints
+from kveil.measures import measure_solution
 from kveil.models.distributions import AlphaShare, DistinctValues
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.models.of_policy import least_members
 from kveil.progress import Progress
 from kveil.stopping import Stop
+from kveil.table.midpoints import as_written, asks_for_midpoints
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -42,6 +44,12 @@ class Watch:
         self.progress(f"refining: loss {(cost + self.outside) / max(self.whole, 1):.3%} after {self.tries:,} tries")
 
 
+def released_loss(table: Table, solution: Solution) -> float:
+    """Return what a solution loses as it is written: moving bounds after the search may cost what it gained."""
+    written = as_written(table, solution) if asks_for_midpoints(table) else solution
+    return measure_solution(table, written).of(table.policy.loss)
+
+
 def plain_size(models: list[GroupModel], table: Table) -> int:
     """Return how few members a group can have by what models say of sizes and of numbers of different values.
 
@@ -55,7 +63,8 @@ def plain_size(models: list[GroupModel], table: Table) -> int:
 class RefinedComponent:
     """A component of a table with the rows of a solution that take part in it, in canonical order.
 
-    ``out`` are the rows that do not: suppressed ones, and those that show nothing but stars where it ``hides`` them.
+    ``out`` are the rows that do not: suppressed ones, and those that show nothing but stars where it ``hides`` them. Of
+    these, ``parked`` ones are counted by the models all the same: they say something elsewhere.
     """
 
     def __init__(self, component: SearchComponent, solution: Solution, order: Ints) -> None:
@@ -68,6 +77,8 @@ class RefinedComponent:
         self.suppressed = solution.suppressed[self.number]
         star = star_cells([solution.shown[position] for position in self.positions], self.table.rows)
         self.out = self.suppressed | (star if self.hides else False)
+        counted = self.table.stars_take_part or len(self.table.components) > 1
+        self.parked = order[(self.out & ~self.suppressed & counted)[order]]
         self.rows = order[~self.out[order]]
         self.order = order
         self.k = plain_size(self.models, self.table)

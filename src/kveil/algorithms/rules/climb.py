@@ -16,7 +16,7 @@ from kveil.models.fingerprints import fingerprint_name
 from kveil.models.groups import AtLeastK, Pairs
 from kveil.models.of_policy import counted_names, group_model
 from kveil.models.subset import Requirement, maximal_anonymous_subset
-from kveil.policy.components import most_suppressed
+from kveil.policy.components import most_suppressed, starred_beside
 from kveil.policy.privacy import KLDiversity
 from kveil.table.solution import Solution
 from kveil.table.table import Table
@@ -75,7 +75,11 @@ class ClimbingRows:
             if isinstance(m, KLDiversity):
                 prints[fingerprint_name(m)] = max(m.k, prints.get(fingerprint_name(m), 0))
         codes = [table.sensitive[name].code for name in prints]
-        whole = np.array([*cells, *table.others.values(), *gone, *codes], dtype=np.int32)
+        others = [
+            np.where(starred, own.max(initial=-1) + 1, own)
+            for own, starred in zip(table.others.values(), self._starred_others(gone), strict=True)
+        ]
+        whole = np.array([*cells, *others, *gone, *codes], dtype=np.int32)
         self.member, first = group_rows(whole)
         distinct = np.ascontiguousarray(whole[: len(whole) - len(codes), first])
         self.prints = [
@@ -84,6 +88,7 @@ class ClimbingRows:
         ]
         self.cells = distinct[: self.quasi + len(table.others)]
         self.gone = distinct[self.quasi + len(table.others) :].astype(bool)
+        self.starred_others = self._starred_others(self.gone)
         self.weights = table.tally(self.member, len(first)).astype(np.int64)
         self.dead = self.gone.all(axis=0)
         self.before = self.cells.copy()
@@ -105,6 +110,12 @@ class ClimbingRows:
             for (_, over, _), climbing in zip(self.models, self.climbing, strict=True)
         ]
         self.united = [np.zeros(len(first) if climbing else 0, dtype=bool) for climbing in self.climbing]
+
+    def _starred_others(self, gone: Bools) -> list[Bools]:
+        """Return, per column that is released as is, the rows whose cell shows `*` since they are starred beside it."""
+        beside = starred_beside(self.table.policy)
+        hides = self.table.persons is None and self.table.policy.suppression.show == "star"
+        return [gone[[hides and name in names for names in beside]].any(axis=0) for name in self.table.others]
 
     def stars(self, attributes: list[int]) -> Bools:
         """Return the rows that show `*` in all the attributes."""
@@ -141,9 +152,9 @@ class ClimbingRows:
             return False
         group = np.zeros(len(self.dead), dtype=np.int32)
         group[rows] = group_rows(self.cells[list(rule.left)][:, rows])[0]
-        return self._cover(rows, group, rule.right, strict=rule.strict)
+        return self._cover(rows, group, rule.right, left=rule.left, strict=rule.strict)
 
-    def _cover(self, rows: Ints, group: Ints, right: int, *, strict: bool = True) -> bool:
+    def _cover(self, rows: Ints, group: Ints, right: int, *, left: tuple[int, ...] = (), strict: bool = True) -> bool:
         """Give every group of rows one right side; return whether anything changed."""
         cells = self.cells[right]
         key, first = group_rows(np.array([group[rows], cells[rows]]))
@@ -151,14 +162,15 @@ class ClimbingRows:
         several = np.bincount(of_pair, minlength=1)[of_pair] > 1
         if not several.any():
             return False
-        if right < self.quasi:
-            # A cell that suppression starred cannot be told from others: its row goes altogether.
-            starred = several[key] & self.gone[self.component[right]][rows]
-            if starred.any():
-                if strict:
-                    self.give_up_rows(rows[starred], RULES)
-                    return True
-                several &= ~np.isin(of_pair, of_pair[key[starred]])
+        # A cell that suppression starred cannot be told from others: its row goes altogether.
+        hidden = [self.gone[self.component[right]]] if right < self.quasi else []
+        hidden += [self.starred_others[column - self.quasi] for column in (*left, right) if column >= self.quasi]
+        starred = several[key] & np.logical_or.reduce(hidden)[rows]
+        if starred.any():
+            if strict:
+                self.give_up_rows(rows[starred], RULES)
+                return True
+            several &= ~np.isin(of_pair, of_pair[key[starred]])
         chosen = np.flatnonzero(several)
         numbers, of_chosen = np.unique(of_pair[chosen], return_inverse=True)
         of_chosen = of_chosen.reshape(-1).astype(np.int32)

@@ -9,48 +9,16 @@ from kveil.kernels.jit import inner
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.aim_loops import first_from
 from kveil.kernels.least_loss.join_loops import draw
+from kveil.kernels.least_loss.merge_loops import find_merge, merge_classes
 from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns, ShownRows, TryRoom
 from kveil.kernels.least_loss.shown_loops import (
     class_of,
     is_all_stars,
     may_rise,
     may_show,
-    place,
     shown_cost,
 )
-
-
-@inner
-def step(state: ShownRows, trees: NodeColumns, constraints: Constraints, work: TryRoom, row: int, vector: Ints) -> bool:
-    """Let a row show a vector, and write that down; False where the journal is full."""
-    at = state.counts[field.JOURNAL]
-    if at >= field.MOST_STEPS:
-        return False
-    work.journal[field.MOVED, at] = row
-    work.journal[field.WAS_OUT, at] = state.out[row]
-    for a in range(len(vector)):
-        work.before[at, a] = state.nodes[row, a]
-    state.counts[field.JOURNAL] += 1
-    place(state, trees, constraints, work, row, vector)
-    return True
-
-
-@inner
-def strain(state: ShownRows, constraints: Constraints, row: int, vector: Ints, besides: int) -> int:
-    """Return how many rows would be lacking elsewhere if a row showed a vector: in what it enters and leaves."""
-    lacking = np.int64(0)
-    for c in range(len(constraints.k)):
-        if c == besides:
-            continue
-        of = state.rows[c, field.OF, row]
-        to = class_of(state, constraints, c, vector, False)
-        if to == of and of >= 0:
-            continue
-        has = state.classes[c, field.SIZE, to] if to >= 0 else 0
-        lacking += max(constraints.k[c] - has - 1, 0)
-        if of >= 0 and state.classes[c, field.SIZE, of] <= constraints.k[c] and state.classes[c, field.SIZE, of] > 1:
-            lacking += 1
-    return lacking
+from kveil.kernels.least_loss.steps_loops import step, strain
 
 
 @inner
@@ -205,7 +173,7 @@ def mend_class(
     most: int,
     hides: bool,
 ) -> bool:
-    """Bring rows into a class that lacks some, or its rows up into others, whichever costs less; False for neither."""
+    """Bring rows into a class that lacks some, its rows up into others, or merge it; False where all cost too much."""
     help_cost = find_help(state, trees, constraints, work, c, g, lack, most, hides)
     up_cost = np.int64(0)
     row = state.classes[c, field.HEAD, g]
@@ -215,6 +183,9 @@ def mend_class(
         if up_cost > most or up_cost >= help_cost:
             break
         row = state.rows[c, field.AFTER, row]
+    merge_cost, h = find_merge(state, trees, constraints, work, c, g, min(most, help_cost - 1, up_cost - 1))
+    if merge_cost < field.FAR:
+        return bool(merge_classes(state, trees, constraints, work, c, g, h, hides))
     if min(help_cost, up_cost) > most:
         return False
     vector = work.vectors[field.TRIED]

@@ -152,11 +152,12 @@ def new_work(width: int, constraints: Constraints) -> TryRoom:
     """Return room for tries over so many rows."""
     rows, sets = constraints.order.shape[1], len(constraints.k)
     room = room_for(rows, constraints.k)
+    places = np.argsort(constraints.order[:, :, field.ROW], axis=1).astype(np.int32)
     return TryRoom(
-        np.zeros((4, width), dtype=np.int32), np.zeros((2, field.MOST_STEPS), dtype=np.int32),
+        np.zeros((5, width), dtype=np.int32), np.zeros((2, field.MOST_STEPS), dtype=np.int32),
         np.zeros((field.MOST_STEPS, width), dtype=np.int32), np.zeros((2, sets * room), dtype=np.int32),
         np.zeros((2, sets * room), dtype=np.int32), np.zeros((3, rows), dtype=np.int32),
         np.zeros((2, rows), dtype=np.int64), np.zeros((sets, rows), dtype=np.int32),
         np.zeros((sets, room), dtype=np.int64), np.zeros_like(constraints.order),
-        np.zeros((sets, 1 << int(2 * rows - 1).bit_length()), dtype=np.int32),
+        np.zeros((sets, 1 << int(2 * rows - 1).bit_length()), dtype=np.int32), places,
     )  # fmt: skip

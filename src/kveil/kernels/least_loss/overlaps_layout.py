@@ -24,9 +24,10 @@ STAYS, FROM_OUTSIDE = -1, -2
 
 # `Constraints.order` and `TryRoom.active`: a row, and from the second column on its leaves in the set's attributes.
 ROW, LEAVES = range(2)
-# `TryRoom.vectors`: what the seed of a try is to show, or what is proposed to all; what a row is tried with. The others
-# are the first and last leaves that a class covers, or else what a row showed before, and its cheapest way up.
-WISHED, TRIED, FIRST_LEAVES, LAST_LEAVES = range(4)
+# `TryRoom.vectors`: what the seed of a try is to show, or what is proposed to all; what a row is tried with. Two are
+# the first and last leaves that a class covers, or else what a row showed before, and its cheapest way up. The last is
+# what covers two classes.
+WISHED, TRIED, FIRST_LEAVES, LAST_LEAVES, WIDE = range(5)
 SHOWN_BEFORE, UPWARD = 2, 3
 # `TryRoom.journal`, per step: the row that moved, and whether it was out. `TryRoom.queue` and `emptied`: set and class.
 MOVED, WAS_OUT = range(2)
@@ -46,9 +47,11 @@ VALUE, INDEX = range(2)
 AIMS = 12
 
 FAR = 1 << 60  # the cost of what cannot be done
+SEEDS = 6  # rows that are drawn for a try, of which the costliest begins it
 MOST_STEPS = 2048  # rows that one try may move
 MOST_SEEN = 1_000  # rows that are looked at for one that could help
 AROUND = 200  # rows that are looked at for one to be like
+MERGE_LOOKS = 60  # rows whose classes are looked at for one to merge with
 MOST_REPAIRS = 20  # classes that one try may mend
 MOST_WORK = 50_000  # looks at rows that one try may take
 WAY_UP_LOOKS = 60  # a row's way up takes as long as so many looks
@@ -116,6 +119,7 @@ class TryRoom(NamedTuple):
     """Room for one try: vectors, the journal of what moved, classes to look at, and candidates.
 
     ``tally`` counts, per set and hash, the rows that would enter classes that are new; all of it is 0 between tries.
+    ``places`` has where every row stands in the order of each set.
     """
 
     vectors: Ints
@@ -129,3 +133,4 @@ class TryRoom(NamedTuple):
     change: Longs
     active: Ints
     tally: Ints
+    places: Ints

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from kveil.arrays import Ints
 from kveil.kernels.jit import door, inner
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.aim_loops import aim
 from kveil.kernels.least_loss.join_loops import draw
-from kveil.kernels.least_loss.mend_loops import mend_class, step, strain
+from kveil.kernels.least_loss.mend_loops import mend_class
 from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns, ShownRows, TryRoom
 from kveil.kernels.least_loss.shown_loops import (
     class_holds,
@@ -19,6 +20,7 @@ from kveil.kernels.least_loss.shown_loops import (
     purge,
     put_out,
 )
+from kveil.kernels.least_loss.steps_loops import step, strain
 from kveil.kernels.models.layout import Models
 
 
@@ -146,6 +148,41 @@ def try_cheaper(
     return False
 
 
+@inner
+def list_active(state: ShownRows, constraints: Constraints, work: TryRoom) -> int:
+    """List the rows that cost more than they would alone, also by the order of every constraint; return how many."""
+    active = work.picked[field.DEAR]
+    number = 0
+    dear = np.int64(0)
+    for row in range(len(state.base)):
+        if state.cost[row] > state.least[row]:
+            active[number] = row
+            number += 1
+            dear += state.cost[row] - state.least[row]
+    state.counts[field.UNIT] = dear // max(number, 1)
+    state.counts[field.ACTIVE] = number
+    for c in range(len(constraints.k)):
+        place = 0
+        for i in range(len(state.base)):
+            row = constraints.order[c, i, field.ROW]
+            if state.cost[row] > state.least[row]:
+                for column in range(constraints.order.shape[2]):
+                    work.active[c, place, column] = constraints.order[c, i, column]
+                place += 1
+    return number
+
+
+@inner
+def costlier(state: ShownRows, active: Ints, number: int) -> int:
+    """Draw some of the rows that cost something, and return the one furthest above what it would cost alone."""
+    best = active[draw(state.random, number)]
+    for _ in range(field.SEEDS - 1):
+        row = active[draw(state.random, number)]
+        if state.cost[row] - state.least[row] > state.cost[best] - state.least[best]:
+            best = row
+    return best
+
+
 @door
 def search_shown(
     state: ShownRows,
@@ -159,27 +196,11 @@ def search_shown(
     """Try to move rows that cost something, keep what is not dearer; return how much the total fell."""
     before = state.counts[field.TOTAL]
     active = work.picked[field.DEAR]
-    number = 0
-    dear = np.int64(0)
-    for row in range(len(state.base)):
-        if state.cost[row] > state.least[row]:
-            active[number] = row
-            number += 1
-            dear += state.cost[row] - state.least[row]
+    number = list_active(state, constraints, work)
     if number == 0:
         return np.int64(0)
-    state.counts[field.UNIT] = dear // number
-    state.counts[field.ACTIVE] = number
-    for c in range(len(constraints.k)):
-        place = 0
-        for i in range(len(state.base)):
-            row = constraints.order[c, i, field.ROW]
-            if state.cost[row] > state.least[row]:
-                for column in range(constraints.order.shape[2]):
-                    work.active[c, place, column] = constraints.order[c, i, column]
-                place += 1
     for _ in range(tries):
-        seed = active[draw(state.random, number)]
+        seed = costlier(state, active, number)
         state.counts[field.TRIES] += 1
         if state.cost[seed] == state.least[seed]:
             continue
