@@ -20,7 +20,7 @@ import kveil
 from kveil.algorithms.registry import find
 from kveil.engines.local import run
 from kveil.frames import from_frame
-from kveil.measures import measure
+from kveil.measures import measure_solution
 from kveil.table.encode import encode
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -147,7 +147,7 @@ def experiments(rows: int, ks: Sequence[int]) -> list[Run]:
             started = process_time()
             solution = run(find("k-member" if name == "none" else "greedy-cka"), table, {})
             seconds = process_time() - started
-            losses = measure(table, solution)
+            losses = measure_solution(table, solution)
             broken = {other: violations(table, tables[other], solution) for other in BOUNDARIES}
             suppressed = int(solution.suppressed_anywhere.sum())
             found.append(Run(k, name, losses.il, losses.ncp, seconds, suppressed, broken))
@@ -209,7 +209,7 @@ def comparison(ks: Sequence[int]) -> list[str]:
         line: list[Any] = [f"`{name}`"]
         for k in ks:
             table = encode(from_frame(frame), adult_policy(home, ARX, f"  - {{model: k-anonymity, k: {k}}}", "", name))
-            losses = measure(table, run(find(name), table, {}))
+            losses = measure_solution(table, run(find(name), table, {}))
             line += [f"{losses.ncp * 100:.2f} %", f"{losses.il_per_cell * 100:.2f} %"]
         lines.append(line)
     head = ["algorithm", *(f"{what}, k = {k}" for k in ks for what in ("NCP", "IL per cell"))]

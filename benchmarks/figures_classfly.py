@@ -26,7 +26,7 @@ import kveil
 from kveil.algorithms.registry import find
 from kveil.engines.local import run
 from kveil.frames import from_frame
-from kveil.measures import measure
+from kveil.measures import measure_solution
 from kveil.table.encode import encode
 from kveil.table.table import Table
 from made_up_data import EIGHT_CONSTRAINTS
@@ -187,7 +187,7 @@ def measured(table: Table, algorithm: str, times: int = 1) -> dict[str, Any]:
     for _ in range(times):
         solution, seconds = solve(table, algorithm)
         best = min(best, seconds)
-    losses = measure(table, solution)
+    losses = measure_solution(table, solution)
     return {
         "algorithm": algorithm,
         "precision": losses.precision,

@@ -28,7 +28,7 @@ from kveil.algorithms.bound.bound import lower_bound
 from kveil.algorithms.registry import find
 from kveil.engines.local import run
 from kveil.frames import from_frame
-from kveil.measures import measure
+from kveil.measures import measure_solution
 from kveil.policy.model import Policy
 from kveil.table.encode import encode
 from kveil.table.table import Table
@@ -68,7 +68,7 @@ def losses_of(table: Table, effort: str) -> tuple[float, float]:
     """Return the NCP of an effort, and its tries per second."""
     started = time.perf_counter()
     solution = run(find("least-loss"), table, {"refine": effort})
-    return measure(table, solution).ncp, solution.details["refine"]["tries"] / (time.perf_counter() - started)
+    return measure_solution(table, solution).ncp, solution.details["refine"]["tries"] / (time.perf_counter() - started)
 
 
 def bound_of(table: Table) -> float:
@@ -154,7 +154,7 @@ def boundaries(rows: int | None) -> list[str]:
                 table = encode(frame, policy_over(k, marked).model_copy(update={"loss": loss}))
                 for algorithm in ("greedy-cka", "least-loss"):
                     solution = run(find(algorithm), table, {})
-                    losses = measure(table, solution)
+                    losses = measure_solution(table, solution)
                     gone.add(int(solution.suppressed_anywhere.sum()))
                     found.append(f"{losses.il:,.0f}" if loss == "il" else f"{100 * losses.ncp:.2f} %")
             lines.append([f"{name}, k = {k}", " or ".join(map(str, sorted(gone))), *found])
@@ -180,7 +180,7 @@ def people(rows: int | None) -> list[str]:
             ("1m-generalization", {}), ("1m-generalization", {"refine": "normal"}), ("least-loss", {}),
             ("least-loss", {"refine": "best"}),
         ):  # fmt: skip
-            losses = measure(table, run(find(name), table, options))
+            losses = measure_solution(table, run(find(name), table, options))
             assert losses.sa_ncp is not None
             more = "".join(f", refine: {effort}" for effort in options.values())
             lines.append([f"{tree}: {name}{more}", f"{100 * losses.ncp:.2f} %", f"{100 * losses.sa_ncp:.2f} %"])
@@ -196,11 +196,13 @@ def points(k: int, rows: int | None, seconds: tuple[int, ...]) -> list[dict[str,
         started = time.perf_counter()
         solution = run(find("least-loss"), table, {"refine": 1000, "refine_seconds": limit})
         spent = time.perf_counter() - started
-        found.append({"method": "least-loss", "seconds": spent, "NCP": measure(table, solution).ncp})
+        found.append({"method": "least-loss", "seconds": spent, "NCP": measure_solution(table, solution).ncp})
     for name in ("mondrian", "k-member"):
         started = time.perf_counter()
         solution = run(find(name), table, {})
-        found.append({"method": name, "seconds": time.perf_counter() - started, "NCP": measure(table, solution).ncp})
+        found.append(
+            {"method": name, "seconds": time.perf_counter() - started, "NCP": measure_solution(table, solution).ncp}
+        )
     least = adult_bound(k, rows=rows)
     found += [{"method": "bound", "seconds": limit, "NCP": least} for limit in (seconds[0], seconds[-1])]
     if rows is None and k in ARX:

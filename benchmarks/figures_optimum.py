@@ -17,14 +17,14 @@ import polars as pl
 
 from figures_boundaries import table_of
 from figures_least_loss import PAGE, QUASI, adult_table, bound_of
-from kveil.algorithms.bound.levels import SCALE, fit, lattice_of
+from kveil.algorithms.bound.levels import SCALE, affordable_levels, lattice_of
 from kveil.algorithms.bound.prices import prices
 from kveil.algorithms.registry import find
 from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.kernels.bound.bound import collect
 from kveil.kernels.bound.layout import CoverLattice, KeptNodes
-from kveil.measures import measure
+from kveil.measures import measure_solution
 from kveil.stopping import Stop
 from kveil.table.encode import encode
 from kveil.table.table import Table
@@ -80,7 +80,7 @@ def program(lattice: CoverLattice, nodes: KeptNodes, k: int, whole: int) -> high
 
 def limits_of(table: Table, k: int, found: float, seconds: float) -> Limits | None:
     """Return what is known of the optimum, given the loss of a release; None where the program is too large."""
-    kept, fine = fit(table, list(range(len(table.names))))
+    kept, fine = affordable_levels(table, list(range(len(table.names))))
     lattice, whole = lattice_of(table, kept, fine)
     at, bound = prices(lattice, k, whole, Stop(600.0), lambda best: None)
     gap = round(found * table.records * SCALE) - bound
@@ -114,7 +114,8 @@ def line_of(first: int, rows: int, k: int, seconds: float) -> list[str]:
     """Return a line of the table: one slice."""
     table = slice_of(first, rows, k)
     best, found = (
-        measure(table, run(find("least-loss"), table, {"refine": effort})).ncp for effort in ("best", MANY_TRIES)
+        measure_solution(table, run(find("least-loss"), table, {"refine": effort})).ncp
+        for effort in ("best", MANY_TRIES)
     )
     proved = bound_of(table)
     known = limits_of(table, k, min(found, best), seconds)

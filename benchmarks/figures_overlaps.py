@@ -18,7 +18,7 @@ from figures_classfly import ADULT_SETS, QUASI, policy_over
 from kveil.algorithms.registry import find
 from kveil.engines.local import run
 from kveil.frames import from_frame
-from kveil.measures import measure
+from kveil.measures import measure_solution
 from kveil.policy.model import Policy
 from kveil.table.encode import encode
 from kveil.table.table import Table
@@ -58,7 +58,7 @@ def compared(name: str, loss: str, rows: int | None = None) -> tuple[float, floa
     """Return the loss of Classfly+ complete and of least-loss, and how many records each suppresses."""
     table = adult_table(name, loss, rows)
     found = [run(find(algorithm), table, {}) for algorithm in ("classfly+complete", "least-loss")]
-    plain, refined = (measure(table, solution).of(loss) for solution in found)
+    plain, refined = (measure_solution(table, solution).of(loss) for solution in found)
     return plain, refined, *(int(solution.suppressed_anywhere.sum()) for solution in found)  # type: ignore[return-value]
 
 

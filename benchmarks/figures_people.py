@@ -27,7 +27,7 @@ from kveil.algorithms.registry import find
 from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.kernels.compiling import compile_all
-from kveil.measures import measure
+from kveil.measures import measure_solution
 from kveil.table.encode import encode
 from kveil.table.table import Table
 from measuring import ROOT, SHARED, fill
@@ -159,7 +159,7 @@ def _solve(data: str, frame: pl.DataFrame, specs: dict[str, Any], algorithm: str
     started = process_time()
     solution = run(find(name), table, options)
     seconds = process_time() - started
-    losses = measure(table, solution)
+    losses = measure_solution(table, solution)
     assert losses.sa_ncp is not None
     return Run(data, algorithm, k, diverse, table.records, losses.ncp, losses.sa_ncp, seconds)
 

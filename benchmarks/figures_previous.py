@@ -123,6 +123,7 @@ def applied(folder: Path, rows: int, algorithm: str) -> list[str]:
     lines = ["| | covered | in new groups | left out | NCP of the new |", "|---|---|---|---|---|"]
     for words, extend in (("apply", False), ("apply --extend", True)):
         told = apply_file(Application(kept, extend=extend), folder / "new.csv", folder / "n.csv")
+        assert told["records"] is not None, "Adult has no individuals"
         counts = told["covered"], told["extended"], told["records"]["suppressed"]
         lines.append(f"| {words} | {counts[0]:,} | {counts[1]:,} | {counts[2]:,} | {told['loss']['ncp'] * 100:.2f} % |")
     return [*lines, f"| all solved again | – | – | 0 | {whole * 100:.2f} % (of all) |"]

@@ -3,12 +3,12 @@
     python scripts/house.py [--only-print]
 
 The rules: no module above 400 lines, no function above 60; outside kernels no function with more than six parameters;
-none with a boolean that may be given by position; no class name with two meanings; no import by string; no cycle
-of imports, not even under TYPE_CHECKING or inside a function; no check in an `assert`, which Python may leave out;
-nothing in the text of the tree that points to a file outside it; no test that imports a test; a test per module, where
-the tree of the source puts it. Exceptions stand in `house.toml` beside this script, by name and with a reason; one that
-nothing needs any more is told, too. For tests, an exception may be a folder, and names the test that runs its modules.
-`make lint` runs this.
+none with a boolean that may be given by position; no name of a class, or of a function that other modules may call,
+with two meanings; no import by string; no cycle of imports, not even under TYPE_CHECKING or inside a function; no check
+in an `assert`, which Python may leave out; nothing in the text of the tree that points to a file outside it; no test
+that imports a test; a test per module, where the tree of the source puts it. Exceptions stand in `house.toml` beside
+this script, by name and with a reason; one that nothing needs any more is told, too. For tests, an exception may be a
+folder, and names the test that runs its modules. `make lint` runs this.
 """
 
 from __future__ import annotations
@@ -131,6 +131,24 @@ def names_with_two_meanings(found: list[Module]) -> Iterator[Breach]:
     for name, paths in sorted(homes.items()):
         if len(paths) > 1:
             yield Breach("class-names", name, f"a class of {', '.join(paths)}")
+
+
+def functions_with_two_meanings(found: list[Module]) -> Iterator[Breach]:
+    """Yield names of functions for other modules that several modules define.
+
+    A use may have one name in Python, on the command line and in the flow, an algorithm one in the registry, and a loop
+    that of its door.
+    """
+    homes: dict[str, set[str]] = defaultdict(set)
+    for module in found:
+        if module.name in ("kveil", "kveil.algorithms.registry") or module.name.startswith("kveil.cli.commands."):
+            continue
+        for node in module.tree.body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                homes[node.name].add(re.sub("_loops.py$", ".py", module.path))
+    for name, paths in sorted(homes.items()):
+        if len(paths) > 1:
+            yield Breach("function-names", name, f"a function of {', '.join(sorted(paths))}")
 
 
 def imports_by_string(found: list[Module]) -> Iterator[Breach]:
@@ -279,6 +297,7 @@ def breaches() -> list[Breach]:
         *long_modules(found),
         *functions_to_cut(found),
         *names_with_two_meanings(found),
+        *functions_with_two_meanings(found),
         *imports_by_string(found),
         *checks_in_assertions(found),
         *cycles(found),

@@ -61,4 +61,4 @@ def state_of(
     nodes = [own if shown is None else shown for shown, own in zip(case.shown, case.limit, strict=True)]
     out = np.array([shown is None for shown in case.shown], dtype=np.int32)
     base, limit, shown = (np.array(own, dtype=np.int32) for own in (case.base, case.limit, nodes))
-    return overlaps.new_state(base, limit, shown, out, trees, constraints, seed)
+    return overlaps.new_overlap_state(base, limit, shown, out, trees, constraints, seed)

@@ -9,7 +9,7 @@ import polars as pl
 
 import kveil
 from kveil.frames import from_frame
-from kveil.measures import measure
+from kveil.measures import measure_solution
 from kveil.policy.model import Policy
 from kveil.table.decode import decode
 from kveil.table.solution import Solution
@@ -60,7 +60,7 @@ def holds(frame: pl.DataFrame, table: Table, solution: Solution) -> None:
 
 
 def loss(table: Table, solution: Solution) -> float:
-    return measure(table, solution).of(table.policy.loss)
+    return measure_solution(table, solution).of(table.policy.loss)
 
 
 POLICIES = {

@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from kveil.stopping import OutOfTime, Stop, check, current, halting, under
+from kveil.stopping import OutOfTime, Stop, check_deadline, current, halting, under
 
 
 def test_a_stop_without_deadline_is_never_over_until_somebody_asks() -> None:
@@ -70,15 +70,15 @@ def test_a_wish_is_seen_from_any_thread() -> None:
 
 def test_a_stop_is_found_under_which_a_call_runs_and_gone_after_it() -> None:
     stop = Stop(0.0)
-    check()
+    check_deadline()
     with under(stop):
         assert current() is stop
         with pytest.raises(OutOfTime):
-            check()
+            check_deadline()
         with under(Stop()) as other:
             assert current() is other
     assert current() is not stop
-    check()
+    check_deadline()
 
 
 def test_what_halts_rises_at_the_deadline_and_leaves_no_thread_behind() -> None:

@@ -15,7 +15,7 @@ from kveil.algorithms.registry import check_honours, families, find, honouring, 
 from kveil.engines.local import Solved, finished, settled_or_before, solve
 from kveil.errors import KveilError, PolicyError, Refused, Unmeetable
 from kveil.measures import Losses
-from kveil.policy.checks import check_rules
+from kveil.policy.checks import check_rule_shapes
 from kveil.policy.fields import Number, PolicyPart
 from kveil.policy.keys import algorithm_names, is_algorithm
 from kveil.policy.model import Policy
@@ -133,7 +133,7 @@ class Attempt:
 def candidates(policy: Policy) -> list[Algorithm]:
     """Return the algorithms a policy's choice stands for; refuse what cannot honour it, before any data is read."""
     if policy.dependencies:
-        check_rules(policy)
+        check_rule_shapes(policy)
     if policy.algorithm.name == "auto":
         _auto_options(policy)
         return honouring(policy)

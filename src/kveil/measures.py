@@ -225,7 +225,7 @@ def starred_classes(table: Table, solution: Solution, classes: Classes) -> list[
     return [solution.suppressed[component_of[name]][classes.first] for name in table.names]
 
 
-def measure(table: Table, solution: Solution) -> Losses:
+def measure_solution(table: Table, solution: Solution) -> Losses:
     """Return all losses of a solution; suppressed cells cost the maximum.
 
     O(records · attributes).
@@ -237,10 +237,10 @@ def measure(table: Table, solution: Solution) -> Losses:
     groups = GroupSizes(len(sizes), int(sizes.sum()), int((sizes**2).sum()), outside)
     suppressed = table.count(solution.suppressed_anywhere)
     lost, items = items_loss(table, solution)
-    return together(table.policy, attributes, groups, table.records, suppressed, lost / items if items else None)
+    return losses_together(table.policy, attributes, groups, table.records, suppressed, lost / items if items else None)
 
 
-def together(
+def losses_together(
     policy: Policy,
     attributes: dict[str, AttributeLoss],
     groups: GroupSizes,

@@ -149,7 +149,7 @@ def current() -> Stop:
     return _current.get() or Stop()
 
 
-def check() -> None:
+def check_deadline() -> None:
     """Raise OutOfTime where the deadline around this call has passed; for the steps of a search."""
     stop = _current.get()
     if stop is not None:

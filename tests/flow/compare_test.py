@@ -92,7 +92,7 @@ def slow(table: object, options: object, rng: object) -> object:
     end = time.perf_counter() + 20
     while time.perf_counter() < end:
         time.sleep(0.01)
-        stopping.check()
+        stopping.check_deadline()
     raise AssertionError("it was not stopped")
 
 

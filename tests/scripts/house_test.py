@@ -56,6 +56,26 @@ def test_one_class_name_in_two_modules_has_two_meanings() -> None:
     assert found(house.names_with_two_meanings, first, alias) == [("class-names", "Part")]
 
 
+def test_one_function_name_in_two_modules_has_two_meanings() -> None:
+    text = "def settle():\n    pass\n\n\ndef _own():\n    pass\n"
+    first, second = module(text), module(text, "kveil.measures")
+    assert found(house.functions_with_two_meanings, first) == []
+    assert found(house.functions_with_two_meanings, first, second) == [("function-names", "settle")]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("kveil.flow.measure", "kveil.cli.commands.measure"),
+        ("kveil.algorithms.splitting.mondrian", "kveil.algorithms.registry"),
+        ("kveil.kernels.items.search", "kveil.kernels.items.search_loops"),
+    ],
+)
+def test_a_use_an_algorithm_and_a_door_may_share_a_name_with_what_is_behind(one: str, other: str) -> None:
+    text = "def measure():\n    pass\n"
+    assert found(house.functions_with_two_meanings, module(text, one), module(text, other)) == []
+
+
 def test_an_import_by_a_string_is_seen() -> None:
     text = "import importlib\nimportlib.import_module('kveil.choose')\n"
     assert found(house.imports_by_string, module(text)) == [("string-imports", "src/kveil/table/tree.py")]

@@ -22,7 +22,7 @@ from kveil.errors import PolicyError
 from kveil.studio.edit import REMOVED, Change, content, edited, wished
 from kveil.studio.project import Project
 from kveil.studio.spans import LOADER, comments
-from kveil.studio.writing import quoted, scalar
+from kveil.studio.writing import quoted, scalar_as_quoted
 
 HERE = Path(__file__).parent
 EDITS = 10_000 if os.environ.get("KVEIL_SLOW") == "1" else 600
@@ -335,9 +335,9 @@ def test_a_scalar_is_read_back_as_it_was_whatever_it_holds() -> None:
     ]
     for text in ["", " ", "a", "NO", "null", "1e3", "a: b", "a #b", "- a", "é", ",", "a,b", "x" * 300, "end ", *signs]:
         for shape in ("{{a: [{0}], {0}: b}}", "a:\n  {0}: b\n  c: {0}"):
-            said = yaml.load(shape.format(scalar(text)), Loader=LOADER)
+            said = yaml.load(shape.format(scalar_as_quoted(text)), Loader=LOADER)
             assert text in json.dumps(said) or said, text
-        assert yaml.load(f"[{scalar(text)}, {quoted(text)}]", Loader=LOADER) == [text, text]
+        assert yaml.load(f"[{scalar_as_quoted(text)}, {quoted(text)}]", Loader=LOADER) == [text, text]
 
 
 def test_a_mark_changes_only_its_list() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from kveil.errors import PolicyError
 from kveil.policy.lines import check_lines
-from kveil.studio.replant import as_file, as_tree, dissolved, grouped, moved, pasted, placed, renamed
+from kveil.studio.replant import as_file, dissolved, moved, pasted, placed, renamed, tree_mapping, with_group
 
 LINES = (
     ("02138", "Cambridge", "Massachusetts", "*"),
@@ -26,11 +26,11 @@ def _parents(lines: tuple[tuple[str, ...], ...]) -> dict[str, str]:
 def test_each_change_is_what_it_says() -> None:
     assert _parents(renamed(LINES, "Cambridge", "Camb."))["02138"] == "Camb."
     assert _parents(moved(LINES, ["Boston"], "Vermont"))["Boston"] == "Vermont"
-    assert _parents(grouped(LINES, ["Cambridge", "Boston"], "Cities"))["Boston"] == "Cities"
-    assert _parents(grouped(LINES, ["Cambridge", "Boston"], "Cities"))["Cities"] == "Massachusetts"
+    assert _parents(with_group(LINES, ["Cambridge", "Boston"], "Cities"))["Boston"] == "Cities"
+    assert _parents(with_group(LINES, ["Cambridge", "Boston"], "Cities"))["Cities"] == "Massachusetts"
     assert _parents(dissolved(LINES, "Cambridge"))["02139"] == "Massachusetts"
     assert _parents(placed(LINES, ["99999"], "Vermont"))["99999"] == "Vermont"
-    assert as_tree(LINES) == {
+    assert tree_mapping(LINES) == {
         "*": {"Massachusetts": {"Cambridge": ["02138", "02139"], "Boston": ["02115"]}, "Vermont": ["05401"]}
     }
     assert pasted(as_file(LINES), "rows") == LINES
@@ -45,7 +45,7 @@ def test_each_change_is_what_it_says() -> None:
         lambda: moved(LINES, ["Massachusetts"], "Boston"),
         lambda: moved(LINES, ["*"], "Boston"),
         lambda: moved(LINES, ["Boston"], "05401"),
-        lambda: grouped(LINES, ["Boston", "Vermont"], "x"),
+        lambda: with_group(LINES, ["Boston", "Vermont"], "x"),
         lambda: dissolved(LINES, "*"),
         lambda: dissolved(LINES, "02138"),
         lambda: placed(LINES, ["x"], "02138"),
@@ -68,7 +68,7 @@ def test_random_changes_always_leave_a_tree_with_the_same_values() -> None:
             ways = [
                 lambda lines=lines, pick=pick, step=step: renamed(lines, pick, f"r{step}"),
                 lambda lines=lines, pick=pick, labels=labels: moved(lines, [pick], rng.choice(labels)),
-                lambda lines=lines, pick=pick, step=step: grouped(lines, [pick], f"g{step}"),
+                lambda lines=lines, pick=pick, step=step: with_group(lines, [pick], f"g{step}"),
                 lambda lines=lines, pick=pick: dissolved(lines, pick),
             ]
             try:

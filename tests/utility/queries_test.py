@@ -18,7 +18,7 @@ from kveil.frames import from_frame
 from kveil.progress import silent
 from kveil.table.encode import encode
 from kveil.utility.queries import Query, query_error, workload
-from kveil.utility.spans import runs_of
+from kveil.utility.spans import spans_of_solution
 
 ATTRIBUTES: dict[str, Any] = {
     "age": {"role": "quasi-identifier", "hierarchy": {"intervals": {"from": 20, "to": 59, "widths": [10, 20]}}},
@@ -68,7 +68,7 @@ def test_an_error_reckoned_by_hand() -> None:
     frame = pl.DataFrame({"age": ["20", "20", "29", "29"], "pay": ["1"] * 4, "sick": ["no"] * 4, "ward": ["a"] * 4})
     table = encode(from_frame(frame), policy(4))
     solution = solve(find("mondrian"), table, {}, silent).solution
-    runs = runs_of(table, solution)
+    runs = spans_of_solution(table, solution)
     assert (runs.last[0] - runs.first[0] + 1).tolist() == [2] * 4  # 20 and 29 are the leaves: shown is 20-29
     error = query_error(table, solution, [Query((0,), ((0, 0),))])  # who is 20: two are, half of four could be
     assert error == {"median": 0.0, "ninth": 0.0}

@@ -72,28 +72,28 @@ def _mondrian() -> Search:
 
 
 def _incognito() -> Search:
-    from kveil.algorithms.full_domain.incognito import IncognitoOptions, effort, incognito
+    from kveil.algorithms.full_domain.incognito import IncognitoOptions, incognito, lattice_effort
 
-    return Search(incognito, IncognitoOptions, effort)
+    return Search(incognito, IncognitoOptions, lattice_effort)
 
 
 def _k_member() -> Search:
-    from kveil.algorithms.clustering.k_member import KMemberOptions, effort, k_member
+    from kveil.algorithms.clustering.k_member import KMemberOptions, clustering_effort, k_member
 
-    return Search(k_member, KMemberOptions, effort)
+    return Search(k_member, KMemberOptions, clustering_effort)
 
 
 def _greedy_cka() -> Search:
-    from kveil.algorithms.clustering.k_member import KMemberOptions, effort, greedy_cka
+    from kveil.algorithms.clustering.k_member import KMemberOptions, clustering_effort, greedy_cka
 
-    return Search(greedy_cka, KMemberOptions, effort)
+    return Search(greedy_cka, KMemberOptions, clustering_effort)
 
 
 def _pk_clustering() -> Search:
-    from kveil.algorithms.clustering.k_member import effort
+    from kveil.algorithms.clustering.k_member import clustering_effort
     from kveil.algorithms.clustering.pk import PkClusteringOptions, pk_clustering
 
-    return Search(pk_clustering, PkClusteringOptions, effort)
+    return Search(pk_clustering, PkClusteringOptions, clustering_effort)
 
 
 def _k_msd() -> Search:

@@ -96,7 +96,7 @@ class Cover:
         return [np.flatnonzero(self.of_values(value)[0]).tolist() for value in single]
 
 
-def cover(
+def covered_values(
     policy: Policy, name: str, values: Sequence[str], shown: Sequence[str], *, domain: Sequence[str] | None = None
 ) -> Cover:
     """Return which of the shown texts of an attribute may stand for which of its values.

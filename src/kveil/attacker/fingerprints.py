@@ -61,7 +61,7 @@ def _indexed(sets: list[Longs], width: int) -> _Fingerprints:
     return _Fingerprints(of_row, weights, lengths, starts, holders)
 
 
-def fingerprints(world: World, sensitive: str, known: Sequence[int | None]) -> list[Recognition]:
+def play_fingerprints(world: World, sensitive: str, known: Sequence[int | None]) -> list[Recognition]:
     """Play somebody who knows what a person has: all items, or at most so many, the rarest of them.
 
     Nothing else is known; the rows that fit are those whose shown items cover the known ones and, where all

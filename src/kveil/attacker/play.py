@@ -11,7 +11,7 @@ from kveil.attacker.attacks import Attack, Attacks
 from kveil.attacker.dependencies import refinement
 from kveil.attacker.disclose import disclosure
 from kveil.attacker.file_join import attackers_file
-from kveil.attacker.fingerprints import fingerprints
+from kveil.attacker.fingerprints import play_fingerprints
 from kveil.attacker.link import linking
 from kveil.attacker.minimality import Remake, minimality
 from kveil.attacker.missing import who_is_missing
@@ -82,7 +82,7 @@ def _games(world: World, original: Source, release: Source, means: Means) -> lis
     if world.persons:
         if policy.quasi_identifiers:
             games.append(lambda: [inconsistency(world, release)])
-        games += [partial(fingerprints, world, name, (None, 1, 2)) for name in _telling(world)]
+        games += [partial(play_fingerprints, world, name, (None, 1, 2)) for name in _telling(world)]
     if policy.dependencies:
         games += [partial(refinement, world, names) for names in _known(policy)]
     if means.table is not None:

@@ -70,7 +70,7 @@ def _worst(before: Rate, after: Rate, noun: str, everyone: int) -> str:
     return f" The best chance was {_odds(before.worst)} and is {_odds(after.worst)}."
 
 
-def known_items(number: int | None) -> str:
+def knowledge_in_words(number: int | None) -> str:
     """Return in words how much somebody knows of what a person has."""
     if number is None:
         return "everything"
@@ -96,7 +96,7 @@ def picture_line(attack: Attack) -> str | None:
         case SeveralReleases():
             return f"Guessing {attack.sensitive} by {count(attack.releases, 'release')}"
         case Recognition():
-            return f"Recognizing by {known_items(attack.items).removeprefix('only ')} of {attack.sensitive}"
+            return f"Recognizing by {knowledge_in_words(attack.items).removeprefix('only ')} of {attack.sensitive}"
     return None
 
 
@@ -182,7 +182,7 @@ def _told(attack: RatedAttack, noun: str) -> str:
         case SeveralReleases():
             return _several(attack, noun)
         case Recognition():
-            items = known_items(attack.items)
+            items = knowledge_in_words(attack.items)
             return f"Somebody who knows {items} that a person has of {attack.sensitive} finds the person {cases}"
     raise TypeError(f"no words for {type(attack).__name__}")
 

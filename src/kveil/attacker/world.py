@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
-from kveil.attacker.cover import Cover, cover
+from kveil.attacker.cover import Cover, covered_values
 from kveil.attacker.match import CodedTexts, EqualRows, coded, group
 from kveil.files import Source
 from kveil.policy.attributes import STAR
@@ -70,11 +70,11 @@ class World:
 
     def cover(self, name: str, values: Sequence[str], shown: Sequence[str]) -> Cover:
         """Return for values and shown texts of an attribute which may stand for which."""
-        return cover(self.policy, name, values, shown, domain=self.column("before", name).texts)
+        return covered_values(self.policy, name, values, shown, domain=self.column("before", name).texts)
 
     def item_cover(self, sensitive: str, values: Sequence[str], shown: Sequence[str]) -> Cover:
         """Return for items of a sensitive attribute which of the shown ones may stand for which."""
-        return cover(self.policy, sensitive, values, shown)
+        return covered_values(self.policy, sensitive, values, shown)
 
     def sample(self, most: int, *, among: Longs | None = None) -> Longs:
         """Return the targets of an attack: everybody, or ``most`` of them drawn by the policy's seed.

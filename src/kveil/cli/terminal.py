@@ -20,8 +20,11 @@ from kveil.verifier import Verdict
 from kveil.verifier.verdict import TogetherCheck
 from kveil.words import count, model_in_words, visible
 
-if TYPE_CHECKING:
-    from kveil.flow.check import Check  # loads the algorithms
+if TYPE_CHECKING:  # each loads the algorithms
+    from kveil.discover.describe import TableRules
+    from kveil.flow.apply import ApplyAccount
+    from kveil.flow.archive import ArchiveList
+    from kveil.flow.check import Check
 
 
 def safe(text: str) -> str:
@@ -129,9 +132,10 @@ def show_together(out: Console, together: TogetherCheck) -> None:
         )
 
 
-def show_applied(out: Console, content: dict[str, Any], target: Path) -> None:
+def show_applied(out: Console, content: ApplyAccount, target: Path) -> None:
     """Print what became of new records."""
-    noun, counts = ("record", content["records"]) if content["records"] else ("individual", content["individuals"])
+    counts, noun = content["records"] or content["individuals"], "record" if content["records"] else "individual"
+    assert counts is not None
     out.print(
         f"[bold]{safe(str(target))}[/]: {count(counts['released'], noun)} of {counts['input']:,} as release "
         f"{content['release']} of {safe(content['archive'])} shows such {noun}s; {content['covered']:,} were covered, "
@@ -144,7 +148,7 @@ def show_applied(out: Console, content: dict[str, Any], target: Path) -> None:
     show_warnings(out, content["warnings"])
 
 
-def show_archive(out: Console, content: dict[str, Any]) -> None:
+def show_archive(out: Console, content: ArchiveList) -> None:
     """Print the releases of an archive."""
     table = _table("release", "made", "by", "released", "left out", "NCP")
     for entry in content["releases"]:
@@ -266,7 +270,7 @@ def show_check(out: Console, content: Check) -> None:
         out.print(f"[green]Nothing was found that makes the policy impossible.[/] It is honoured by {names}.")
 
 
-def show_rules(out: Console, content: dict[str, Any]) -> None:
+def show_rules(out: Console, content: TableRules) -> None:
     """Print the dependencies of a table: the declared ones, with groups that break them, and those that hold."""
     out.print(f"[bold]{safe(content['data'])}[/]: {count(content['records'], 'record')}")
     for rule in content["declared"]:
@@ -281,17 +285,17 @@ def show_rules(out: Console, content: dict[str, Any]) -> None:
         out.print(f"  in a release: {safe(rule['kept'])}")
     if content["constant"]:
         out.print(f"constant: {safe(', '.join(content['constant']))}")
-    keys = dict.fromkeys(", ".join(rule["left"]) for rule in content["functional"] if rule["key"])
+    keys = dict.fromkeys(", ".join(found["left"]) for found in content["functional"] if found["key"])
     if keys:
         out.print(f"tell all records apart: {safe('; '.join(keys))}")
     rights: dict[str, list[str]] = {}
-    for rule in content["functional"]:
-        if not rule["key"]:
-            rights.setdefault(", ".join(rule["left"]), []).extend(rule["right"])
+    for found in content["functional"]:
+        if not found["key"]:
+            rights.setdefault(", ".join(found["left"]), []).extend(found["right"])
     for left, determined in rights.items():
         out.print(f"functional {safe(f'{left} -> ' + ', '.join(determined))}")
-    for rule in content["multivalued"]:
-        out.print(f"multivalued {safe(rule['rule'])}")
+    for spread in content["multivalued"]:
+        out.print(f"multivalued {safe(spread['rule'])}")
     if not content["functional"] and not content["multivalued"]:
         out.print("No rule holds among these columns.")
     if content["left_out"]:

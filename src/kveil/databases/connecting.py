@@ -68,10 +68,10 @@ def connected(address: Address, *, writing: bool = False) -> Iterator[Any]:
             raise
         raise _refused(address, error, writing=writing) from None  # a driver's texts quote queries and rows
     finally:
-        close(connection)
+        close_connection(connection)
 
 
-def close(connection: Any) -> None:
+def close_connection(connection: Any) -> None:
     """Close a connection; what was not committed is gone."""
     with suppress(Exception):  # a server that is gone has taken everything back itself
         connection.rollback()

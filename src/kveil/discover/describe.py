@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import polars as pl
 
@@ -19,6 +19,44 @@ from kveil.progress import Progress, silent
 from kveil.words import listing
 
 MOST_COLUMNS = 12  # among which rules are looked for
+
+
+class FoundRule(TypedDict):
+    """A rule that holds in a table."""
+
+    rule: str
+    left: list[str]
+    right: list[str]
+
+
+class FoundFunctionalRule(FoundRule):
+    """A functional dependency that holds; ``key`` where no two rows agree on its left side."""
+
+    key: bool
+
+
+class RuleStanding(TypedDict):
+    """How a rule that a policy declares stands in a table, and what a release can do for it."""
+
+    rule: str
+    kind: str
+    holds: bool
+    broken: int
+    groups: list[dict[str, Any]]
+    kept: str
+
+
+class TableRules(TypedDict):
+    """The rules that hold in a table, and how the declared ones of a policy stand."""
+
+    data: str
+    records: int
+    columns: list[str]
+    left_out: list[str]
+    declared: list[RuleStanding]
+    constant: list[str]
+    functional: list[FoundFunctionalRule]
+    multivalued: list[FoundRule]
 
 
 def how_kept(rule: Dependency, policy: Policy) -> str:
@@ -43,7 +81,7 @@ def how_kept(rule: Dependency, policy: Policy) -> str:
 
 def describe_rules(
     table: Source, policy: Policy | None, chosen: Sequence[str] | None = None, *, progress: Progress = silent
-) -> dict[str, Any]:
+) -> TableRules:
     """Return the rules that hold in a table, and how the declared ones of a policy stand.
 
     With a policy, columns that are never released are left out, and so are rows that show `*` alone. ``chosen`` names
@@ -65,36 +103,39 @@ def describe_rules(
     columns = Columns(texts.select(list(dict.fromkeys([*looked_at, *named]))))
     declared = _declared(columns, policy, quasi) if policy is not None else []
     progress("looking for rules")
+    among = columns if columns.names == looked_at else columns.only(looked_at)
+    constant = [a for a in range(len(looked_at)) if among.rows and among.groups((a,)) == 1]
+    functional, multivalued = _holding(among, constant, policy)
     return {
         "data": table.name,
         "records": texts.height,
         "columns": looked_at,
         "left_out": every[MOST_COLUMNS:],
         "declared": declared,
-        **_holding(columns if columns.names == looked_at else columns.only(looked_at), policy),
+        "constant": [among.names[a] for a in constant],
+        "functional": functional,
+        "multivalued": multivalued,
     }
 
 
-def _holding(columns: Columns, policy: Policy | None) -> dict[str, Any]:
-    """Return the columns with one value alone, and the rules that hold among the others."""
+def _holding(
+    columns: Columns, constant: Sequence[int], policy: Policy | None
+) -> tuple[list[FoundFunctionalRule], list[FoundRule]]:
+    """Return the functional and the multivalued rules that hold among columns that are not constant."""
     everything = range(len(columns.names))
-    constant = [a for a in everything if columns.rows and columns.groups((a,)) == 1]
     among = [a for a in everything if a not in constant] if columns.rows > 1 else []
     functional = functional_rules(columns, among)
     spread = [a for a in among if policy is None or columns.names[a] in policy.quasi_identifiers]
     multivalued = multivalued_rules(columns, spread, functional) if spread else []
 
-    def rule(left: tuple[int, ...], right: tuple[int, ...], arrow: str) -> dict[str, Any]:
+    def rule(left: tuple[int, ...], right: tuple[int, ...], arrow: str) -> FoundRule:
         sides = [columns.names[a] for a in left], [columns.names[a] for a in right]
         return {"rule": f"{', '.join(sides[0])} {arrow} {', '.join(sides[1])}", "left": sides[0], "right": sides[1]}
 
-    return {
-        "constant": [columns.names[a] for a in constant],
-        "functional": [
-            rule(left, (right,), "->") | {"key": columns.groups(left) == columns.rows} for left, right in functional
-        ],
-        "multivalued": [rule(left, right, "->>") for left, right in multivalued],
-    }
+    return (
+        [{**rule(left, (right,), "->"), "key": columns.groups(left) == columns.rows} for left, right in functional],
+        [rule(left, right, "->>") for left, right in multivalued],
+    )
 
 
 def _told(texts: pl.Series, missing: tuple[str, ...]) -> pl.Series:
@@ -117,9 +158,9 @@ def _named(texts: pl.DataFrame, policy: Policy, name: str) -> list[str]:
     return [*named, *(n for n in policy.quasi_identifiers if n in texts.columns)]
 
 
-def _declared(columns: Columns, policy: Policy, quasi: list[str]) -> list[dict[str, Any]]:
+def _declared(columns: Columns, policy: Policy, quasi: list[str]) -> list[RuleStanding]:
     """Return how the declared rules stand."""
-    rules = []
+    rules: list[RuleStanding] = []
     for rule in policy.dependencies:
         broken, groups = offending(columns, rule, quasi)
         rules.append(

@@ -15,7 +15,7 @@ from kveil.algorithms.least_loss.options import RefineOptions
 from kveil.algorithms.registry import FEW_ROWS, starts_of
 from kveil.algorithms.settle import settle
 from kveil.errors import PolicyError, Unmeetable
-from kveil.measures import Losses, measure
+from kveil.measures import Losses, measure_solution
 from kveil.policy.fields import PolicyPart
 from kveil.progress import Progress, silent
 from kveil.stopping import OutOfTime, current
@@ -153,13 +153,13 @@ def settled_or_before(table: Table, refined: Solution, before: Solution) -> Solu
     if settled is refined:
         return refined
     loss = table.policy.loss
-    return settled if measure(table, settled).of(loss) < measure(table, before).of(loss) else before
+    return settled if measure_solution(table, settled).of(loss) < measure_solution(table, before).of(loss) else before
 
 
 def finished(table: Table, solution: Solution) -> Solved:
     """Return a solution as it is written once it is known who is released, with its losses."""
     written = move_bounds(table, draw_around_released(table, write_intervals(table, solution)))
-    return Solved(written, measure(table, written))
+    return Solved(written, measure_solution(table, written))
 
 
 def _task(algorithm: Algorithm, table: Table, options: dict[str, Any], progress: Progress) -> _Task:
@@ -189,7 +189,7 @@ def _least_of(table: Table, solves: Sequence[Callable[..., Solution]], *, multiv
         except Unmeetable as error:
             failure = failure or error
             continue
-        solved = Solved(found, measure(table, found))
+        solved = Solved(found, measure_solution(table, found))
         if best is None or solved.losses.of(table.policy.loss) < best.losses.of(table.policy.loss):
             best = solved
     if best is None:
@@ -236,7 +236,7 @@ def _keeping_rules(task: _Task) -> Solved:
             solution = search()
         except (Unmeetable, OutOfTime):
             continue
-        new = Solved(solution, measure(table, solution))
+        new = Solved(solution, measure_solution(table, solution))
         if new.losses.of(table.policy.loss) < best.losses.of(table.policy.loss):
             best = new
         if current().over():

@@ -36,7 +36,7 @@ def solve_parts(table: Table, most: int, name: str, solve: Callable[[Table], Sol
             solutions.append(solve(with_share(some_rows(table, rows), remaining, inside)))
         except Unmeetable as error:
             raise in_one_part(error, len(parts.rows)) from None
-    return settle(table, join(table, parts, solutions), name)
+    return settle(table, join_solutions(table, parts, solutions), name)
 
 
 def with_share(part: Table, remaining: int, inside: int) -> Table:
@@ -58,7 +58,7 @@ def _with_limit(policy: Policy, limit: Fraction) -> Policy:
     return policy.model_copy(update={"suppression": policy.suppression.model_copy(update={"limit": limit})})
 
 
-def join(table: Table, parts: TableParts, solutions: Sequence[Solution]) -> Solution:
+def join_solutions(table: Table, parts: TableParts, solutions: Sequence[Solution]) -> Solution:
     """Return one solution of all parts of a table."""
     suppressed = np.ones((len(table.components), table.rows), dtype=bool)
     reasons: dict[str, list[Ints]] = {parts.why: [parts.left_out]} if len(parts.left_out) else {}

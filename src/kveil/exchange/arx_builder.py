@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kveil.errors import FileError, PolicyError
-from kveil.exchange.arx_groups import NotCarriedError, interval_rows, levels_of, number_in, order_rows
+from kveil.exchange.arx_groups import NotCarriedError, arx_levels, interval_rows, number_in, order_rows
 from kveil.exchange.foreign import as_tree
 from kveil.exchange.java_stream import JavaObject, read_java, unwrapped
 from kveil.policy.attributes import DATE_LEVELS
@@ -93,7 +93,7 @@ def _regular_intervals(settings: JavaObject) -> ArxHierarchy | None:
         return None
     steps = [widths.pop()]
     functions = [interval.fields["function"] for interval in found]
-    for groups in levels_of(settings):
+    for groups in arx_levels(settings):
         sizes = {group.fields["size"] for group in groups}
         if len(sizes) != 1:
             return None

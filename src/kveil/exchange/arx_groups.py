@@ -48,7 +48,7 @@ def label_of(function: JavaObject, values: Sequence[str]) -> str:
     raise NotCarriedError(f"its groups are named by the function {kind or function.name}, which kveil has not")
 
 
-def levels_of(settings: JavaObject) -> list[list[JavaObject]]:
+def arx_levels(settings: JavaObject) -> list[list[JavaObject]]:
     """Return the groups of every level, from the lowest on; a level without any ends them."""
     levels = unwrapped(settings.fields["groups"])
     found: list[list[JavaObject]] = []
@@ -77,7 +77,7 @@ def order_rows(settings: JavaObject, values: Sequence[str] | None) -> list[list[
     ordered = _in_order(settings, values)
     rows = {value: [value] for value in ordered}
     runs = [[value] for value in ordered]
-    for groups in levels_of(settings):
+    for groups in arx_levels(settings):
         taken: dict[str, list[Any]] = {}
         joined: list[list[str]] = []
         for group, members in _joined(runs, groups):
@@ -188,7 +188,7 @@ def interval_rows(settings: JavaObject, values: Sequence[str] | None) -> list[li
             raise NotCarriedError("it puts the numbers of a table into intervals of its own", GIVE_VALUES)
         values = [str(number) for number in range(int(lower.last), int(upper.last))]
     rows = {value: [value] for value in values}
-    for level in [None, *levels_of(settings)]:
+    for level in [None, *arx_levels(settings)]:
         if level is not None:
             intervals = _wider(intervals, level)
         finder, taken = _finder(intervals, lower, upper), dict[str, list[Any]]()

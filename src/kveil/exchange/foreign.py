@@ -51,7 +51,7 @@ def as_tree(rows: Sequence[Sequence[str]], name: str) -> tuple[Line, ...]:
     return check_lines((line for line in lines if line != (STAR,)), name, "correct it in the other tool")
 
 
-def policy_text(policy: ForeignPolicy, data: str | None, stem: str) -> tuple[str, dict[str, str]]:
+def foreign_policy_text(policy: ForeignPolicy, data: str | None, stem: str) -> tuple[str, dict[str, str]]:
     """Return kveil's policy and the hierarchy files it names; ``data`` is the table's path as the policy writes it."""
     files: dict[str, str] = {}
     taken: set[str] = set()

@@ -57,7 +57,7 @@ def read_dataset(path: Path, *, hashed: bool = False) -> tuple[pl.DataFrame, str
         if hashed:
             hashes.update(hashlib.sha256(file.read_bytes()).digest())
         parts.append(with_folder_columns(part, file.relative_to(path) if path.is_dir() else file))
-    return together(parts, files, path.name), hashes.hexdigest() if hashed else None
+    return rows_together(parts, files, path.name), hashes.hexdigest() if hashed else None
 
 
 def _read_part(file: Path) -> pl.DataFrame:
@@ -78,7 +78,7 @@ def with_folder_columns(part: pl.DataFrame, file: Path) -> pl.DataFrame:
     )
 
 
-def together(parts: Sequence[pl.DataFrame], files: Sequence[Path], name: str) -> pl.DataFrame:
+def rows_together(parts: Sequence[pl.DataFrame], files: Sequence[Path], name: str) -> pl.DataFrame:
     """Return the rows of files as one table; raise DataError where their columns are not the same."""
     first = parts[0]
     for part, file in zip(parts, files, strict=True):

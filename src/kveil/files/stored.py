@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from polars.io.plugins import register_io_source
 
 from kveil.errors import DataError, FileError
-from kveil.files.dataset import dataset_files, is_dataset, together, with_folder_columns
+from kveil.files.dataset import dataset_files, is_dataset, rows_together, with_folder_columns
 from kveil.files.source import Source
 from kveil.files.texts import as_texts
 
@@ -188,7 +188,7 @@ def open_stored(path: Path, name: str | None = None, *, hashed: bool = False) ->
         empty.append(with_folder_columns(own, within))
         stored.append(StoredFile(file, within, tuple(own.columns), rows, seen))
     told = name or path.name
-    schema = together(empty, files, told).schema if several else empty[0].schema
+    schema = rows_together(empty, files, told).schema if several else empty[0].schema
     digest = _digest(files, several=several) if hashed else None
     return StoredSource(told, pl.DataFrame(), "parquet", sha256=digest, files=tuple(stored), schema=schema)
 

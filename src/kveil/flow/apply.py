@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import polars as pl
@@ -19,13 +19,14 @@ from kveil.flow.archive import release_of
 from kveil.flow.inputs import read
 from kveil.flow.outputs import write_release
 from kveil.flow.stages import Stages
-from kveil.measures import measure
+from kveil.measures import LossFigures, measure_solution
 from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.keys import Suppression
 from kveil.previous.covering import cover_rows
 from kveil.previous.fixed import rows_of_table
 from kveil.previous.joining import rows_that_may_join
 from kveil.progress import Progress, silent
+from kveil.report.account import Counts
 from kveil.table.columns import code_columns
 from kveil.table.decode import decode
 from kveil.table.encode import encode, encode_column
@@ -35,6 +36,7 @@ from kveil.table.table import Table
 from kveil.table.tree import Tree
 from kveil.verifier import verify_release
 from kveil.verifier.rows import INDIVIDUAL, release_rows
+from kveil.verifier.verdict import Guarantee
 from kveil.words import count
 
 LEVELS = {"datafly": "steps", "incognito": "levels"}  # full-domain algorithms, and what their details call levels
@@ -51,6 +53,21 @@ class Application:
     levels: bool = False
 
 
+class ApplyAccount(TypedDict):
+    """What `apply` did: whom an archived release covers, who is in new groups, and what holds on all together."""
+
+    archive: str
+    release: int
+    records: Counts | None
+    individuals: Counts | None
+    covered: int
+    extended: int
+    guarantees: list[Guarantee]
+    loss: LossFigures
+    warnings: list[str]
+    sha256: dict[str, str]
+
+
 @dataclass(frozen=True)
 class _Applied:
     """The new table with what it shows: who was covered, who is in new groups, who is left out."""
@@ -61,8 +78,8 @@ class _Applied:
     extended: int
 
 
-def apply_file(asked: Application, path: Path, output: Path, *, progress: Progress = silent) -> dict[str, Any]:
-    """Write the new records as an archived release shows such records, and return what was done, as plain data.
+def apply_file(asked: Application, path: Path, output: Path, *, progress: Progress = silent) -> ApplyAccount:
+    """Write the new records as an archived release shows such records, and return what was done.
 
     Old and new together satisfy the whole policy, within its limit; nothing is written before that is verified.
     """
@@ -72,7 +89,7 @@ def apply_file(asked: Application, path: Path, output: Path, *, progress: Progre
     policy = archived.policy
     stages.begin("reading")
     source = read(policy, path)
-    check_values(source, archived)
+    check_known_values(source, archived)
     table = encode(source, policy)
     stages.begin("applying")
     applied = _levels(table, archived) if asked.levels else _applied(table, archived, asked, progress)
@@ -85,7 +102,7 @@ def apply_file(asked: Application, path: Path, output: Path, *, progress: Progre
         digest = write_release(released.frame, source, policy, outputs.open(output), output)
         outputs.commit()
     out = int(applied.solution.suppressed_anywhere.sum())
-    counts = {"input": table.records, "released": table.records - out, "suppressed": out}
+    counts: Counts = {"input": table.records, "released": table.records - out, "suppressed": out}
     return {
         "archive": asked.folder.name,
         "release": archived.number,
@@ -94,13 +111,13 @@ def apply_file(asked: Application, path: Path, output: Path, *, progress: Progre
         "covered": applied.covered,
         "extended": applied.extended,
         "guarantees": guarantees,
-        "loss": measure(table, applied.solution).as_json(),
+        "loss": measure_solution(table, applied.solution).as_json(),
         "warnings": [NO_PROMISE] if asked.levels else _warnings(released, archived),
         "sha256": {"release": digest},
     }
 
 
-def check_values(source: Source, archived: Archived) -> None:
+def check_known_values(source: Source, archived: Archived) -> None:
     """Raise DataError with a sentence per attribute that has values its hierarchy does not know."""
     policy, sentences = archived.policy, []
     for name in [*policy.quasi_identifiers, *policy.with_role("sensitive")]:
@@ -225,7 +242,7 @@ def _as_texts(frame: pl.DataFrame, missing: str) -> pl.DataFrame:
     )
 
 
-def _check_together(released: Source, archived: Archived) -> list[Any]:
+def _check_together(released: Source, archived: Archived) -> list[Guarantee]:
     """Return the guarantees of old and new together; raise Unmeetable where one does not hold."""
     old, new = archived.release.frame, released.frame.select(archived.release.frame.columns)
     if INDIVIDUAL in old.columns and archived.policy.release.shape == "long":  # both are numbered from 1

@@ -3,14 +3,51 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from kveil.archive import Archive, Archived, check_archive
 from kveil.errors import DataError
 from kveil.words import count, listing, model_in_words
 
 
-def _told(archived: Archived) -> dict[str, Any]:
+class ListedRelease(TypedDict):
+    """What `kveil archive list` says about one release."""
+
+    number: int
+    made: str
+    algorithm: str
+    released: int
+    suppressed: int
+    ncp: float
+    promises: list[str]
+    sha256: str
+
+
+class ArchiveList(TypedDict):
+    """The releases of an archive, the earliest first."""
+
+    archive: str
+    releases: list[ListedRelease]
+
+
+class ShownRelease(ListedRelease):
+    """One release with its receipt, the column that says who is who, and the same in sentences."""
+
+    receipt: dict[str, Any]  # as it was written then, by whichever version
+    key: str | None
+    sentences: list[str]
+
+
+class ArchiveCheck(TypedDict):
+    """Whether an archive is whole, unchanged and private, and a sentence per thing that is not."""
+
+    archive: str
+    holds: bool
+    releases: int
+    findings: list[str]
+
+
+def _listed(archived: Archived) -> ListedRelease:
     """Return what `list` says about a release."""
     account = archived.account
     counts = account["individuals"] or account["records"]
@@ -33,9 +70,9 @@ def _models(archived: Archived) -> list[dict[str, Any]]:
     ]
 
 
-def list_releases(folder: Path) -> dict[str, Any]:
+def list_releases(folder: Path) -> ArchiveList:
     """Return the releases of an archive, the earliest first."""
-    return {"archive": folder.name, "releases": [_told(archived) for archived in Archive.open(folder).releases()]}
+    return {"archive": folder.name, "releases": [_listed(archived) for archived in Archive.open(folder).releases()]}
 
 
 def release_of(archive: Archive, number: int | None) -> Archived:
@@ -51,10 +88,10 @@ def release_of(archive: Archive, number: int | None) -> Archived:
     return releases[number - 1]
 
 
-def show_release(folder: Path, number: int | None) -> dict[str, Any]:
+def show_release(folder: Path, number: int | None) -> ShownRelease:
     """Return one release's receipt and policy, and the same in sentences."""
     archived = release_of(Archive.open(folder), number)
-    told, policy = _told(archived), archived.policy
+    told, policy = _listed(archived), archived.policy
     noun = "record" if archived.account["individuals"] is None else "individual"
     sentences = [
         f"Release {told['number']} of {folder.name}, made {told['made']} by {told['algorithm']}: "
@@ -65,7 +102,7 @@ def show_release(folder: Path, number: int | None) -> dict[str, Any]:
     return {**told, "receipt": archived.receipt, "key": policy.key_column, "sentences": sentences}
 
 
-def check_releases(folder: Path) -> dict[str, Any]:
+def check_releases(folder: Path) -> ArchiveCheck:
     """Return whether an archive is whole, unchanged and private, and a sentence per thing that is not."""
     findings = check_archive(folder)
     number = 0 if findings else len(Archive.open(folder).listed)

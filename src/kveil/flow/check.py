@@ -27,7 +27,7 @@ from kveil.policy.attributes import MaxWidth
 from kveil.policy.components import most_suppressed
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
-from kveil.report.warn.bounds import exact_ranges, expected_bounds, told
+from kveil.report.warn.bounds import bound_warning, exact_ranges, expected_bounds
 from kveil.report.warn.promises import empty_promises
 from kveil.table.encode import encode
 from kveil.table.scale import Scale
@@ -154,7 +154,7 @@ def _warnings(table: Table) -> list[str]:
         known = leaves[leaves != scale.missing] if isinstance(scale, Scale) and scale.missing is not None else leaves
         share = expected_bounds(known.astype(np.int64), max(k, 1))
         if share is not None:
-            warnings.append(told(name, share, f"in groups of k {k}"))
+            warnings.append(bound_warning(name, share, f"in groups of k {k}"))
     return warnings
 
 

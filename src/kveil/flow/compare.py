@@ -24,7 +24,7 @@ from kveil.table.decode import decode
 from kveil.table.encode import encode
 from kveil.table.table import Table
 from kveil.utility.prediction import Examiner, PredictionFigures, ask
-from kveil.utility.queries import Query, QueryError, query_error, told, workload
+from kveil.utility.queries import Query, QueryError, query_error, workload, workload_in_words
 from kveil.verifier import verify_release
 
 
@@ -173,7 +173,7 @@ def compare_source(
         table.records,
         table.noun,
         entries,
-        told(table, int(policy.seed)) if tests.queries else None,
+        workload_in_words(table, int(policy.seed)) if tests.queries else None,
         None if tests.examiner is None else tests.examiner.figures(),
     )
 

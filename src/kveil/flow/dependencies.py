@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from kveil.databases import Place
-from kveil.discover.describe import describe_rules
+from kveil.discover.describe import TableRules, describe_rules
 from kveil.flow.inputs import read, read_any
 from kveil.flow.places import input_path
 from kveil.policy.model import Policy
@@ -15,7 +14,7 @@ from kveil.progress import Progress, silent
 
 def dependencies_of_file(
     place: Place, columns: Sequence[str] | None = None, *, progress: Progress = silent
-) -> dict[str, Any]:
+) -> TableRules:
     """Return the rules that hold in a table by itself."""
     progress("reading")
     return describe_rules(read_any(place), None, columns, progress=progress)
@@ -23,7 +22,7 @@ def dependencies_of_file(
 
 def dependencies_of_policy(
     policy: Policy, path: Place | None = None, columns: Sequence[str] | None = None, *, progress: Progress = silent
-) -> dict[str, Any]:
+) -> TableRules:
     """Return the rules that hold in a policy's table, or in another one, and how the declared ones stand."""
     progress("reading")
     return describe_rules(read(policy, input_path(policy, path)), policy, columns, progress=progress)

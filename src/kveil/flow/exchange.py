@@ -15,7 +15,7 @@ from kveil.exchange.anjana_script import policy_of, read_script
 from kveil.exchange.arx_builder import read_builder
 from kveil.exchange.arx_project import read_project
 from kveil.exchange.for_others import ForArx, for_arx, for_pycanon
-from kveil.exchange.foreign import ForeignPolicy, as_tree, policy_text
+from kveil.exchange.foreign import ForeignPolicy, as_tree, foreign_policy_text
 from kveil.files import Outputs, Source, parse_table, read_table
 from kveil.flow.inputs import read
 from kveil.flow.outputs import check_new
@@ -95,7 +95,7 @@ class _Reads:
 
 def _written(foreign: ForeignPolicy, source: Source, table: Path, output: Path, reads: _Reads) -> Imported:
     """Write a policy once it loads and every value of the table has its place in it."""
-    text, files = policy_text(foreign, relative(table, output.parent), output.stem)
+    text, files = foreign_policy_text(foreign, relative(table, output.parent), output.stem)
     policy = Policy.parse(text, f"the policy from {foreign.name}", output.parent, files)
     encode(source, policy)
     targets = {output.parent / name: content for name, content in files.items()} | {output: text}

@@ -7,7 +7,7 @@ import io
 import itertools
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import polars as pl
 import yaml
@@ -85,25 +85,39 @@ def show_tree(out: Console, lines: Lines, most: int) -> None:
     out.print(drawing)
 
 
-def check_hierarchy(file: Path, data: Path | None, column: str | None) -> dict[str, Any]:
+class HierarchyCheck(TypedDict):
+    """What `kveil hierarchy check` says of a file; ``unknown`` where a column was held against it."""
+
+    holds: bool
+    leaves: int
+    inner: int
+    root: str
+    height: int
+    balanced: bool
+    sentences: list[str]
+    unknown: NotRequired[int]
+
+
+def check_hierarchy(file: Path, data: Path | None, column: str | None) -> HierarchyCheck:
     """Check a hierarchy file and, if a column is given, whether it knows its values."""
     if (data is None) != (column is None):
         raise DataError("--data and --column go together; give both or neither.")
     lines = read_hierarchy_file(file)
     leaves = {line[0] for line in lines.lines}
     heights = sorted({len(line) - 1 for line in lines.lines})
-    content: dict[str, Any] = {
+    content: HierarchyCheck = {
         "holds": True,
         "leaves": len(leaves),
         "inner": len({label for line in lines.lines for label in line[1:]}),
         "root": lines.root,
         "height": heights[-1],
         "balanced": len(heights) == 1,
+        "sentences": [
+            f"{file.name} is a tree of {count(len(leaves), 'leaf', 'leaves')} under {lines.root!r}, height "
+            f"{heights[-1]}{'' if len(heights) == 1 else ', unbalanced'}."
+        ],
     }
-    sentences = [
-        f"{file.name} is a tree of {count(len(leaves), 'leaf', 'leaves')} under {lines.root!r}, height {heights[-1]}"
-        f"{'' if len(heights) == 1 else ', unbalanced'}."
-    ]
+    sentences = content["sentences"]
     if lines.root != STAR:
         sentences.append(
             f"Its root is {lines.root!r}, not `*`: suppressed records will show `*`, which it does not know."
@@ -112,7 +126,7 @@ def check_hierarchy(file: Path, data: Path | None, column: str | None) -> dict[s
         texts = _column(data, column).drop_nulls()
         texts = texts.filter(texts != "")
         unknown = sorted(set(texts.unique()) - leaves)
-        content |= {"unknown": len(unknown), "holds": not unknown}
+        content["unknown"], content["holds"] = len(unknown), not unknown
         if unknown:
             records = int(texts.is_in(unknown).sum())
             shown = listing([repr(value) for value in unknown], 5)
@@ -121,7 +135,7 @@ def check_hierarchy(file: Path, data: Path | None, column: str | None) -> dict[s
             )
         else:
             sentences.append(f"It knows every value of {column}.")
-    return content | {"sentences": sentences}
+    return content
 
 
 def build_hierarchy(data: Path, column: str, builder: str, *, k: int = 5) -> str:

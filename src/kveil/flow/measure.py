@@ -8,12 +8,12 @@ from typing import Any
 from kveil.files import Source
 from kveil.flow.inputs import align, check_released, table_of
 from kveil.measures import Losses, plugged_measures
-from kveil.measures import measure as losses_of
+from kveil.measures import measure_solution as losses_of
 from kveil.policy.model import Policy
 from kveil.report.account import Counts, count_suppressed
 from kveil.report.owner import Owner
 from kveil.table.encode import encode
-from kveil.table.reread import read_items, read_release
+from kveil.table.reread import codes_of_release, read_items
 from kveil.verifier.rows import ITEM, ROW, release_rows
 from kveil.words import count
 
@@ -55,7 +55,7 @@ def measure_sources(release: Source, policy: Policy, original: Source, owner: Ow
     shown = release_rows(release, policy)
     rows = align(owner, policy, released=shown.height, original=table.records)
     starred = shown.starred.to_numpy() if table.stars_take_part else None
-    solution, unknown = read_release(table, {n: shown.texts[n] for n in shown.texts.columns}, rows, starred)
+    solution, unknown = codes_of_release(table, {n: shown.texts[n] for n in shown.texts.columns}, rows, starred)
     items = {}
     for name in policy.generalized:
         pairs = shown.items[name]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,7 +26,8 @@ from kveil.engines.spark.staging import StagedFolder
 from kveil.engines.spark.tuples import SparkTuples, TooManyTuples, tuples_of
 from kveil.engines.spark.units import Units
 from kveil.errors import Refused, Unmeetable
-from kveil.files import Outputs, as_json, check_columns, with_commas
+from kveil.files import Outputs, check_columns, with_commas
+from kveil.flow.beside import files_beside
 from kveil.flow.check import proved_or_not_found
 from kveil.flow.inputs import check_input, check_values
 from kveil.flow.judging import check_verdict
@@ -40,7 +41,6 @@ from kveil.flow.spark_warnings import tuple_warnings
 from kveil.flow.stages import Stages
 from kveil.policy.model import Policy
 from kveil.report.account import Account, make_account
-from kveil.report.receipt import make_receipt
 from kveil.report.run import Run
 from kveil.table.decode import Release, decode
 from kveil.table.encode import encode_tuples
@@ -162,7 +162,7 @@ def anonymize_on_spark(asked: SparkRequest, place: Place, targets: Targets, stag
             release = session.read.parquet(staged.rows.as_uri())
         run = solved.verified(join, release, asked, stages)
         account = make_account(run, seconds=stages.seconds, release_sha256=None)
-        for target, content in _beside(run, account, targets):
+        for target, content in files_beside(run, account, replace(targets, owner=None), stages.progress):
             outputs.write(files[target], content)
         outputs.commit(last=partial(_named, staged, owner))
     return account
@@ -178,13 +178,6 @@ def _named(release: StagedFolder, owner: StagedFolder | None) -> None:
         if owner is not None:
             owner.withdraw()
         raise
-
-
-def _beside(run: Run, account: Account, targets: Targets) -> Iterator[tuple[Path, bytes]]:
-    if targets.receipt is not None:
-        yield targets.receipt, as_json(make_receipt(account, run))
-    if targets.account is not None:
-        yield targets.account, as_json(account)
 
 
 def anonymize_spark_frame(frame: Any, asked: SparkRequest, stages: Stages) -> tuple[SparkFrame, Run]:

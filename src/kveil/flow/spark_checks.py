@@ -22,11 +22,11 @@ from kveil.files import Source, look_beside, open_stored
 from kveil.flow.measure import Measured
 from kveil.flow.publish import policy_sha256
 from kveil.flow.verify import Checked
-from kveil.measures import measure, plugged_measures
+from kveil.measures import measure_solution, plugged_measures
 from kveil.policy.model import Policy
 from kveil.report.account import count_suppressed
 from kveil.table.encode import encode_tuples
-from kveil.table.reread import read_release
+from kveil.table.reread import codes_of_release
 from kveil.verifier.counts import Questions, ReleaseCounts, incomplete, lay_counts, questions
 from kveil.verifier.release import NOTHING_BESIDE, verify_rows
 from kveil.verifier.rows import release_rows
@@ -109,9 +109,9 @@ def _measured(policy: Policy, tuples: list[LaidTuples]) -> Measured:
     rows = release_rows(Source("the release", shown, "frame"), policy)
     starred = rows.starred.to_numpy() if table.stars_take_part else None
     texts = {name: rows.texts[name] for name in policy.quasi_identifiers}
-    solution, unknown = read_release(table, texts, np.flatnonzero(here), starred)
+    solution, unknown = codes_of_release(table, texts, np.flatnonzero(here), starred)
     return Measured(
-        measure(table, solution),
+        measure_solution(table, solution),
         count_suppressed(solution.suppressed_anywhere, table.times),
         [f"{count(unknown, 'label')} unknown to their hierarchies, counted as fully general."] if unknown else [],
         plugged_measures(table, solution),

@@ -37,7 +37,7 @@ from kveil.flow.judging import check_verdict
 from kveil.flow.publish import policy_sha256
 from kveil.flow.spark_request import SparkFrame, SparkRequest, cell_warnings
 from kveil.flow.stages import Stages
-from kveil.measures import GroupSizes, together
+from kveil.measures import GroupSizes, losses_together
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.report.run import Run
@@ -117,7 +117,7 @@ class SolvedParts:
         """Return what was found, with one row for all that is released and one for all that is suppressed."""
         policy = self.policy
         lost, items = map(sum, zip(*(summary.items for summary in self.solved.summaries), strict=True))
-        losses = together(
+        losses = losses_together(
             policy,
             {name: column.loss for name, column in self.columns.items()},
             groups,

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from kveil.algorithms.algorithm import Algorithm
-from kveil.engines.spark.cells import count_formulas, distinct_rows
+from kveil.engines.spark.cells import count_distinct_rows, count_formulas
 from kveil.engines.spark.counting import Types
 from kveil.policy.model import Policy
 from kveil.report.warn.cells import FORMULA, NUMBER, formula_cells, formula_names, starting, unique_columns
@@ -40,5 +40,5 @@ def cell_warnings(
     cells = formula_names(list(types)) + count_formulas(release, others, FORMULA, NUMBER)
     if counted is not None:
         cells += sum(starting(counted[name], counted[TIMES].to_numpy()) for name in here)
-    distinct = distinct_rows(release, [name for name in plain if name in policy.unchanged])
+    distinct = count_distinct_rows(release, [name for name in plain if name in policy.unchanged])
     return [*unique_columns(policy, plain, rows, distinct), *formula_cells(cells)]

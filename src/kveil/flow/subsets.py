@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kveil.algorithms.sequential.k_msd import maximal_anonymous_attributes as largest_attributes
+from kveil.algorithms.sequential.k_msd import largest_anonymous_columns
 from kveil.errors import DataError, PolicyError
 from kveil.files import Source
 from kveil.frames import from_frame
@@ -79,4 +79,4 @@ def maximal_anonymous_attributes(frame: Any, k: int, attributes: Sequence[str] |
     columns = np.array(list(_coded(source, names).values()), dtype=np.int32)
     member, first = group_rows(columns)
     weights = np.bincount(member, minlength=len(first)).astype(np.int64)
-    return tuple(names[a] for a in largest_attributes(np.take(columns, first, axis=1), weights, k))
+    return tuple(names[a] for a in largest_anonymous_columns(np.take(columns, first, axis=1), weights, k))

@@ -21,9 +21,9 @@ def _least_loss() -> None:
 
 
 def _overlaps() -> None:
-    from kveil.kernels.least_loss.overlaps import search_nothing
+    from kveil.kernels.least_loss.overlaps import try_no_moves
 
-    search_nothing()
+    try_no_moves()
 
 
 def _greedy() -> None:
@@ -39,9 +39,9 @@ def _partition() -> None:
 
 
 def _items() -> None:
-    from kveil.kernels.items.search import search_nothing
+    from kveil.kernels.items.search import search_no_sets
 
-    search_nothing()
+    search_no_sets()
 
 
 def _mondrian() -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
-from kveil.policy.fields import ANY_TEXT, Names, Number, PolicyPart, Text, Whole, told
+from kveil.policy.fields import ANY_TEXT, Names, Number, PolicyPart, Text, Whole, rejection
 from kveil.policy.numbers import EXACT
 
 DATE_LEVELS = ("month", "quarter", "year", "decade", "century")
@@ -54,17 +54,17 @@ class Intervals(PolicyPart):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.from_ >= self.to:
-            raise told(f"must have `from` below `to`, not {self.from_} and {self.to}")
+            raise rejection(f"must have `from` below `to`, not {self.from_} and {self.to}")
         for width in self.widths:
             if width <= 0:
-                raise told(f"has a width of {width}; widths must be more than 0")
+                raise rejection(f"has a width of {width}; widths must be more than 0")
         for narrow, wide in zip(self.widths, self.widths[1:], strict=False):
             if wide <= narrow or EXACT.remainder(wide, narrow):
-                raise told(
+                raise rejection(
                     f"has widths {narrow} and {wide}; each must be a multiple of the one before, as in [5, 10, 20]"
                 )
         if self.open == "both" and EXACT.subtract(self.to, self.from_) < self.widths[-1]:
-            raise told(
+            raise rejection(
                 f"is open at both ends and has one interval of {self.widths[-1]}, which is anything; "
                 "leave that width out"
             )
@@ -82,7 +82,7 @@ class Mask(PolicyPart):
         if any(kept < 0 for kept in self.keep) or any(
             right >= left for left, right in zip(self.keep, self.keep[1:], strict=False)
         ):
-            raise told(f"keeps {list(self.keep)}; the numbers must fall and not be negative, as in [4, 3]")
+            raise rejection(f"keeps {list(self.keep)}; the numbers must fall and not be negative, as in [4, 3]")
         return self
 
 
@@ -96,7 +96,7 @@ class Dates(PolicyPart):
     def _growing(self) -> Self:
         ranks = [DATE_LEVELS.index(level) for level in self.levels]
         if any(right <= left for left, right in itertools.pairwise(ranks)):
-            raise told(f"lists {list(self.levels)}; the units must grow, in the order {', '.join(DATE_LEVELS)}")
+            raise rejection(f"lists {list(self.levels)}; the units must grow, in the order {', '.join(DATE_LEVELS)}")
         return self
 
 
@@ -114,11 +114,11 @@ class Ranges(PolicyPart):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.within[0] >= self.within[1]:
-            raise told(f"must lie `within` a lower and a higher number, not [{self.within[0]}, {self.within[1]}]")
+            raise rejection(f"must lie `within` a lower and a higher number, not [{self.within[0]}, {self.within[1]}]")
         if self.round is not None and self.round <= 0:
-            raise told(f"has `round: {self.round}`; it must be more than 0")
+            raise rejection(f"has `round: {self.round}`; it must be more than 0")
         if self.round is not None and self.bounds == "midpoints":
-            raise told("has both `round` and `bounds: midpoints`, which move bounds to different places; give one")
+            raise rejection("has both `round` and `bounds: midpoints`, which move bounds to different places; give one")
         return self
 
 
@@ -132,7 +132,7 @@ class Tree(PolicyPart):
     @classmethod
     def _one_root(cls, value: Any) -> Any:
         if not isinstance(value, Mapping) or len(value) != 1:
-            raise told("must be a mapping with one top key, the root")
+            raise rejection("must be a mapping with one top key, the root")
         return value
 
     def paths(self) -> list[tuple[str, ...]]:
@@ -151,10 +151,12 @@ class Tree(PolicyPart):
                     found.append(here)
                 for leaf in below:
                     if isinstance(leaf, (Mapping, list, tuple)) or leaf is None:
-                        raise told(f"has a list under {label!r} that holds more than leaves; nest with `key: [...]`")
+                        raise rejection(
+                            f"has a list under {label!r} that holds more than leaves; nest with `key: [...]`"
+                        )
                     found.append((str(leaf), *here))
             else:
-                raise told(f"has {label!r} without a list of leaves; write `{label}: []` if it is a leaf")
+                raise rejection(f"has {label!r} without a list of leaves; write `{label}: []` if it is a leaf")
         return found
 
     @model_validator(mode="after")
@@ -229,21 +231,21 @@ def _hierarchy_from_yaml(value: Any) -> Any:
     """Turn ``{mask: {keep: [4]}}`` into the tagged form the union reads, a text into a file."""
     if isinstance(value, (str, Path)):
         if not str(value):
-            raise told("must be a file or a builder, not an empty text")
+            raise rejection("must be a file or a builder, not an empty text")
         return {"form": "file", "path": str(value)}
     if not isinstance(value, Mapping) or "form" in value:
         return value
     if len(value) != 1 or next(iter(value)) not in HIERARCHY_FORMS:
         names = ", ".join(HIERARCHY_FORMS)
         found = ", ".join(repr(str(key)) for key in value) or "nothing"
-        raise told(f"must be a file or exactly one of {names}, not {found}")
+        raise rejection(f"must be a file or exactly one of {names}, not {found}")
     ((form, inside),) = value.items()
     if form == "dates":
         return {"form": form, "levels": inside}
     if form == "tree":
         return {"form": form, "tree": inside}
     if not isinstance(inside, Mapping):
-        raise told(f"has `{form}` without a mapping of its settings")
+        raise rejection(f"has `{form}` without a mapping of its settings")
     return {"form": form, **inside}
 
 
@@ -300,9 +302,9 @@ def _boundary_from_yaml(value: Any) -> Any:
     if isinstance(value, Mapping) and "form" not in value:
         if len(value) == 1 and (key := next(iter(value))) in {"level", "max_width"}:
             return {"form": key, **value}
-        raise told("must be a list of nodes, {level: n} or {max_width: w}")
+        raise rejection("must be a list of nodes, {level: n} or {max_width: w}")
     if isinstance(value, str):
-        raise told(f"must be a list of nodes, as in [{value}], or {{level: n}} or {{max_width: w}}")
+        raise rejection(f"must be a list of nodes, as in [{value}], or {{level: n}} or {{max_width: w}}")
     return value
 
 
@@ -331,17 +333,19 @@ class Attribute(PolicyPart):
     def _fitting(self) -> Self:
         is_quasi = self.role == "quasi-identifier"
         if self.hierarchy is not None and self.role not in {"quasi-identifier", "sensitive"}:
-            raise told(f"has a hierarchy, but role {self.role} is never generalized; take one of the two away")
+            raise rejection(f"has a hierarchy, but role {self.role} is never generalized; take one of the two away")
         if isinstance(self.hierarchy, Ranges) and not is_quasi:
-            raise told("has `ranges`, which only quasi-identifiers may have")
+            raise rejection("has `ranges`, which only quasi-identifiers may have")
         if self.boundary is not None and not is_quasi:
-            raise told(f"has a boundary, but only quasi-identifiers have one, not role {self.role}")
+            raise rejection(f"has a boundary, but only quasi-identifiers have one, not role {self.role}")
         if self.weight != 1 and not is_quasi:
-            raise told(f"has a weight, but only quasi-identifiers have one, not role {self.role}")
+            raise rejection(f"has a weight, but only quasi-identifiers have one, not role {self.role}")
         if isinstance(self.boundary, MaxWidth) != isinstance(self.hierarchy, Ranges) and self.boundary:
             if isinstance(self.boundary, MaxWidth):
-                raise told("has {max_width: …}, which goes with `ranges`; mark nodes or give {level: n}")
-            raise told("has `ranges`, which has no nodes to mark; give its boundary as {max_width: w}")
+                raise rejection("has {max_width: …}, which goes with `ranges`; mark nodes or give {level: n}")
+            raise rejection("has `ranges`, which has no nodes to mark; give its boundary as {max_width: w}")
         if self.boundary and isinstance(self.hierarchy, Ranges) and self.hierarchy.bounds == "midpoints":
-            raise told("has `bounds: midpoints`, which may pass a largest width; give `round` instead, or no boundary")
+            raise rejection(
+                "has `bounds: midpoints`, which may pass a largest width; give `round` instead, or no boundary"
+            )
         return self

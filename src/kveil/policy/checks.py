@@ -132,9 +132,7 @@ def _check_shape(policy: PolicyKeys) -> None:
             )
 
 
-def check_hierarchy(
-    name: str, attribute: Attribute, lines: Lines | None, missing: Sequence[str], *, quoted: bool
-) -> None:
+def check_labels(name: str, attribute: Attribute, lines: Lines | None, missing: Sequence[str], *, quoted: bool) -> None:
     """Raise PolicyError where texts for missing or marked nodes do not fit an attribute's hierarchy.
 
     In trees that are built from data a marked node may be one that this data does not have; only what no data could
@@ -160,7 +158,7 @@ def check_hierarchy(
             )
 
 
-def check_rules(policy: PolicyKeys) -> None:
+def check_rule_shapes(policy: PolicyKeys) -> None:
     """Raise Refused for rules that the release's shape has no place for."""
     for rule in policy.dependencies:
         inside = [name for name in rule.left + rule.right if name in policy.generalized]

@@ -155,6 +155,6 @@ Count = Annotated[int, BeforeValidator(_whole), Field(ge=1), WithJsonSchema({"ty
 Flag = Annotated[bool, BeforeValidator(_flag), WithJsonSchema({"type": "boolean"})]
 
 
-def told(sentence: str) -> PydanticCustomError:
+def rejection(sentence: str) -> PydanticCustomError:
     """Return a rejection worded by whoever raises it; it follows the key path."""
     return PydanticCustomError("told", "{told}", {"told": sentence})

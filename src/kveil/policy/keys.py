@@ -11,7 +11,7 @@ from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from kveil.policy.attributes import STAR, Attribute, Intervals, Ranges, Role
 from kveil.policy.dependencies import Dependency, parse_dependency
-from kveil.policy.fields import PolicyPart, Seed, Share, Text, Texts, Whole, told
+from kveil.policy.fields import PolicyPart, Seed, Share, Text, Texts, Whole, rejection
 from kveil.policy.plugged import ALGORITHMS, plugged
 from kveil.policy.privacy import GENERALIZING, PrivacyModel, sensitive_of
 from kveil.words import did_you_mean
@@ -69,7 +69,7 @@ class Data(PolicyPart):
     @classmethod
     def _comma_or_point(cls, decimal: Any) -> Any:
         if decimal not in {".", ",", None}:
-            raise told(f'is {decimal!r}; write "." or ",", or leave it out')
+            raise rejection(f'is {decimal!r}; write "." or ",", or leave it out')
         return decimal
 
     @field_validator("separator", mode="after")
@@ -80,15 +80,17 @@ class Data(PolicyPart):
     @model_validator(mode="after")
     def _readable(self) -> Self:
         if self.separator is not None and (len(self.separator) != 1 or not self.separator.isascii()):
-            raise told(f'has separator {self.separator!r}; it must be one character, as in ","')
+            raise rejection(f'has separator {self.separator!r}; it must be one character, as in ","')
         if self.separator in {'"', "\n", "\r"}:
-            raise told("has a quote or a line end as its separator; use a comma, semicolon or tab")
+            raise rejection("has a quote or a line end as its separator; use a comma, semicolon or tab")
         if not _is_encoding(self.encoding):
-            raise told(f"has encoding {self.encoding!r}, which Python does not know; write it as in utf-8 or cp1252")
+            raise rejection(
+                f"has encoding {self.encoding!r}, which Python does not know; write it as in utf-8 or cp1252"
+            )
         if not self.missing:
-            raise told("has an empty list `missing`; leave it out, or give the texts that mean missing")
+            raise rejection("has an empty list `missing`; leave it out, or give the texts that mean missing")
         if self.missing[0] == STAR:
-            raise told(
+            raise rejection(
                 "lists `*` first in `missing`, but `*` is what a release shows for anything; put another text first"
             )
         return self
@@ -125,13 +127,15 @@ class AlgorithmChoice(PolicyPart):
     def _known(cls, name: str) -> str:
         if not is_algorithm(name):
             names = algorithm_names()
-            raise told(f"is {name!r}; allowed: {', '.join(names)}{did_you_mean(name, names)}")
+            raise rejection(f"is {name!r}; allowed: {', '.join(names)}{did_you_mean(name, names)}")
         return name
 
     @model_validator(mode="after")
     def _options_of_one(self) -> Self:
         if self.name == "auto" and set(self.options) - {"seconds"}:
-            raise told("gives auto more than `seconds`; it runs many algorithms: name the one that has these options")
+            raise rejection(
+                "gives auto more than `seconds`; it runs many algorithms: name the one that has these options"
+            )
         return self
 
 
@@ -177,14 +181,14 @@ class PolicyKeys(PolicyPart):
     @classmethod
     def _version(cls, version: int) -> int:
         if version != 1:
-            raise told(f"is {version}; this kveil reads policies of version 1")
+            raise rejection(f"is {version}; this kveil reads policies of version 1")
         return version
 
     @field_validator("dependencies", mode="before")
     @classmethod
     def _dependencies(cls, value: Any) -> Any:
         if not isinstance(value, (list, tuple)):
-            raise told('must be a list of rules, as in ["department -> phone"]')
+            raise rejection('must be a list of rules, as in ["department -> phone"]')
         return tuple(rule if isinstance(rule, Dependency) else parse_dependency(rule) for rule in value)
 
     @field_validator("algorithm", mode="before")
@@ -194,7 +198,7 @@ class PolicyKeys(PolicyPart):
             return {"name": value}
         if isinstance(value, Mapping) and "options" not in value:
             if "name" not in value:
-                raise told("is a mapping without `name`")
+                raise rejection("is a mapping without `name`")
             return {"name": value["name"], "options": {k: v for k, v in value.items() if k != "name"}}
         return value
 

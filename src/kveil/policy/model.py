@@ -15,7 +15,7 @@ from pydantic import PrivateAttr, model_validator
 
 from kveil.errors import PolicyError
 from kveil.policy.attributes import HierarchyFile, Tree
-from kveil.policy.checks import check_hierarchy, check_policy
+from kveil.policy.checks import check_labels, check_policy
 from kveil.policy.hierarchy import WaysUp, parse_hierarchy, read_hierarchy_file
 from kveil.policy.keys import PolicyKeys
 from kveil.policy.lines import Lines, check_lines, collapse
@@ -131,7 +131,7 @@ class Policy(PolicyKeys):
         """Read every hierarchy file, and check what the policy says about its nodes."""
         for name, attribute in self.attributes.items():
             lines = self.fixed_lines(name)
-            check_hierarchy(name, attribute, lines, self.data.missing, quoted=self._may_quote(name))
+            check_labels(name, attribute, lines, self.data.missing, quoted=self._may_quote(name))
 
     def _may_quote(self, name: str) -> bool:
         """Tell whether errors may show labels of an attribute's hierarchy: not of files outside the policy's folder."""

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, WithJsonSchema, model_validator
 
-from kveil.policy.fields import Count, Names, Number, PolicyPart, Share, Text, told
+from kveil.policy.fields import Count, Names, Number, PolicyPart, Share, Text, rejection
 
 
 class _Model(PolicyPart):
@@ -32,11 +32,11 @@ class LDiversity(_Model):
     @model_validator(mode="after")
     def _c_where_recursive(self) -> Self:
         if self.variant == "recursive" and self.c is None:
-            raise told("asks for variant recursive, which needs a number `c` as well")
+            raise rejection("asks for variant recursive, which needs a number `c` as well")
         if self.variant != "recursive" and self.c is not None:
-            raise told(f"has `c`, which only variant recursive uses, not {self.variant}")
+            raise rejection(f"has `c`, which only variant recursive uses, not {self.variant}")
         if self.variant in {"distinct", "recursive"} and self.l != int(self.l):
-            raise told(f"has l: {self.l}; variant {self.variant} needs a whole number")
+            raise rejection(f"has l: {self.l}; variant {self.variant} needs a whole number")
         return self
 
 

@@ -14,7 +14,7 @@ from kveil.arrays import Bools, Ints
 from kveil.choose import Attempt, attempt
 from kveil.errors import Unmeetable
 from kveil.kernels.grouping.groups import group_rows
-from kveil.measures import measure
+from kveil.measures import measure_solution
 from kveil.policy.attributes import Ranges
 from kveil.policy.components import most_suppressed
 from kveil.previous.fixed import fixed_table
@@ -154,4 +154,4 @@ def _finished(table: Table, chosen: Attempt, whole: Solution, out: Bools, hidden
         if these.any():
             reasons[reason] = np.flatnonzero(these).astype(np.int32)
     solution = replace(whole, suppressed=np.tile(out, (len(table.components), 1)), reasons=reasons)
-    return replace(chosen, solution=solution, losses=measure(table, solution))
+    return replace(chosen, solution=solution, losses=measure_solution(table, solution))

@@ -39,7 +39,7 @@ _LABELS = {"title": None, "ticks": False, "minExtent": 132, "maxExtent": 132, "l
 _BESIDE_POINTS = {"labelPadding": 12}  # a point at 0 is as wide as a letter, and lies on the axis
 
 
-def draw(spec: dict[str, Any], told: str) -> str:
+def draw_svg(spec: dict[str, Any], told: str) -> str:
     """Return a Vega-Lite specification as an SVG that can stand inside a page."""
     import vl_convert
 
@@ -70,7 +70,7 @@ def bars(rows: Sequence[tuple[str, int]], title: str, colour: str, most: int, to
             },
         },
     }
-    return draw(spec, told)
+    return draw_svg(spec, told)
 
 
 def sizes(rows: Sequence[tuple[str, int]], noun: str, told: str) -> str:
@@ -94,7 +94,7 @@ def sizes(rows: Sequence[tuple[str, int]], noun: str, told: str) -> str:
             },
         },
     }
-    return draw(spec, told)
+    return draw_svg(spec, told)
 
 
 def attacks(rows: Sequence[tuple[str, float, float]], told: str) -> str:
@@ -144,7 +144,7 @@ def attacks(rows: Sequence[tuple[str, float, float]], told: str) -> str:
             },
         ],
     }
-    return draw(spec, told)
+    return draw_svg(spec, told)
 
 
 def dots(rows: Sequence[tuple[str, float]], title: str, told: str, *, share: bool) -> str:
@@ -167,4 +167,4 @@ def dots(rows: Sequence[tuple[str, float]], title: str, told: str, *, share: boo
         },
         "mark": {"type": "point", "filled": True, "size": 110, "color": AFTER, "opacity": 1},
     }
-    return draw(spec, told)
+    return draw_svg(spec, told)

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from kveil.attacker.attacks import RatedAttack
 from kveil.attacker.play import play
-from kveil.attacker.words import TITLES, known_items, percent, picture_line
+from kveil.attacker.words import TITLES, knowledge_in_words, percent, picture_line
 from kveil.files import Source
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
@@ -50,7 +50,13 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"percent": _percent, "rate": _rate, "number": _number, "code": _code, "items": known_items}
+    environment.filters |= {
+        "percent": _percent,
+        "rate": _rate,
+        "number": _number,
+        "code": _code,
+        "items": knowledge_in_words,
+    }
     return environment
 
 

@@ -19,7 +19,7 @@ import yaml
 
 from kveil.errors import PolicyError
 from kveil.studio.spans import LOADER, Spans, comments
-from kveil.studio.writing import flow, scalar
+from kveil.studio.writing import flow, scalar_as_quoted
 
 Path = tuple[str | int, ...]
 _ANCHOR = "this part of the policy uses an anchor or a layout that a click cannot change; change it in the text."
@@ -211,7 +211,7 @@ class _Patch:
     def _whole(self, node: yaml.Node, new: Any, after_key: int | None, indent: int) -> None:
         start, end = node.start_mark.index, self.spans.end(node)
         style = node.style if isinstance(node, yaml.ScalarNode) and node.style in ('"', "'") else None
-        written = scalar(new, style) if isinstance(new, str) else flow(new)
+        written = scalar_as_quoted(new, style) if isinstance(new, str) else flow(new)
         if after_key is not None:
             between = self.text[after_key:start]
             if not between.strip():  # no comment between: the value goes on the line of its key
@@ -235,7 +235,7 @@ class _Patch:
         added = {name: value for name, value in new.items() if name not in own and merged.get(name, REMOVED) != value}
         spans = [(key.start_mark.index, max(self.spans.end(value), key.end_mark.index)) for key, value in pairs]
         texts = [
-            f"{scalar(name)}: {flow(value)}" if value is not None else f"{scalar(name)}:"
+            f"{scalar_as_quoted(name)}: {flow(value)}" if value is not None else f"{scalar_as_quoted(name)}:"
             for name, value in added.items()
         ]
         if node.flow_style:

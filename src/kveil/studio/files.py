@@ -18,7 +18,7 @@ POLICIES = (".yaml", ".yml")
 TREES = (".csv", ".txt", ".tsv")
 
 
-def below(root: Path, named: str) -> Path:
+def path_below(root: Path, named: str) -> Path:
     """Return a path that the page named; refuse what leaves the root, by links too, and what is hidden."""
     try:
         path = (root / named).resolve()
@@ -32,7 +32,7 @@ def below(root: Path, named: str) -> Path:
 
 def listed(root: Path, under: str) -> dict[str, Any]:
     """Return the folders, policies and tables of a folder."""
-    folder = below(root, under)
+    folder = path_below(root, under)
     if not folder.is_dir():
         raise Told("This is no folder any more; go up and choose another one.", 404)
     entries: list[dict[str, Any]] = []

@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote
 
 from kveil.studio.answers import Told
 from kveil.studio.edit import content
-from kveil.studio.files import DATABASES, POLICIES, below, fresh_name, is_table, stem_of
+from kveil.studio.files import DATABASES, POLICIES, fresh_name, is_table, path_below, stem_of
 from kveil.studio.project import Project, save
 
 if TYPE_CHECKING:
@@ -71,12 +71,12 @@ async def open_address(studio: Studio, address: str) -> None:
     """Open what somebody typed: the address of a database's table, a pattern of Parquet files, or a path."""
     database = re.match(r"(sqlite|duckdb):///([^?]*)", address)
     if database:
-        below(studio.root, unquote(database[2]))
+        path_below(studio.root, unquote(database[2]))
     elif "://" not in address:
         fixed = Path(address)
         while MAGIC.search(str(fixed)):
             fixed = fixed.parent
-        place = below(studio.root, str(fixed))
+        place = path_below(studio.root, str(fixed))
         if not place.exists():
             raise Told("There is no such file or folder; check the path, which starts from the studio's folder.", 404)
         if fixed == Path(address):

@@ -58,7 +58,7 @@ def moved(lines: Sequence[Line], labels: Sequence[str], under: str) -> tuple[Lin
     return _planted(_in_place(new, above))
 
 
-def grouped(lines: Sequence[Line], labels: Sequence[str], name: str) -> tuple[Line, ...]:
+def with_group(lines: Sequence[Line], labels: Sequence[str], name: str) -> tuple[Line, ...]:
     """Return the tree with a new node between some nodes and their common parent."""
     _known(lines, labels)
     name = _fresh(lines, name)
@@ -145,7 +145,7 @@ def _planted(lines: Sequence[Line]) -> tuple[Line, ...]:
     return check_lines(lines, "the tree", "undo, or change it another way")
 
 
-def as_tree(lines: Sequence[Line]) -> Any:
+def tree_mapping(lines: Sequence[Line]) -> Any:
     """Return a tree as the mapping that `tree` takes: groups are keys, lists hold values."""
     root: dict[str, Any] = {}
     for line in lines:

@@ -22,7 +22,7 @@ def releases(project: Project) -> Path:
     return project.folder / "releases"
 
 
-def release_file(folder: Path) -> Path:
+def run_release(folder: Path) -> Path:
     """Return the released table of a run's folder."""
     return next(path for path in folder.iterdir() if is_release(path.name))
 
@@ -47,7 +47,7 @@ def files(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def listed(project: Project) -> list[dict[str, Any]]:
+def listed_releases(project: Project) -> list[dict[str, Any]]:
     """Return the releases there are, the newest first, with what each was made with."""
     found: list[dict[str, Any]] = []
     folder = releases(project)
@@ -73,7 +73,7 @@ def listed(project: Project) -> list[dict[str, Any]]:
 
 def run_folder(project: Project, run: str) -> Path:
     """Return the folder of a release; only names that the list has are known."""
-    if run not in [entry["run"] for entry in listed(project)]:
+    if run not in [entry["run"] for entry in listed_releases(project)]:
         raise Told("There is no such release any more; load the page again.", 404)
     return releases(project) / run
 

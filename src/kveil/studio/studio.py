@@ -247,7 +247,7 @@ class Studio:
         folder = runs.run_folder(project, run)
         arguments = [
             "attack", project.path.name, "--original", str(self.data()["path"]), "--json",
-            "--release", str(runs.release_file(folder)), "--owner", str(folder / "owner.json"),
+            "--release", str(runs.run_release(folder)), "--owner", str(folder / "owner.json"),
         ]  # fmt: skip
         return await self.jobs.start("attack", arguments, project.folder, about=run)
 
@@ -282,7 +282,7 @@ class Studio:
                 name="policy.yaml",
                 folder=str(self.opened().folder),
                 receipt=json.loads((folder / "receipt.json").read_bytes()),
-                release=str(runs.release_file(folder)),
+                release=str(runs.run_release(folder)),
             )
             save(target, page.encode(), 0o644)
         return target

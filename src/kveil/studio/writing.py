@@ -22,7 +22,7 @@ def quoted(text: str) -> str:
     return '"' + "".join(parts) + '"'
 
 
-def scalar(text: str | None, style: str | None = None) -> str:
+def scalar_as_quoted(text: str | None, style: str | None = None) -> str:
     """Return a text as YAML writes it, in the quotes it had, else in quotes unless that cannot be needed."""
     if text is None:
         return ""
@@ -34,7 +34,7 @@ def scalar(text: str | None, style: str | None = None) -> str:
 def flow(value: Any) -> str:
     """Return a value on one line."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{scalar(str(key))}: {flow(inner)}" for key, inner in value.items()) + "}"
+        return "{" + ", ".join(f"{scalar_as_quoted(str(key))}: {flow(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(flow(inner) for inner in value) + "]"
-    return scalar(value)
+    return scalar_as_quoted(value)

@@ -20,7 +20,7 @@ BETWEEN = "\x1f"  # separates cells of one person where they are compared as one
 LongColumns = dict[str, pl.Series | None]  # None stands for a column that is taken over from the input
 
 
-def check_names(columns: LongColumns) -> None:
+def check_added_column(columns: LongColumns) -> None:
     """Raise DataError where the input has the column that a long release adds."""
     if INDIVIDUAL in columns:
         raise DataError(f"a release in long shape has a column {INDIVIDUAL!r} of its own; rename that of the input.")
@@ -28,7 +28,7 @@ def check_names(columns: LongColumns) -> None:
 
 def lay_out_items(policy: Policy, columns: LongColumns) -> tuple[LongColumns, Longs]:
     """Return one row per item, the columns of a row per person given, and the person of every row."""
-    check_names(columns)
+    check_added_column(columns)
     sets = {name: column for name, column in columns.items() if column is not None and column.dtype == pl.List}
     persons = next(len(column) for column in columns.values() if column is not None)
     lengths = [column.list.len().cast(pl.Int64).to_numpy() for column in sets.values()]
@@ -108,7 +108,7 @@ class WholeRecords:
 
         ``columns`` have a row per person, in that order.
         """
-        check_names(columns)
+        check_added_column(columns)
         lengths = self.lengths[order]
         person = np.repeat(np.arange(len(order)), lengths)
         at = np.arange(len(person)) + np.repeat(self.starts[order] - (np.cumsum(lengths) - lengths), lengths)

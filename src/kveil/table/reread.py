@@ -16,7 +16,7 @@ from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 
-def read_release(
+def codes_of_release(
     table: Table, texts: dict[str, pl.Series], rows: Longs, starred: Bools | None = None
 ) -> tuple[Solution, int]:
     """Return a release made anywhere as codes, and how many cells show what their hierarchy does not know.

@@ -21,7 +21,7 @@ from kveil.policy.numbers import parse_number
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
-from kveil.utility.spans import LeafRuns, runs_of
+from kveil.utility.spans import LeafRuns, spans_of_solution
 from kveil.words import did_you_mean, listing
 
 HELD_OUT = 3  # one record of so many
@@ -112,7 +112,7 @@ class Examiner:
 
     def score(self, solution: Solution) -> float | None:
         """Return the score of a model trained on a release; None where too little of it is left to learn from."""
-        runs = runs_of(self.table, solution)
+        runs = spans_of_solution(self.table, solution)
         return self._score(runs) if len(runs.rows) else None
 
     def _score(self, runs: LeafRuns) -> float:

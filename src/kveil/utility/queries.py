@@ -15,7 +15,7 @@ import numpy as np
 from kveil.arrays import Floats
 from kveil.table.solution import Solution
 from kveil.table.table import Table
-from kveil.utility.spans import runs_of
+from kveil.utility.spans import spans_of_solution
 
 NUMBER = 400
 MOST_ATTRIBUTES = 3
@@ -56,7 +56,7 @@ def workload(table: Table, seed: int) -> list[Query]:
     return queries
 
 
-def told(table: Table, seed: int) -> str:
+def workload_in_words(table: Table, seed: int) -> str:
     """Return the workload in a sentence."""
     most = min(MOST_ATTRIBUTES, len(table.names))
     return (
@@ -73,7 +73,7 @@ def query_error(table: Table, solution: Solution, queries: list[Query]) -> Query
     """
     if not queries or not table.records:
         return None
-    runs = runs_of(table, solution)
+    runs = spans_of_solution(table, solution)
     width = runs.last - runs.first + 1
     weights = table.weights
     here = weights[runs.rows].astype(np.float64)

@@ -25,7 +25,7 @@ class LeafRuns:
     leaves: tuple[int, ...]  # how many there are of each quasi-identifier
 
 
-def runs_of(table: Table, solution: Solution) -> LeafRuns:
+def spans_of_solution(table: Table, solution: Solution) -> LeafRuns:
     """Return what a solution shows; rows that are dropped are absent, stars stand for every leaf."""
     dropped = solution.suppressed_anywhere if table.policy.suppression.show == "drop" else None
     rows = np.arange(table.rows) if dropped is None else np.flatnonzero(~dropped)

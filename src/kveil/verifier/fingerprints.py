@@ -30,7 +30,7 @@ class Coverage:
     unfounded: int
 
 
-def cover(policy: Policy, name: str, before: Rows, after: Rows, places: Longs) -> Coverage:
+def compare_items(policy: Policy, name: str, before: Rows, after: Rows, places: Longs) -> Coverage:
     """Compare people's generalized items with those they had; a starred person's are not compared.
 
     ``places`` gives each released row's original row. Works on numbers for labels: O(items · height).

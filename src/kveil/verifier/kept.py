@@ -11,7 +11,7 @@ from kveil.arrays import Longs
 from kveil.files import Source, as_texts, exact_values
 from kveil.policy.model import Policy
 from kveil.verifier.aligned import Aligned, BesideOriginal, KeptCells
-from kveil.verifier.fingerprints import Coverage, cover
+from kveil.verifier.fingerprints import Coverage, compare_items
 from kveil.verifier.form import below_text, more_than_text
 from kveil.verifier.rows import ITEM, ROW, Rows
 from kveil.verifier.truth import Differences
@@ -37,7 +37,7 @@ def compare_kept(aligned: BesideOriginal, policy: Policy, must_be_star: Mapping[
         if role == "quasi-identifier" or (role == "sensitive" and policy.shows_records):
             continue
         if name in policy.generalized:
-            coverage = cover(policy, name, before, rows, places)
+            coverage = compare_items(policy, name, before, rows, places)
             findings += _coverage(name, coverage)
             untrue += coverage.uncovered + coverage.unfounded
             continue

@@ -26,7 +26,7 @@ from kveil.algorithms.least_loss.state import RefinedComponent, Watch
 from kveil.algorithms.registry import find
 from kveil.engines.local import run
 from kveil.frames import from_frame
-from kveil.kernels.least_loss.overlaps import search
+from kveil.kernels.least_loss.overlaps import try_moves
 from kveil.policy.model import Policy
 from kveil.progress import silent
 from kveil.stopping import Stop
@@ -68,7 +68,7 @@ def test_everything_holds_after_every_kept_move(privacy: str, more: str) -> None
     kept = 0
     for _ in range(120):
         before = overlap.total, overlap.state.nodes.copy()
-        search(
+        try_moves(
             overlap.state, overlap.trees, overlap.constraints, overlap.models, overlap.work, 1, hides=overlap.part.hides
         )
         assert overlap.total <= before[0]

@@ -23,7 +23,7 @@ from kveil.flow.result import Result
 from kveil.flow.verify import verify
 from kveil.frames import from_frame
 from kveil.kernels.items.layout import LaidSets
-from kveil.kernels.items.partition import group_sets, refine
+from kveil.kernels.items.partition import generalize_sets, group_sets
 from kveil.policy.attributes import Attribute
 from kveil.table.tree import build_tree
 from kveil.testing import FEWEST_SOLVED
@@ -120,7 +120,7 @@ def test_partition_is_its_slow_twin(patient: bool, threads: int, monkeypatch: py
         )
         laid = lay_items(trees, len(sets.leaf))
         widest = max(widest, int(laid.children.max()))
-        found = iter(refine(laid, sets, np.arange(len(people), dtype=np.int32), k, patient).tolist())
+        found = iter(generalize_sets(laid, sets, np.arange(len(people), dtype=np.int32), k, patient).tolist())
         for items, shown in zip(leaves, wanted, strict=True):
             for _, t, label in items:
                 assert trees[t].labels[next(found) - node_base[t]] == shown[(t, label)][1]
@@ -150,7 +150,7 @@ def test_wide_trees_and_long_fingerprints_are_no_trouble() -> None:
         kinds = [np.sort(random.choice(width, length, replace=False)) for _ in range(people // 2)]
         leaf = np.concatenate([kinds[p // 2] for p in range(people)]).astype(np.int32)
         sets = LaidSets(np.arange(people + 1, dtype=np.int64) * length, leaf)
-        nodes = refine(lay_items([tree], len(leaf)), sets, np.arange(people, dtype=np.int32), 2)
+        nodes = generalize_sets(lay_items([tree], len(leaf)), sets, np.arange(people, dtype=np.int32), 2)
         assert nodes.all()
 
 

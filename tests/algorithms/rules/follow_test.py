@@ -14,7 +14,7 @@ from kveil.algorithms.registry import find
 from kveil.algorithms.rules.follow import followers_of
 from kveil.engines.local import run
 from kveil.frames import from_frame
-from kveil.measures import measure
+from kveil.measures import measure_solution
 from kveil.table.decode import decode
 from kveil.table.encode import encode
 from kveil.table.solution import Solution
@@ -73,7 +73,7 @@ def rows_of(random: Random, number: int, kept: float = 0.98) -> pl.DataFrame:
 
 
 def loss(table: Table, solution: Solution) -> float:
-    return measure(table, solution).of(table.policy.loss)
+    return measure_solution(table, solution).of(table.policy.loss)
 
 
 @pytest.mark.parametrize("name", ["mondrian", "datafly", "least-loss"])

@@ -28,7 +28,7 @@ from kveil.algorithms.splitting.planning import (
     plan_division,
     plan_mondrian,
 )
-from kveil.algorithms.splitting.span_counts import COUNT, count_limits, count_spans, packed, smallest_rows
+from kveil.algorithms.splitting.span_counts import COUNT, count_limits, count_spans, packs_of_parts, smallest_rows
 from kveil.algorithms.stars import nothing_left
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Source
@@ -144,7 +144,7 @@ def test_parts_of_a_table_show_what_the_whole_table_shows(
 
 def packs_of(table: Table, plan: Plan, most: int) -> list[list[int]]:
     part = plan.cut_table.cuts.part_of(LeafSpans.of(table))
-    pack = packed(plan.cut_table.records, smallest_rows(table, part).filter(pl.col("part") >= 0), most)
+    pack = packs_of_parts(plan.cut_table.records, smallest_rows(table, part).filter(pl.col("part") >= 0), most)
     rows: dict[int, list[int]] = {}
     for row, own in enumerate(part.tolist()):
         if own != LEFT_OUT:

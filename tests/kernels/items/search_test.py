@@ -11,7 +11,7 @@ import pytest
 
 from kveil.kernels.items.join_loops import join_sets
 from kveil.kernels.items.layout import LaidSets
-from kveil.kernels.items.search import FoundGroups, search
+from kveil.kernels.items.search import FoundGroups, search_sets
 from kveil.kernels.items.search_layout import ItemTree, NodeSets
 from naive.joined_sets import Weighted, can_show, cost_of, joined
 from naive.trees import ListTree, random_tree
@@ -74,7 +74,7 @@ def searched(tree: ListTree, costs: list[int], people: list[list[int]], k: int, 
     laid = LaidSets(start, np.array([item for own in people for item in own], dtype=np.int32))
     half = np.arange(len(people), dtype=np.int32) * 2 // len(people)
     shown = np.zeros(int(start[-1]), dtype=np.int32)
-    return search(laid_tree(tree, costs), laid, half, shown, k, tries, 7, np.zeros(1, dtype=np.bool_))
+    return search_sets(laid_tree(tree, costs), laid, half, shown, k, tries, 7, np.zeros(1, dtype=np.bool_))
 
 
 @pytest.mark.parametrize("seed", range(20))

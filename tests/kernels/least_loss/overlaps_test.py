@@ -81,7 +81,7 @@ def test_tries_leave_every_class_valid_every_row_covered_and_nothing_dearer(seed
             lowest = within(case, [[3] * len(case.trees)])
             overlaps.offer(state, trees, climbs, constraints, models, work, lowest, among, hides=False)
         else:
-            gained = overlaps.search(state, trees, constraints, models, work, 25, hides=False)
+            gained = overlaps.try_moves(state, trees, constraints, models, work, 25, hides=False)
             assert gained == total - state.counts[field.TOTAL]
         after = shown_by(state)
         assert case.holds(after)
@@ -105,7 +105,7 @@ def test_tries_move_the_rows_that_the_slow_twin_moves(seed: int, hides: bool) ->
     )
     work = overlaps.new_work(len(case.trees), constraints)
     for _ in range(6):
-        overlaps.search(state, trees, constraints, models, work, 10, hides=hides)
+        overlaps.try_moves(state, trees, constraints, models, work, 10, hides=hides)
         twin.search(10)
         assert shown_by(state) == [None if out else row for row, out in zip(twin.nodes, twin.out, strict=True)]
         assert state.counts[field.TOTAL] == twin.total()
@@ -121,7 +121,7 @@ def test_tries_lower_the_cost_of_most_tables() -> None:
         trees, constraints, models = laid_out(case)
         state = state_of(case, trees, constraints, seed)
         before = int(state.counts[field.TOTAL])
-        overlaps.search(
+        overlaps.try_moves(
             state, trees, constraints, models, overlaps.new_work(len(case.trees), constraints), 200, hides=False
         )
         valid += 1
@@ -155,7 +155,7 @@ for seed in range(150):
     except overlaps.InvalidStart:
         continue
     work = overlaps.new_work(len(case.trees), constraints)
-    overlaps.search(state, trees, constraints, models, work, 60, hides=seed % 5 == 0)
+    overlaps.try_moves(state, trees, constraints, models, work, 60, hides=seed % 5 == 0)
 print("done")
 """
 

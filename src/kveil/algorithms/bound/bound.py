@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypedDict
 
-from kveil.algorithms.bound.levels import SCALE, fit, lattice_of, node_costs
+from kveil.algorithms.bound.levels import SCALE, affordable_levels, lattice_of, node_costs
 from kveil.algorithms.bound.prices import prices
 from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.small_tables import least_cost
@@ -55,7 +55,7 @@ def _bound_of(
     table: Table, positions: list[int], k: int, stop: Stop, tell: Callable[[int], None]
 ) -> tuple[int, int, list[int]]:
     """Return a bound on the rows' summed cost over some attributes, the simple one, and the attributes used."""
-    kept, fine = fit(table, positions)
+    kept, fine = affordable_levels(table, positions)
     if not kept or k < 2 or not table.records:
         return 0, 0, kept
     lattice, whole = lattice_of(table, kept, fine)
@@ -148,7 +148,7 @@ def _told(tell: Callable[[int], None], before: int, best: int) -> None:
 
 
 def _simple(table: Table, positions: list[int], k: int) -> int:
-    kept, fine = fit(table, positions)
+    kept, fine = affordable_levels(table, positions)
     if not kept or k < 2 or not table.records:
         return 0
     lattice, whole = lattice_of(table, kept, fine)

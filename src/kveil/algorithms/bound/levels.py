@@ -147,7 +147,7 @@ def lattice_of(table: Table, positions: list[int], fine: Fineness) -> tuple[Cove
     return lattice, sum(levels.star for levels in tables)
 
 
-def fit(table: Table, positions: list[int]) -> tuple[list[int], Fineness]:
+def affordable_levels(table: Table, positions: list[int]) -> tuple[list[int], Fineness]:
     """Return the attributes that a sum over the lattice can afford, and how finely spans are told apart.
 
     Spans as finely as a small part of the work allows, then without attributes that weigh least for their levels.

@@ -20,11 +20,11 @@ from kveil.algorithms.suppression import beyond_limit
 from kveil.algorithms.tuples import Tuples
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.grouping.groups import add_up, group_rows
-from kveil.measures import measure
+from kveil.measures import measure_solution
 from kveil.models.groups import Pairs
 from kveil.policy.components import most_suppressed
 from kveil.policy.fields import Flag, PolicyPart
-from kveil.stopping import check
+from kveil.stopping import check_deadline
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 
@@ -85,7 +85,7 @@ def _set_aside(part: ClassflyComponent, options: ClassflyOptions) -> Aside:
     steps = {part.table.names[p]: 0 for p in part.positions}
     rounds = 0
     while True:
-        check()
+        check_deadline()
         rounds += 1
         good = part.satisfied(rest.nodes, rest.weights, rest.pairs)
         if good.any():
@@ -149,7 +149,7 @@ def _solve(table: Table, options: ClassflyOptions, kind: Filter, name: str) -> S
 
 
 def _loss(table: Table, solution: Solution) -> float:
-    return measure(table, solution).of(table.policy.loss)
+    return measure_solution(table, solution).of(table.policy.loss)
 
 
 def _end(

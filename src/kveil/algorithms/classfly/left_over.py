@@ -12,7 +12,7 @@ from kveil.algorithms.neighbourhoods import come_by_runs, runs_of, shortest_run
 from kveil.algorithms.stars import can_show_stars
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.kernels.classfly.widening import price_groups
-from kveil.stopping import check
+from kveil.stopping import check_deadline
 from kveil.table.tree import Tree
 
 PLACES = 1_000  # of values for a left-over tuple that are looked at, the cheapest
@@ -69,7 +69,7 @@ def _take_in(groups: AsideGroups, waiting: Longs, *, widen: bool) -> None:
         for at in waiting.tolist():
             if failed.get(at) == joined:
                 continue
-            check()
+            check_deadline()
             chosen: list[int] = []
             shown = _fit(groups, at, prices.costs)
             for for_good in (False, True):

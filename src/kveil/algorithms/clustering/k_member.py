@@ -40,7 +40,7 @@ class KMemberOptions(DivideOptions):
 GROWTH = 1.6  # ten times the tuples took forty times as long, on a million rows of benchmarks/bench_clusters.py
 
 
-def effort(table: Table) -> float:
+def clustering_effort(table: Table) -> float:
     """Return about how many steps clustering takes: more than linear in the distinct tuples, less than all pairs."""
     return math.pow(len(table.distinct.weights), GROWTH)
 

@@ -9,7 +9,7 @@ from kveil.algorithms.splitting.parts import Splitter
 from kveil.arrays import Bools, Ints, Longs
 from kveil.models.distributions import AlphaShare, FrequencyL
 from kveil.models.groups import one_group
-from kveil.stopping import check
+from kveil.stopping import check_deadline
 
 TRIES = 20  # clusters that a row is tried in where its sensitive values have to be counted
 
@@ -49,7 +49,7 @@ class Placement:
         group = self.splitter.mam.group
         stuck: dict[int, list[int]] = {}
         for row in rows.tolist():
-            check()
+            check_deadline()
             if not self._join(row):
                 stuck.setdefault(int(group[row]), []).append(row)
         for of_group, mine in stuck.items():

@@ -14,7 +14,7 @@ from kveil.algorithms.tuples import Tuples
 from kveil.errors import Unmeetable
 from kveil.policy.components import most_suppressed
 from kveil.policy.fields import PolicyPart
-from kveil.stopping import check
+from kveil.stopping import check_deadline
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.words import count
@@ -37,7 +37,7 @@ def datafly(table: Table, options: DataflyOptions, rng: np.random.Generator) -> 
     steps = [0] * len(trees)
     samples = GroupSamples(judge, state, allowed)
     while True:
-        check()
+        check_deadline()
         violators = samples.violators()
         if violators is None:
             state = samples.catch_up()

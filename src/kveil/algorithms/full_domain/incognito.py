@@ -24,12 +24,12 @@ from kveil.algorithms.tuples import Tuples
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.errors import Refused, Unmeetable
 from kveil.kernels.grouping.groups import group_rows
-from kveil.measures import measure
+from kveil.measures import measure_solution
 from kveil.models.distributions import AlphaShare, DistinctValues, EntropyL, RecursiveCL
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.policy.components import most_suppressed
 from kveil.policy.fields import PolicyPart
-from kveil.stopping import check
+from kveil.stopping import check_deadline
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -156,7 +156,7 @@ class LevelLattice:
     def _outside(self, tests: list[tuple[GroupModel, Ints, int, Bools]], counted: _Counted) -> Bools:
         alive = np.ones(len(counted.weights), dtype=bool)
         while True:
-            check()
+            check_deadline()
             before = int(alive.sum())
             for model, group, groups, free in tests:
                 alive &= ~self._bad(model, group, groups, free, alive, counted)
@@ -243,7 +243,7 @@ class LevelLattice:
         for level in range(highest):
             at = [min(level, size - 1) for size in self.sizes]
             shown = tuple(Shown.nodes(tree, self.levels[a].maps[at[a]][row[a]]) for a, tree in enumerate(self.trees))
-            losses = measure(table, Solution(shown, nothing)).attributes
+            losses = measure_solution(table, Solution(shown, nothing)).attributes
             kind = table.policy.loss
             own = [losses[name] for name in table.names]
             means.append(
@@ -274,7 +274,7 @@ def lattice_nodes(table: Table) -> int:
     )
 
 
-def effort(table: Table) -> float:
+def lattice_effort(table: Table) -> float:
     """Return an upper bound of the work: nodes times tuples."""
     return float(lattice_nodes(table)) * len(table.distinct.weights)
 
@@ -304,7 +304,7 @@ def incognito(table: Table, options: IncognitoOptions, rng: np.random.Generator)
             continue
         state, standing, holds = lattice.judged(node)
         if holds:
-            loss = measure(table, lattice.judge.solution(state, standing, {})).of(table.policy.loss)
+            loss = measure_solution(table, lattice.judge.solution(state, standing, {})).of(table.policy.loss)
             if best is None or loss < best[0]:
                 best = (loss, state, standing, node)
     if best is None:
@@ -333,7 +333,7 @@ def _minimal(lattice: LevelLattice, open_to: Bools) -> tuple[list[Node], dict[No
     found: list[Node] = []
     wave: set[Node] = set(map(tuple, np.argwhere(lowest).tolist()))
     while wave:
-        check()
+        check_deadline()
         node = min(wave, key=lambda own: (sum(own), own))
         wave.remove(node)
         if node in known or any(all(x <= y for x, y in zip(own, node, strict=True)) for own in found):

@@ -12,7 +12,7 @@ from kveil.algorithms.people.one_to_many import share_again
 from kveil.algorithms.people.search_items import search_items
 from kveil.algorithms.splitting.mondrian import split_kept
 from kveil.kernels.grouping.groups import group_rows
-from kveil.measures import measure
+from kveil.measures import measure_solution
 from kveil.models.fingerprints import as_shown
 from kveil.policy.privacy import KAnonymity, KKmAnonymity
 from kveil.stopping import Stop
@@ -45,7 +45,7 @@ def with_searched_items(table: Table, solution: Solution, tries_per_row: float, 
         if hidden_with_neighbours(table, split.shown, found.items, kept).any():
             continue
         finer = replace(split, items=found.items, reasons=solution.reasons, details=details)
-        loss = measure(table, finer).of(table.policy.loss)
+        loss = measure_solution(table, finer).of(table.policy.loss)
         if best is None or loss < least:
             best, least = finer, loss
     return best
@@ -77,7 +77,7 @@ def with_shared_items(table: Table, solution: Solution, refined: Solution) -> So
     new = share_again(table, replace(refined, items={}), ~solution.suppressed_anywhere)
     if new is None:
         return None
-    before, after = measure(table, solution), measure(table, new)
+    before, after = measure_solution(table, solution), measure_solution(table, new)
     loss = table.policy.loss
     better = after.of(loss) + (after.sa_ncp or 0.0) < before.of(loss) + (before.sa_ncp or 0.0)
     return new if better and after.of(loss) <= before.of(loss) else None
@@ -85,6 +85,6 @@ def with_shared_items(table: Table, solution: Solution, refined: Solution) -> So
 
 def loses_no_more(table: Table, one: Solution, other: Solution) -> bool:
     """Tell whether a solution loses no more than another, neither of quasi-identifiers nor of items."""
-    first, second = measure(table, one), measure(table, other)
+    first, second = measure_solution(table, one), measure_solution(table, other)
     items = np.subtract(first.sa_ncp or 0.0, second.sa_ncp or 0.0)
     return first.of(table.policy.loss) <= second.of(table.policy.loss) and bool(items <= 0)

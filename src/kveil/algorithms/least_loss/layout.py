@@ -133,7 +133,7 @@ def lay_out(table: Table, positions: list[int], costs: NodeCosts) -> Codes:
     )
 
 
-def children_of(table: Table, positions: list[int]) -> ChildTable:
+def children_of_trees(table: Table, positions: list[int]) -> ChildTable:
     """Return the children of every node of some trees, for the top-down start."""
     trees: list[Tree] = []
     for position in positions:

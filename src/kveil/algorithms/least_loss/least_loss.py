@@ -15,7 +15,7 @@ from kveil.algorithms.least_loss.small_search import MOST_ROWS, keeps_rules, try
 from kveil.algorithms.neighbourhoods import looks_at_values
 from kveil.algorithms.small_tables import shown_at_least_cost
 from kveil.errors import Unmeetable
-from kveil.measures import measure
+from kveil.measures import measure_solution
 from kveil.policy.components import implied, most_suppressed
 from kveil.stopping import OutOfTime
 from kveil.table.scale import Scale
@@ -56,13 +56,13 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
                 if best is None:
                     raise
                 return best
-            loss = measure(table, found).of(policy.loss)
+            loss = measure_solution(table, found).of(policy.loss)
             if best is None or loss < least:
                 best, least = replace(found, details={"start": algorithm.name, **chosen}), loss
     small = _tried_table(table)
     if small is None and best is None:
         small = _small_table(table)
-    if small is not None and (best is None or measure(table, small).of(policy.loss) < least):
+    if small is not None and (best is None or measure_solution(table, small).of(policy.loss) < least):
         return small
     if best is None:
         raise Unmeetable(f"least-loss has nothing to start from: {failures[0]}", failures[0].lost)

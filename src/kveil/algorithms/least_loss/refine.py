@@ -33,7 +33,7 @@ from kveil.algorithms.least_loss.unsuppress import come_back
 from kveil.algorithms.neighbourhoods import come_by_runs, looks_at_values, runs_of_rows
 from kveil.algorithms.rules.follow import followers_of
 from kveil.arrays import Bools, Ints, Longs
-from kveil.measures import measure
+from kveil.measures import measure_solution
 from kveil.models.fingerprints import as_shown
 from kveil.progress import Progress
 from kveil.stopping import Stop, current
@@ -171,7 +171,7 @@ class _Refinement:
         return columns if found is None else found
 
     def _loss(self, solution: Solution) -> float:
-        return measure(self.table, solution).of(self.table.policy.loss)
+        return measure_solution(self.table, solution).of(self.table.policy.loss)
 
     def _unsuppressed(self) -> Solution:
         """Return the given solution with rows back that a row's suppression in one component took from all."""

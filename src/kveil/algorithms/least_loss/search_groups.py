@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kveil.algorithms.costs import NodeCosts
-from kveil.algorithms.least_loss.layout import children_of, lay_out, leaves_of_codes
+from kveil.algorithms.least_loss.layout import children_of_trees, lay_out, leaves_of_codes
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch
 from kveil.algorithms.rules.follow import Follower, follow_costs, show_followers
 from kveil.algorithms.stars import star_spans
@@ -114,7 +114,7 @@ class GroupSearch:
         by_zone = np.argsort(self.zone[rows], kind="stable")
         zone = self.zone[rows[by_zone]]
         starts = np.flatnonzero(np.concatenate([[True], zone[1:] != zone[:-1], [True]])).astype(np.int64)
-        children = children_of(self.part.table, self.part.positions)
+        children = children_of_trees(self.part.table, self.part.positions)
         split = top_down(self.base(rows[by_zone]), starts, self.codes, children, self.part.k)
         group = np.empty(len(rows), dtype=np.int32)
         group[by_zone] = split

@@ -26,10 +26,10 @@ from kveil.kernels.least_loss.overlaps import (
     InvalidStart,
     climbs_of,
     holds_everywhere,
-    new_state,
+    new_overlap_state,
     new_work,
     offer,
-    search,
+    try_moves,
 )
 from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns
 from kveil.kernels.models.layout import Models, new_models, no_models
@@ -68,7 +68,7 @@ class OverlapSearch:
         self.models, sets = self._models()
         self.constraints = self._constraints(base, sets)
         word = int(self.random.integers(0, 2**63))
-        self.state = new_state(base, limit, nodes, out, self.trees, self.constraints, word)
+        self.state = new_overlap_state(base, limit, nodes, out, self.trees, self.constraints, word)
         self.work = new_work(base.shape[1], self.constraints)
 
     def _lay_out(self, costs: NodeCosts, solution: Solution) -> tuple[Ints, Ints, Ints]:
@@ -261,7 +261,9 @@ class OverlapSearch:
         for rows, vector in division.shared_out(np.argsort(out, kind="stable"), kind):
             nodes[rows], out[rows] = vector, 0
         word = int(self.random.integers(0, 2**63))
-        self.state = new_state(self.state.base, self.state.limit, nodes, out, self.trees, self.constraints, word)
+        self.state = new_overlap_state(
+            self.state.base, self.state.limit, nodes, out, self.trees, self.constraints, word
+        )
 
     # ------------------------------------------------------------------------------------------ search
 
@@ -271,7 +273,7 @@ class OverlapSearch:
         left = round(tries_per_row * len(self.rows) * min(1.0, FEWER_ABOVE / k))
         while left > 0 and len(self.active()) and not self.watch.over():
             number = min(CHUNK, left)
-            search(self.state, self.trees, self.constraints, self.models, self.work, number, hides=self.part.hides)
+            try_moves(self.state, self.trees, self.constraints, self.models, self.work, number, hides=self.part.hides)
             left -= number
             self.watch.tell(self.total)
         self.watch.tries += int(self.state.counts[field.TRIES])

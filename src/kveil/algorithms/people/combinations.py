@@ -18,7 +18,7 @@ from kveil.kernels.items.combinations import climb
 from kveil.kernels.items.layout import ClusterItems, Forest
 from kveil.kernels.items.partition import group_sets
 from kveil.models.fingerprints import run_starts
-from kveil.stopping import check
+from kveil.stopping import check_deadline
 from kveil.table.table import Table
 
 MOST_AT_ONCE = 8_000_000  # combinations that are counted together
@@ -67,7 +67,7 @@ def generalize_combinations(
     for size in range(1, shared.m + 1):
         active = np.ones(len(items.start) - 1, dtype=bool)
         while active.any():
-            check()
+            check_deadline()
             taking = active[cluster[place]]
             shown_sets = _shown_sets(forest, items, row[inside][taking], place[taking], cluster)
             where, nodes = _rare(shown_sets, len(forest.cost), size, shared.k)

@@ -18,7 +18,7 @@ from kveil.algorithms.costs import in_common_units
 from kveil.algorithms.forest import children_of, end_to_end, starts_of
 from kveil.arrays import Ints
 from kveil.kernels.items.layout import Forest, LaidSets
-from kveil.kernels.items.partition import refine
+from kveil.kernels.items.partition import generalize_sets
 from kveil.models.fingerprints import run_starts
 from kveil.policy.model import Policy
 from kveil.policy.privacy import KLDiversity, sensitive_of
@@ -75,7 +75,7 @@ def _partition(table: Table, bucketing: Bucketing, order: Ints, *, patient: bool
     sets = LaidSets(run_starts(rows, table.rows), leaves[by_row])
     forest = lay_items(trees, len(rows))
     nodes = np.empty(len(rows), dtype=np.int32)
-    nodes[by_row] = refine(forest, sets, order, bucketing.k, patient)
+    nodes[by_row] = generalize_sets(forest, sets, order, bucketing.k, patient)
     found = {}
     begin = base = 0
     for name, tree in zip(bucketing.names, trees, strict=True):

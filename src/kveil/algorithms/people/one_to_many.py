@@ -26,7 +26,7 @@ from kveil.algorithms.suppression import LeftOut, beyond_limit
 from kveil.arrays import Bools, Ints
 from kveil.errors import Unmeetable
 from kveil.kernels.grouping.groups import group_rows
-from kveil.measures import measure
+from kveil.measures import measure_solution
 from kveil.models.fingerprints import as_shown, fingerprint_name, fingerprints
 from kveil.models.groups import AtLeastK, Pairs
 from kveil.models.of_policy import counted_names, group_model
@@ -82,7 +82,7 @@ def _best(table: Table, options: PeopleOptions, name: str) -> Solution:
         return other
     if other is None:
         return first
-    return min((first, other), key=lambda solution: measure(table, solution).of(policy.loss))
+    return min((first, other), key=lambda solution: measure_solution(table, solution).of(policy.loss))
 
 
 def _solve(table: Table, options: PeopleOptions, name: str) -> Solution:
@@ -149,7 +149,7 @@ def _split(table: Table, items: dict[str, Ints], kept: Bools, *, by_gain: bool) 
 
 
 def _loss(table: Table, split: _SplitPeople) -> float:
-    return measure(table, replace(split.solution, items=split.items)).of(table.policy.loss)
+    return measure_solution(table, replace(split.solution, items=split.items)).of(table.policy.loss)
 
 
 class _PeopleToSplit(NamedTuple):

@@ -18,7 +18,7 @@ from kveil.algorithms.people.order import canonical_fingerprints
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.items.layout import LaidSets
 from kveil.kernels.items.partition import group_sets
-from kveil.kernels.items.search import search
+from kveil.kernels.items.search import search_sets
 from kveil.kernels.items.search_layout import ItemTree
 from kveil.kernels.threads import threads
 from kveil.models.fingerprints import run_starts
@@ -156,7 +156,7 @@ def _search_round(
         _, label = np.unique(state.label[own], return_inverse=True)
         share = tries * len(own) // len(state.label)
         asked = state.k, share, int(seeds[number]), stop.flag
-        found = search(tree, laid, label.reshape(-1).astype(np.int32), state.shown[item], *asked)
+        found = search_sets(tree, laid, label.reshape(-1).astype(np.int32), state.shown[item], *asked)
         group = np.repeat(found.label, length)
         keys = np.repeat(np.arange(len(found.start) - 1), np.diff(found.start)) * len(true) + found.node
         shown[item] = _lowest(tree, laid.leaf, group, keys)

@@ -19,7 +19,7 @@ from kveil.kernels.grouping.groups import group_rows
 from kveil.kernels.sequential.k_msd import RunNodes, repair
 from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.fields import PolicyPart
-from kveil.stopping import check
+from kveil.stopping import check_deadline
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -34,7 +34,7 @@ class KmsdOptions(PolicyPart):
 # ---------------------------------------------------------------------------------------------- IMKAS
 
 
-def maximal_anonymous_attributes(columns: Ints, weights: Longs, k: int, within: Ints | None = None) -> list[int]:
+def largest_anonymous_columns(columns: Ints, weights: Longs, k: int, within: Ints | None = None) -> list[int]:
     """Return a largest set of columns whose groups all have weight k (IMKAS; Huang et al. 2014, definition 6).
 
     Level-wise: a subset of an anonymous set is anonymous, so a set is looked at only if all its subsets one smaller
@@ -50,7 +50,7 @@ def maximal_anonymous_attributes(columns: Ints, weights: Longs, k: int, within: 
         found: dict[tuple[int, ...], int] = {}
         kept: dict[tuple[int, ...], Ints] = {}
         for own in level:
-            check()
+            check_deadline()
             for more in range(own[-1] + 1 if own else 0, len(columns)):
                 wider = (*own, more)
                 if any(wider[:i] + wider[i + 1 :] not in level for i in range(len(wider))):
@@ -119,7 +119,7 @@ class _Build:
         """Begin with a largest set of some attributes that is k-anonymous as it stands."""
         rows = self.inside
         columns = np.take(self.nodes[attributes], rows, axis=1)
-        found = maximal_anonymous_attributes(columns, self.weights[rows], self.k, self.group[rows])
+        found = largest_anonymous_columns(columns, self.weights[rows], self.k, self.group[rows])
         for a in found:
             self.finish(attributes[a])
 
@@ -137,7 +137,7 @@ class _Build:
 
     def add_next(self, waiting: list[int]) -> None:
         """Add the attribute with fewest (group, value) pairs below k, repaired; of equals the first."""
-        check()
+        check_deadline()
         pairs = [self._pairs(a) for a in waiting]
         fewest = min(range(len(waiting)), key=lambda i: int((pairs[i][2] < self.k).sum()))
         self._repair(waiting[fewest], *pairs[fewest])

@@ -201,7 +201,7 @@ def cut_down(
         active = waiting
 
 
-def packed(records: dict[int, int], first: pl.DataFrame, most: int) -> dict[int, int]:
+def packs_of_parts(records: dict[int, int], first: pl.DataFrame, most: int) -> dict[int, int]:
     """Return the pack of every part: neighbours in canonical order together, as long as they have few records.
 
     ``first`` has the first row of every part, by `smallest_rows`.

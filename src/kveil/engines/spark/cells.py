@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from kveil.engines.spark.ordering import quoted
+from kveil.engines.spark.ordering import quoted_name
 from kveil.engines.spark.session import told_plainly
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-def distinct_rows(release: DataFrame, alone: Sequence[str]) -> Callable[[Sequence[str]], int]:
+def count_distinct_rows(release: DataFrame, alone: Sequence[str]) -> Callable[[Sequence[str]], int]:
     """Return what tells how many different rows some columns have; those ``alone`` are counted at once."""
     from pyspark.sql import functions as f
 
     with told_plainly("count the release"):
-        cells = [f.count_distinct(f.struct(quoted(name))) for name in alone]
+        cells = [f.count_distinct(f.struct(quoted_name(name))) for name in alone]
         known = dict(zip(alone, release.agg(*cells).collect()[0], strict=True)) if cells else {}
 
     def number(names: Sequence[str]) -> int:
         if len(names) == 1 and names[0] in known:
             return int(known[names[0]])
         with told_plainly("count the release"):
-            return int(release.select([quoted(name) for name in names]).distinct().count())
+            return int(release.select([quoted_name(name) for name in names]).distinct().count())
 
     return number
 
@@ -41,9 +41,9 @@ def count_formulas(release: DataFrame, types: Mapping[str, pl.DataType], like: s
     sums = []
     for name, kind in types.items():
         if kind == pl.String:
-            sums.append(f.sum(f.when(starts(f.col(quoted(name))), 1).otherwise(0)))
+            sums.append(f.sum(f.when(starts(f.col(quoted_name(name))), 1).otherwise(0)))
         elif kind == pl.List(pl.String):
-            sums.append(f.sum(f.coalesce(f.size(f.filter(quoted(name), starts)), f.lit(0))))
+            sums.append(f.sum(f.coalesce(f.size(f.filter(quoted_name(name), starts)), f.lit(0))))
     if not sums:
         return 0
     with told_plainly("count the release"):

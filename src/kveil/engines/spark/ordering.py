@@ -43,6 +43,6 @@ def in_order(joined: Joined, names: Sequence[str], policy: Policy, rows: int) ->
     return laid.select([f.col(place).alias(name, metadata={}) for place, name in zip(places, names, strict=True)])
 
 
-def quoted(name: str) -> str:
+def quoted_name(name: str) -> str:
     """Return a name as Spark takes it, whatever is in it."""
     return "`" + name.replace("`", "``") + "`"

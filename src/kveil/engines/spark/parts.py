@@ -20,7 +20,7 @@ from kveil.algorithms.splitting.span_counts import (
     PART,
     SPAN_COUNTS,
     VALUE,
-    packed,
+    packs_of_parts,
 )
 from kveil.engines.memory import numbers_held
 from kveil.engines.spark.batches import (
@@ -90,7 +90,7 @@ def kept_on_disk(frame: DataFrame) -> DataFrame:
     return frame.persist(StorageLevel.DISK_ONLY)
 
 
-def forget(frame: DataFrame) -> None:
+def forget_frame(frame: DataFrame) -> None:
     """Let Spark forget a frame that it keeps; where it is gone, so is the frame."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -102,7 +102,7 @@ def forget(frame: DataFrame) -> None:
 def kept_tuples(units: Units, exits: ExitStack) -> DataFrame:
     """Return the different tuples of a table with counts, which Spark keeps until ``exits`` are closed."""
     frame = kept_on_disk(grouped(units.frame, units.keys, [units.hashed()]))
-    exits.callback(forget, frame)
+    exits.callback(forget_frame, frame)
     return frame
 
 
@@ -211,11 +211,11 @@ class SparkCounter:
         with on_executors(self._doing):
             first = self._told(FirstRows(plan.cut_table.cuts), FIRST).where(f.col(PART) >= 0)
             rows = first.groupBy(PART).agg(f.min(KEY).alias(KEY)).toArrow()
-        return packed(plan.cut_table.records, _frame_of(rows), most)
+        return packs_of_parts(plan.cut_table.records, _frame_of(rows), most)
 
     def forget(self) -> None:
         """Let Spark forget the codes."""
-        forget(self._frame)
+        forget_frame(self._frame)
 
 
 # ------------------------------------------------------------------------------------------------ solving
@@ -252,7 +252,7 @@ class SolvedRows:
         if self.rows.tuples:
             own = with_known(self.rows.units, own)
         frame = kept_on_disk(own)
-        exits.callback(forget, frame)
+        exits.callback(forget_frame, frame)
         return Joined(self.rows.units, frame, tuple(made))
 
 
@@ -279,7 +279,7 @@ def solved_rows(
         schema = rows.frame.schema
         parted = rows.frame.mapInArrow(PartTask(task.encoder, cuts, packs), f"{_told_types(schema)}, {PART} int")
         solved = kept_on_disk(parted.groupBy(PART).applyInArrow(solved_part, _solved_schema(schema, task)))
-        exits.callback(forget, solved)
+        exits.callback(forget_frame, solved)
         told = solved.where(f.col(CLASS) == TOLD).select(SUMMARY).toArrow()
     summaries = [PartSummary.read(cell.as_py()) for cell in told.column(0)]
     return SolvedRows(rows, solved, task.made, sorted(summaries, key=lambda summary: summary.part))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from kveil.engines.spark.counting import Types, count_release, count_written
-from kveil.engines.spark.ordering import quoted
-from kveil.engines.spark.parts import forget, kept_on_disk
+from kveil.engines.spark.ordering import quoted_name
+from kveil.engines.spark.parts import forget_frame, kept_on_disk
 from kveil.engines.spark.session import told_plainly
 from kveil.engines.spark.showing import Joined
 from kveil.policy.attributes import STAR
@@ -45,7 +45,7 @@ class Slices:
         if number == 1:
             return cls(release, joined, 1)
         with told_plainly("divide the release"):
-            own = _divided(release, [quoted(name) for name in names], number, exits)
+            own = _divided(release, [quoted_name(name) for name in names], number, exits)
             if joined is not None:
                 both = _divided(joined.frame, [joined.shown(name) for name in names], number, exits)
                 joined = replace(joined, frame=both)
@@ -78,7 +78,7 @@ def _divided(frame: DataFrame, cells: Sequence[str], number: int, exits: ExitSta
 
     numbered = frame.withColumn(SLICE, f.pmod(f.xxhash64(*cells), f.lit(number)).cast("int"))
     kept = kept_on_disk(numbered.repartition(number, SLICE).sortWithinPartitions(SLICE))
-    exits.callback(forget, kept)
+    exits.callback(forget_frame, kept)
     return kept
 
 
@@ -88,14 +88,14 @@ def values_taking_part(release: DataFrame, policy: Policy) -> Mapping[str, pl.Da
 
     star = f.lit(True)
     for name in policy.quasi_identifiers:
-        star = star & (f.col(quoted(name)) == STAR)
+        star = star & (f.col(quoted_name(name)) == STAR)
     names = {model.sensitive for model in policy.privacy if isinstance(model, TCloseness)}
     told = {}
     for name in sorted(names):
         with told_plainly("count the release"):
             counted = (
                 release.where(~f.coalesce(star, f.lit(False)))
-                .groupBy(quoted(name))
+                .groupBy(quoted_name(name))
                 .agg(f.count(f.lit(1)).alias("times"))
             )
             held: Any = pl.from_arrow(counted.toArrow())

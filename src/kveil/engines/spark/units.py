@@ -41,14 +41,14 @@ class Units:
 
     def hashed(self) -> Column:
         """Return a number that tells of everything a unit has: its sum over all units tells whether one changed."""
-        return hash_of([*self.keys, *map(self.table.place, self.carried)])
+        return columns_hash([*self.keys, *map(self.table.place, self.carried)])
 
     def hashed_beside(self, of_tuple: Column) -> Column:
         """Return a number that tells of everything a unit has, given one that tells of its tuple."""
         return hash_number(map(self.table.place, self.carried), of_tuple) if self.carried else of_tuple
 
 
-def hash_of(columns: Sequence[str]) -> Column:
+def columns_hash(columns: Sequence[str]) -> Column:
     """Return a hash of some columns that can be added up; that a cell is null counts, too."""
     return hash_number(columns).cast("decimal(20,0)")
 

@@ -32,7 +32,7 @@ def span_cost(costs: Costs, a: int, low: int, high: int) -> int:
 
 
 @inner
-def joined_cost(costs: Costs, box: Ints, low: Ints, high: Ints, at: int) -> int:
+def widened_cost(costs: Costs, box: Ints, low: Ints, high: Ints, at: int) -> int:
     """Return what a row of a cluster costs once it covers the spans low..high at a place too.
 
     ``box`` is what the cluster covers: for every attribute its node in the tree, its first and its last leaf.
@@ -53,7 +53,7 @@ def joined_cost(costs: Costs, box: Ints, low: Ints, high: Ints, at: int) -> int:
 
 
 @inner
-def least_cost(costs: Costs, box: Ints, low: Ints, high: Ints, at: int) -> int:
+def cost_at_least(costs: Costs, box: Ints, low: Ints, high: Ints, at: int) -> int:
     """Return a lower bound of what a row of a cluster costs once any tuple inside low..high has joined it.
 
     Of an attribute's leaves there, the one nearest to the cluster's counts.

@@ -90,7 +90,7 @@ def fits(models: Models, t: int, size: int) -> bool:
 
 
 @inner
-def plan(left: Models, waiting: int, k: int, room: DiverseRoom) -> None:
+def plan_needs(left: Models, waiting: int, k: int, room: DiverseRoom) -> None:
     """Plan, for every need of different values, how many clusters come later and how many rows they can spare.
 
     Clusters can be so many that Σ min(count, clusters) over the values is enough for each (Truta et al. 2007, their
@@ -177,7 +177,7 @@ def restore(heap: Heap, size: int, aside: Heap, parked: int) -> int:
 
 
 @inner
-def give_back(distinct: DistinctTuples, left: Longs, label: Ints, taken: Ints, number: int) -> None:
+def undo_cluster(distinct: DistinctTuples, left: Longs, label: Ints, taken: Ints, number: int) -> None:
     """Take the rows of an unfinished cluster out of it again; the last taken of a tuple first."""
     for i in range(number - 1, -1, -1):
         t = np.int64(taken[i])
@@ -215,7 +215,7 @@ def cluster_all(
         plant(costs, distinct, room, begin, end, field.BUCKET)
         cover(costs, origin, distinct, begin, True)
         while waiting >= k and not room.halt[0]:
-            plan(outside, waiting, k, plans)
+            plan_needs(outside, waiting, k, plans)
             clear(models)
             total, version, parked, failing, whole = 0, -1, 0, 0, False
             size = push(heap, 0, 0, 0, -1, version)
@@ -263,7 +263,7 @@ def cluster_all(
                 size = restore(heap, size, aside, parked)
                 parked = 0
             if not whole:
-                give_back(distinct, left, clusters.label, plans.taken, total)
+                undo_cluster(distinct, left, clusters.label, plans.taken, total)
                 break
             enter_cluster(clusters, made, box, total, g)
             made += 1

@@ -14,7 +14,7 @@ import numpy as np
 
 from kveil.arrays import Ints, Longs
 from kveil.kernels.clustering import layout as field
-from kveil.kernels.clustering.boxes_loops import joined_cost, least_cost, span_cost
+from kveil.kernels.clustering.boxes_loops import cost_at_least, span_cost, widened_cost
 from kveil.kernels.clustering.layout import ClusterRoom, Costs, DistinctTuples, Heap, SearchTree
 from kveil.kernels.jit import inner
 
@@ -209,15 +209,15 @@ def expand(
         for at in range(forest.link[node, field.BEGIN], forest.link[node, field.END]):
             t = np.int64(forest.order[at])
             if left[t] > 0:
-                key = joined_cost(costs, box, distinct.low, distinct.high, t)
+                key = widened_cost(costs, box, distinct.low, distinct.high, t)
                 size = push(heap, size, -key if version < 0 else key, t, t, version)
         return size
     for below in range(child, child + 2):
         if forest.link[below, field.LOWEST] != field.DEAD:
             if version < 0:
-                key = -joined_cost(costs, box, forest.low, forest.high, below)
+                key = -widened_cost(costs, box, forest.low, forest.high, below)
             else:
-                key = least_cost(costs, box, forest.low, forest.high, below)
+                key = cost_at_least(costs, box, forest.low, forest.high, below)
             size = push(heap, size, key, np.int64(forest.link[below, field.LOWEST]), -1 - below, version)
     return size
 
@@ -240,9 +240,9 @@ def next_tuple(
             # The cluster has grown since: what was a cost is a lower bound now.
             index = np.int64(heap.entry[0, field.INDEX])
             if ref >= 0:
-                key = joined_cost(costs, box, distinct.low, distinct.high, ref)
+                key = widened_cost(costs, box, distinct.low, distinct.high, ref)
             else:
-                key = least_cost(costs, box, forest.low, forest.high, -1 - ref)
+                key = cost_at_least(costs, box, forest.low, forest.high, -1 - ref)
             size = drop_first(heap, size)
             size = push(heap, size, key, index, ref, version)
         elif ref >= 0:

@@ -198,7 +198,9 @@ def drop_small(records: int, k: int, groups: int, room: Room) -> tuple[int, int]
 
 
 @inner
-def settle(forest: Forest, sets: LaidSets, part: RecordRun, node: int, k: int, groups: int, room: Room) -> int:
+def merge_small_groups(
+    forest: Forest, sets: LaidSets, part: RecordRun, node: int, k: int, groups: int, room: Room
+) -> int:
     """Merge groups below k into what is left over, and fill that up to k; return the gain, -1 where nothing moves.
 
     ``room.group`` becomes -1 for the records that are left over.
@@ -240,4 +242,4 @@ def regroup(forest: Forest, sets: LaidSets, part: RecordRun, node: int, child: i
         groups, _ = group_children(forest, sets, part, node, False, room)
     else:
         groups = group_by_child(forest, sets, part, node, child, room)
-    return settle(forest, sets, part, node, k, groups, room)
+    return merge_small_groups(forest, sets, part, node, k, groups, room)

@@ -15,7 +15,7 @@ MANY = 16_384  # records that are worth a second thread
 SHARES = 16  # into which they are then dealt out, at least
 
 
-def refine(forest: Forest, sets: LaidSets, order: Ints, k: int, patient: bool = False) -> Ints:
+def generalize_sets(forest: Forest, sets: LaidSets, order: Ints, k: int, patient: bool = False) -> Ints:
     """Return the node that every item is shown as, so that every shown set is shared by k records.
 
     ``order`` are the records that take part, in canonical order, all with items under the same roots. The items of
@@ -87,5 +87,5 @@ def group_sets(start: Longs, values: Ints) -> tuple[Ints, Ints]:
 def refine_nothing() -> None:
     """Refine no sets, which compiles the loops for the types they are called with."""
     none, far = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
-    refine(Forest(none, none, far[:0], far, none, none, none), LaidSets(far, none), none, 1)
+    generalize_sets(Forest(none, none, far[:0], far, none, none, none), LaidSets(far, none), none, 1)
     group_sets(far, none)

@@ -10,8 +10,8 @@ from kveil.kernels.items.by_children_loops import (
     children_below,
     first_below,
     group_children,
+    merge_small_groups,
     regroup,
-    settle,
 )
 from kveil.kernels.items.layout import Board, DividingRoom, Forest, LaidSets, RecordRun, Room
 from kveil.kernels.jit import door, inner
@@ -129,7 +129,7 @@ def weigh_nodes(
             board.opened[s], board.child[s], board.taken[s] = weigh_small(forest, sets, part, node, room)
             continue
         groups, children = group_children(forest, sets, part, node, True, room)
-        gain = settle(forest, sets, part, node, k, groups, room)
+        gain = merge_small_groups(forest, sets, part, node, k, groups, room)
         if gain > most or (gain >= 0 and gain == most and node < saved):
             saved, most = node, gain
             copy_groups(room.kept, room.group, records)
@@ -139,7 +139,7 @@ def weigh_nodes(
 
 
 @inner
-def choose(board: Board, shown: int, patient: bool) -> tuple[int, bool]:
+def choose_node(board: Board, shown: int, patient: bool) -> tuple[int, bool]:
     """Return the place of the node that gains most, and whether to open it or to take out its child; -1 for none.
 
     Ties: opening before taking out, then leaf order. ``patient``: nothing is taken out while a node can be opened.
@@ -254,7 +254,8 @@ def refine_parts(
     """Open nodes part by part until none can be; return how many parts of at most ``small`` records are left as is.
 
     ``dividing.stack`` has the parts to begin with: the first record of each and the one behind its last; those that are
-    left stand in ``dividing.later``. It ends where the flag ``dividing.halt`` is raised. See `partition.refine`.
+    left stand in ``dividing.later``. It ends where the flag ``dividing.halt`` is raised. See
+    `partition.generalize_sets`.
     """
     stack, later = dividing.stack, dividing.later
     height = parts
@@ -272,7 +273,7 @@ def refine_parts(
         while not dividing.halt[0]:
             saved = weigh_nodes(forest, sets, part, k, board, known, shown, saved, room)
             known = shown
-            best, whole = choose(board, shown, patient)
+            best, whole = choose_node(board, shown, patient)
             if best < 0:
                 break
             node = np.int64(board.nodes[best])

@@ -22,7 +22,7 @@ class FoundGroups(NamedTuple):
     kept: int
 
 
-def search(
+def search_sets(
     tree: ItemTree, people: LaidSets, label: Ints, shown: Ints, k: int, tries: int, seed: int, halt: Bools
 ) -> FoundGroups:
     """Return groups of at least k people, each with a set of nodes that all of them can show, that cost no more.
@@ -102,8 +102,8 @@ def _groups_below(tree: ItemTree, sets: NodeSets, groups_at: int, groups: int) -
     return np.searchsorted(node, np.arange(len(tree.parent) + 1)).astype(np.int64), group.astype(np.int32)
 
 
-def search_nothing() -> None:
+def search_no_sets() -> None:
     """Search among nobody, which compiles the loops for the types they are called with."""
     none, far = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
     tree = ItemTree(none, none, none, far, none, np.zeros((2, 0), dtype=np.int64))
-    search(tree, LaidSets(far, none), none, none, 1, 0, 0, np.zeros(1, dtype=np.bool_))
+    search_sets(tree, LaidSets(far, none), none, none, 1, 0, 0, np.zeros(1, dtype=np.bool_))

@@ -142,7 +142,7 @@ def unite(tree: ItemTree, sets: NodeSets, search: SetSearch, unit: int, other: i
 
 
 @inner
-def weigh_pairs(tree: ItemTree, sets: NodeSets, search: SetSearch, unit: int, end: int) -> None:
+def weigh_item_pairs(tree: ItemTree, sets: NodeSets, search: SetSearch, unit: int, end: int) -> None:
     """Write what a unit would lose together with each open one before ``end``, per member."""
     pool = search.pool
     row = search.about[0] + search.about[1]
@@ -167,7 +167,7 @@ def put_together(tree: ItemTree, sets: NodeSets, search: SetSearch, units: int) 
         pool[field.PRICE, u] = run_cost(tree, sets, begin, begin + sets.length[row + u], field.PRICES)
         pool[field.KIND, u] = field.CLOSED if pool[field.MEMBERS, u] >= k else field.OPEN
         if pool[field.KIND, u] == field.OPEN:
-            weigh_pairs(tree, sets, search, u, u)
+            weigh_item_pairs(tree, sets, search, u, u)
     left = -1
     while True:
         one = other = -1
@@ -184,7 +184,7 @@ def put_together(tree: ItemTree, sets: NodeSets, search: SetSearch, units: int) 
         if pool[field.MEMBERS, other] >= k:
             pool[field.KIND, other] = field.CLOSED
         else:
-            weigh_pairs(tree, sets, search, other, units)
+            weigh_item_pairs(tree, sets, search, other, units)
     closed = False
     for u in range(units):
         if pool[field.KIND, u] == field.CLOSED:
@@ -197,14 +197,14 @@ def put_together(tree: ItemTree, sets: NodeSets, search: SetSearch, units: int) 
     place = pool[field.FIRST, left]
     while place >= 0:
         after = pool[field.AFTER, place]
-        best = cheapest(tree, sets, search, units, -1, pool[field.WHO, place])
+        best = cheapest_group(tree, sets, search, units, -1, pool[field.WHO, place])
         move_in(tree, sets, search, best, place, scratch)
         place = after
     return True
 
 
 @inner
-def cheapest(tree: ItemTree, sets: NodeSets, search: SetSearch, units: int, but: int, person: int) -> int:
+def cheapest_group(tree: ItemTree, sets: NodeSets, search: SetSearch, units: int, but: int, person: int) -> int:
     """Return the group of the pool, not ``but``, whose cost rises least with a person; ``PRICE`` is by how much."""
     row = search.about[0] + search.about[1]
     best = -1
@@ -259,7 +259,7 @@ def move_best(tree: ItemTree, sets: NodeSets, search: SetSearch, units: int, uni
         begin = sets.start[rest]
         spared = pool[field.TRUE_COST, unit] - run_cost(tree, sets, begin, begin + sets.length[rest], field.TRUE)
         if spared > most:
-            to = cheapest(tree, sets, search, units, unit, person)
+            to = cheapest_group(tree, sets, search, units, unit, person)
             if to >= 0 and spared - pool[field.PRICE, to] > most:
                 chosen, into, most = m, to, spared - pool[field.PRICE, to]
         if m == 0:
@@ -284,7 +284,7 @@ def move_best(tree: ItemTree, sets: NodeSets, search: SetSearch, units: int, uni
 
 
 @inner
-def pool_cost(search: SetSearch, units: int) -> int:
+def items_pool_cost(search: SetSearch, units: int) -> int:
     """Return what the groups of the pool cost."""
     total = 0
     for u in range(units):
@@ -343,7 +343,7 @@ def search_sets(tree: ItemTree, sets: NodeSets, search: SetSearch, tries: int, h
         taken, units, before = take_apart(tree, sets, search, near)
         if taken < 2 or not put_together(tree, sets, search, units):
             continue
-        if 4 * pool_cost(search, units) > field.WORST * before:
+        if 4 * items_pool_cost(search, units) > field.WORST * before:
             continue
         for _ in range(field.SWEEPS):
             moved = False
@@ -356,7 +356,7 @@ def search_sets(tree: ItemTree, sets: NodeSets, search: SetSearch, tries: int, h
                     moved = move_best(tree, sets, search, units, u) or moved
             if not moved:
                 break
-        after = pool_cost(search, units)
+        after = items_pool_cost(search, units)
         if after <= before and search.counts[field.USED] + units <= search.about[1]:
             keep(sets, search, taken, units)
             if after < before:

@@ -14,11 +14,11 @@ from kveil.kernels.least_loss.shown_loops import (
     enter_class,
     forget_waiting,
     hash_of,
+    is_all_stars,
     leave_class,
     note_empty,
     place,
     purge,
-    shows_nothing,
 )
 from kveil.kernels.models.layout import Models
 from kveil.kernels.sorting.sorting_loops import sort_pairs
@@ -78,16 +78,16 @@ def any_may_enter(constraints: Constraints, work: TryRoom, movers: int) -> bool:
                 at = -1 - work.target[c, i]
                 lacks |= at >= 0 and work.tally[c, at] < constraints.k[c]
             if lacks:
-                take_back(constraints, work, i)
+                uncount_mover(constraints, work, i)
                 left -= 1
                 changed = True
     for i in range(movers):
-        take_back(constraints, work, i)
+        uncount_mover(constraints, work, i)
     return left > 0
 
 
 @inner
-def take_back(constraints: Constraints, work: TryRoom, i: int) -> None:
+def uncount_mover(constraints: Constraints, work: TryRoom, i: int) -> None:
     """Count a mover no longer among those that would enter new classes."""
     for c in range(len(constraints.k)):
         at = -1 - work.target[c, i]
@@ -97,7 +97,7 @@ def take_back(constraints: Constraints, work: TryRoom, i: int) -> None:
 
 
 @inner
-def trim(state: ShownRows, constraints: Constraints, work: TryRoom, movers: int) -> int:
+def refuse_movers(state: ShownRows, constraints: Constraints, work: TryRoom, movers: int) -> int:
     """Refuse movers until every class that is entered or left has members enough; return how many are left.
 
     Movers stand in ``picked`` by growing gain, their classes to be in ``target``. An entrant of a class that was empty
@@ -218,7 +218,7 @@ def propose(
     most = np.int64(1)
     for i in range(len(among)):
         gain = proposed(state, trees, climbs, among[i], depths, vector)
-        if gain > 0 and not (hides and shows_nothing(trees, vector)):
+        if gain > 0 and not (hides and is_all_stars(trees, vector)):
             work.picked[field.UNSORTED, movers] = among[i]
             work.worth[field.VALUE, movers] = gain
             most = max(most, gain)
@@ -250,9 +250,9 @@ def propose(
                 work.change[c, to] += 1
                 if of >= 0:
                     work.change[c, of] -= 1
-    left = trim(state, constraints, work, movers)
+    left = refuse_movers(state, constraints, work, movers)
     while left and not models_allow(state, constraints, models, work, movers):
-        left = trim(state, constraints, work, movers)
+        left = refuse_movers(state, constraints, work, movers)
     for i in range(movers):
         row = work.picked[field.MOVERS, i]
         for c in range(len(constraints.k)):

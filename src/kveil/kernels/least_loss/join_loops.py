@@ -96,7 +96,7 @@ def vector_cost(codes: Codes, ones: Ints, one: int) -> int:
 
 
 @inner
-def take_in(codes: Codes, into: Ints, one: int, others: Ints, other: int) -> int:
+def cover_vector(codes: Codes, into: Ints, one: int, others: Ints, other: int) -> int:
     """Let a vector of codes cover another; return what it then costs."""
     about, ints, longs = codes.about, codes.ints, codes.longs
     total = np.int64(0)

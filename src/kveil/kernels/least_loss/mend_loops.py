@@ -12,11 +12,11 @@ from kveil.kernels.least_loss.join_loops import draw
 from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns, ShownRows, TryRoom
 from kveil.kernels.least_loss.shown_loops import (
     class_of,
+    is_all_stars,
     may_rise,
     may_show,
     place,
-    shows_nothing,
-    vector_cost,
+    shown_cost,
 )
 
 
@@ -142,7 +142,7 @@ def find_help(
                     continue
             show_as(state, constraints, c, g, row, vector)
             value += strain(state, constraints, row, vector, c) * state.counts[field.UNIT]
-            if value >= worst or (hides and shows_nothing(trees, vector)):
+            if value >= worst or (hides and is_all_stars(trees, vector)):
                 continue
             if found < lack:
                 found += 1
@@ -164,7 +164,7 @@ def find_help(
 
 
 @inner
-def way_up(
+def cheapest_way_up(
     state: ShownRows, trees: NodeColumns, constraints: Constraints, work: TryRoom, c: int, g: int, row: int, hides: bool
 ) -> int:
     """Write in ``vectors[UPWARD]`` a row's cheapest way out of a class by raising an attribute; return its cost."""
@@ -177,9 +177,9 @@ def way_up(
             vector[b] = state.nodes[row, b]
         while may_rise(state, trees, row, a, vector[a]):
             vector[a] = trees.ints[field.PARENT, trees.at[a] + vector[a]]
-            if hides and shows_nothing(trees, vector):
+            if hides and is_all_stars(trees, vector):
                 break
-            value = vector_cost(trees, vector) - state.cost[row]
+            value = shown_cost(trees, vector) - state.cost[row]
             if value >= least:
                 break
             to = class_of(state, constraints, c, vector, False)
@@ -211,7 +211,7 @@ def mend_class(
     row = state.classes[c, field.HEAD, g]
     state.counts[field.WORK] += field.WAY_UP_LOOKS * state.classes[c, field.SIZE, g]
     while row >= 0:
-        up_cost += way_up(state, trees, constraints, work, c, g, row, hides)
+        up_cost += cheapest_way_up(state, trees, constraints, work, c, g, row, hides)
         if up_cost > most or up_cost >= help_cost:
             break
         row = state.rows[c, field.AFTER, row]
@@ -228,7 +228,7 @@ def mend_class(
     row = state.classes[c, field.HEAD, g]
     while row >= 0:
         following = state.rows[c, field.AFTER, row]
-        if way_up(state, trees, constraints, work, c, g, row, hides) >= field.FAR:
+        if cheapest_way_up(state, trees, constraints, work, c, g, row, hides) >= field.FAR:
             return False
         if not step(state, trees, constraints, work, row, work.vectors[field.UPWARD]):
             return False

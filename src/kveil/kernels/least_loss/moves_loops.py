@@ -7,7 +7,7 @@ import numpy as np
 from kveil.kernels.jit import inner
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.groups_layout import Codes, GroupedRows, PoolRoom
-from kveil.kernels.least_loss.join_loops import copy_row, cover_cost, take_in, vector_cost
+from kveil.kernels.least_loss.join_loops import copy_row, cover_cost, cover_vector, vector_cost
 from kveil.kernels.least_loss.rebuild_loops import group_allowed
 from kveil.kernels.models.layout import Models
 
@@ -24,7 +24,7 @@ def refresh(state: GroupedRows, codes: Codes, work: PoolRoom, rows: int, group: 
     for i in range(number - 1, -1, -1):  # what covers the members from i on
         copy_row(work.run, i, state.base, ints[field.POOL, ints[field.MEMBERS, i]])
         if i < number - 1:
-            take_in(codes, work.run, i, work.run, i + 1)
+            cover_vector(codes, work.run, i, work.run, i + 1)
     has = ints[field.CORE, group] >= 0
     if has:
         copy_row(work.code, group, state.code, ints[field.CORE, group])
@@ -37,8 +37,8 @@ def refresh(state: GroupedRows, codes: Codes, work: PoolRoom, rows: int, group: 
             copy_row(work.without, at, work.code, group)
             longs[field.LESS, at] = longs[field.COSTS, group]
             if i < number - 1:
-                longs[field.LESS, at] = take_in(codes, work.without, at, work.run, i + 1)
-            longs[field.COSTS, group] = take_in(codes, work.code, group, state.base, row)
+                longs[field.LESS, at] = cover_vector(codes, work.without, at, work.run, i + 1)
+            longs[field.COSTS, group] = cover_vector(codes, work.code, group, state.base, row)
         else:
             copy_row(work.without, at, work.run, min(i + 1, number - 1))
             longs[field.LESS, at] = vector_cost(codes, work.without, at)
@@ -149,7 +149,7 @@ def dissolve(
                     best, least = g, more - spent
         if best < 0:
             return False
-        longs[field.TRY_COSTS, best] = take_in(codes, work.trial, best, state.base, row)
+        longs[field.TRY_COSTS, best] = cover_vector(codes, work.trial, best, state.base, row)
         longs[field.TRY_HAS, best] += 1
         ints[field.OTHER, at] = best
         grown += least

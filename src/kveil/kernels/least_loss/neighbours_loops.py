@@ -11,7 +11,7 @@ from kveil.arrays import Ints, Longs
 from kveil.kernels.jit import door, inner
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.groups_layout import Codes, GroupedRows, PoolRoom
-from kveil.kernels.least_loss.join_loops import copy_row, cover_cost, draw, shows_nothing, take_in, vector_cost
+from kveil.kernels.least_loss.join_loops import copy_row, cover_cost, cover_vector, draw, shows_nothing, vector_cost
 from kveil.kernels.least_loss.moves_loops import polish
 from kveil.kernels.least_loss.neighbourhood_loops import choose, costly_row, gather, nearest
 from kveil.kernels.least_loss.rebuild_loops import group_allowed, pool_cost, rebuild
@@ -74,7 +74,7 @@ def tighten(state: GroupedRows, codes: Codes, g: int) -> int:
     cost = vector_cost(codes, state.code, g)
     row = state.rows[field.AFTER, row]
     while row >= 0:
-        cost = take_in(codes, state.code, g, state.base, row)
+        cost = cover_vector(codes, state.code, g, state.base, row)
         row = state.rows[field.AFTER, row]
     state.cost[g] = cost
     return (before - cost) * state.groups[field.SIZE, g]
@@ -198,6 +198,6 @@ def place_each(
                 if more < least + spent:
                     best, least = g, more - spent
         if best >= 0:
-            longs[field.PLACED_COST, best] = take_in(codes, code, best, base, row)
+            longs[field.PLACED_COST, best] = cover_vector(codes, code, best, base, row)
             longs[field.PLACED_SIZE, best] += 1
             joined[row] = best

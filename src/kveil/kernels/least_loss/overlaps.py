@@ -33,7 +33,7 @@ def check_start(base: Ints, nodes: Ints, out: Ints, trees: NodeColumns, constrai
             raise InvalidStart("a class has too few rows.")
 
 
-def new_state(
+def new_overlap_state(
     base: Ints, limit: Ints, nodes: Ints, out: Ints, trees: NodeColumns, constraints: Constraints, seed: int
 ) -> ShownRows:
     """Return rows with what they show, in their classes; arrays are row × attribute. Raises InvalidStart."""
@@ -111,7 +111,7 @@ def offer(
     return int(propose_each(state, trees, climbs, constraints, models, work, proposals, among, hides))
 
 
-def search(
+def try_moves(
     state: ShownRows,
     trees: NodeColumns,
     constraints: Constraints,
@@ -130,17 +130,17 @@ def search(
     return int(search_shown(state, trees, constraints, models, work, tries, hides))
 
 
-def search_nothing() -> None:
+def try_no_moves() -> None:
     """Search in one row, which compiles the loops for the types they are called with."""
     one = np.zeros((1, 1), dtype=np.int32)
     trees = NodeColumns(np.zeros(1, dtype=np.int64), np.zeros((5, 1), dtype=np.int32), np.zeros(1, dtype=np.int64), 1)
     ends = np.array([0, 1], dtype=np.int64)
     constraints = Constraints(ends, one[0], ends[1:], np.zeros(2, dtype=np.int64), np.zeros((1, 1, 2), dtype=np.int32))
-    state = new_state(one, one, one, one[0], trees, constraints, 0)
+    state = new_overlap_state(one, one, one, one[0], trees, constraints, 0)
     work, models = new_work(1, constraints), no_models()
     holds_everywhere(state, constraints, models)
     offer(state, trees, climbs_of(one, one, trees), constraints, models, work, one, one[0], hides=False)
-    search(state, trees, constraints, models, work, 1, hides=False)
+    try_moves(state, trees, constraints, models, work, 1, hides=False)
 
 
 def room_for(rows: int, k: Longs) -> int:

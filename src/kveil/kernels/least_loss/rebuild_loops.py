@@ -8,7 +8,15 @@ from kveil.arrays import Ints
 from kveil.kernels.jit import inner
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.groups_layout import Codes, GroupedRows, PoolRoom
-from kveil.kernels.least_loss.join_loops import copy_row, cost_of, cover_cost, draw, joined_cost, take_in, vector_cost
+from kveil.kernels.least_loss.join_loops import (
+    copy_row,
+    cost_of,
+    cover_cost,
+    cover_vector,
+    draw,
+    joined_cost,
+    vector_cost,
+)
 from kveil.kernels.models.layout import Models
 from kveil.kernels.models.models_loops import clear, count_values, holds
 
@@ -183,7 +191,7 @@ def make_units(
                 stayed += 1
         if unit < units:
             if place >= 0:
-                take_in(codes, work.unit, unit, state.base, row)
+                cover_vector(codes, work.unit, unit, state.base, row)
             longs[field.UNIT_HAS, unit] += 1
             ints[field.LINK, at] = ints[field.FIRST, unit]
         else:
@@ -202,7 +210,7 @@ def make_units(
 def merge_pair(codes: Codes, work: PoolRoom, i: int, j: int) -> None:
     """Merge a unit into another."""
     ints, longs = work.ints, work.longs
-    take_in(codes, work.unit, i, work.unit, j)
+    cover_vector(codes, work.unit, i, work.unit, j)
     longs[field.UNIT_COSTS, i] = noisy_cost(codes, work, i)
     longs[field.UNIT_HAS, i] += longs[field.UNIT_HAS, j]
     at = ints[field.FIRST, j]
@@ -293,7 +301,7 @@ def rebuild(
                 )
                 if grown < least + spent:
                     best, least = g, grown - spent
-            longs[field.COSTS, best] = take_in(codes, work.code, best, state.base, ints[field.POOL, at])
+            longs[field.COSTS, best] = cover_vector(codes, work.code, best, state.base, ints[field.POOL, at])
             longs[field.HAS, best] += 1
             ints[field.OF, at] = best
             at = ints[field.LINK, at]

@@ -13,11 +13,11 @@ from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns, S
 from kveil.kernels.least_loss.shown_loops import (
     class_holds,
     forget_waiting,
+    is_all_stars,
     may_show,
     place,
     purge,
     put_out,
-    shows_nothing,
 )
 from kveil.kernels.models.layout import Models
 
@@ -41,7 +41,7 @@ def begin(
 ) -> bool:
     """Move a row to what it aims at, with all of its class that can show the same; tell whether that is possible."""
     vector, own = work.vectors[field.WISHED], work.vectors[field.TRIED]
-    if hides and shows_nothing(trees, vector):
+    if hides and is_all_stars(trees, vector):
         return False
     width = len(vector)
     was = work.vectors[field.SHOWN_BEFORE]
@@ -69,7 +69,7 @@ def begin(
                     able = False
                     break
                 own[a] = vector[a]
-        if able and not (hides and shows_nothing(trees, own)) and not step(state, trees, constraints, work, row, own):
+        if able and not (hides and is_all_stars(trees, own)) and not step(state, trees, constraints, work, row, own):
             return False
         row = following
     state.counts[field.WORK] += seen
@@ -101,7 +101,7 @@ def lower_row(state: ShownRows, trees: NodeColumns, constraints: Constraints, wo
 
 
 @inner
-def attempt(
+def try_cheaper(
     state: ShownRows,
     trees: NodeColumns,
     constraints: Constraints,
@@ -182,7 +182,7 @@ def search_shown(
         if state.cost[seed] == state.least[seed]:
             continue
         state.counts[field.JOURNAL] = state.counts[field.WORK] = 0
-        if attempt(state, trees, constraints, models, work, seed, hides):
+        if try_cheaper(state, trees, constraints, models, work, seed, hides):
             state.counts[field.KEPT] += 1
         else:
             forget_waiting(state, work)

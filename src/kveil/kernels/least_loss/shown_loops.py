@@ -134,7 +134,7 @@ def enter_class(state: ShownRows, c: int, row: int, g: int) -> None:
 
 
 @inner
-def vector_cost(trees: NodeColumns, vector: Ints) -> int:
+def shown_cost(trees: NodeColumns, vector: Ints) -> int:
     """Return what a vector costs a row."""
     total = np.int64(0)
     for a in range(len(vector)):
@@ -143,7 +143,7 @@ def vector_cost(trees: NodeColumns, vector: Ints) -> int:
 
 
 @inner
-def shows_nothing(trees: NodeColumns, vector: Ints) -> bool:
+def is_all_stars(trees: NodeColumns, vector: Ints) -> bool:
     """Tell whether a vector shows `*` everywhere."""
     stars = True
     for a in range(len(vector)):
@@ -186,10 +186,10 @@ def fill_classes(state: ShownRows, trees: NodeColumns, constraints: Constraints)
     """Put every row that is not out into its classes, and reckon costs."""
     whole = trees.whole
     for row in range(len(state.base) - 1, -1, -1):
-        state.least[row] = vector_cost(trees, state.base[row])
+        state.least[row] = shown_cost(trees, state.base[row])
         state.cost[row] = whole
         if state.out[row] == 0:
-            state.cost[row] = vector_cost(trees, state.nodes[row])
+            state.cost[row] = shown_cost(trees, state.nodes[row])
             for c in range(len(constraints.k)):
                 enter_class(state, c, row, class_of(state, constraints, c, state.nodes[row], True))
         state.counts[field.TOTAL] += state.cost[row]
@@ -231,7 +231,7 @@ def place(
     state: ShownRows, trees: NodeColumns, constraints: Constraints, work: TryRoom, row: int, vector: Ints
 ) -> None:
     """Let a row show a vector; classes it enters and leaves are updated."""
-    cost = vector_cost(trees, vector)
+    cost = shown_cost(trees, vector)
     was_out = state.out[row] == 1
     for c in range(len(constraints.k)):
         if not was_out:

@@ -34,7 +34,7 @@ def width_of(trees: Trees, a: int, low: int, high: int, high_number: int) -> flo
 
 
 @inner
-def cost_of(trees: Trees, a: int, low: int, high: int) -> float:
+def cell_loss(trees: Trees, a: int, low: int, high: int) -> float:
     """Return the loss of a cell that shows the span low..high."""
     if low == high:
         return 0.0

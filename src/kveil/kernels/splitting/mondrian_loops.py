@@ -8,7 +8,7 @@ from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.jit import door, inner
 from kveil.kernels.models.layout import Models
 from kveil.kernels.models.models_loops import add_rows, clear, holds
-from kveil.kernels.splitting.bins_loops import assign_bins, cost_of, sort_bins, width_of
+from kveil.kernels.splitting.bins_loops import assign_bins, cell_loss, sort_bins, width_of
 from kveil.kernels.splitting.layout import SplitRoom, SplitTuples, Trees
 
 NEAR = 1 << 15  # tuples of a part whose cells are copied side by side, so that they stay in the cache
@@ -67,7 +67,7 @@ def measure_spans(trees: Trees, attribute: Ints, low: Ints, high: Ints, top: Int
     for at in range(len(low)):
         a = attribute[at]
         width[at] = width_of(trees, a, low[at], high[at], top[at]) * trees.importance[a]
-        cost[at] = cost_of(trees, a, low[at], high[at])
+        cost[at] = cell_loss(trees, a, low[at], high[at])
 
 
 @door
@@ -140,12 +140,12 @@ def split_parts(
                 if bins == 0:
                     continue
                 sort_bins(order, begin, end, bins, room)
-                parts = settle(rows, models, room, bins, begin, end)
+                parts = choose_bins(rows, models, room, bins, begin, end)
                 if parts < 2:
                     continue
                 gain = 0.0
                 if by_gain:
-                    gain = gain_of(rows, trees, a, sorted_rows, begin, ends, parts, low[a], high[a], total)
+                    gain = split_gain(rows, trees, a, sorted_rows, begin, ends, parts, low[a], high[a], total)
                 if gain > best_gain:
                     best_gain = gain
                     best_parts = parts
@@ -174,7 +174,7 @@ def split_parts(
 
 
 @inner
-def settle(rows: SplitTuples, models: Models, room: SplitRoom, bins: int, begin: int, end: int) -> int:
+def choose_bins(rows: SplitTuples, models: Models, room: SplitRoom, bins: int, begin: int, end: int) -> int:
     """Decide which bins stand alone; the others are one rest, which takes in the smallest good ones until it holds.
 
     Rearranges ``sorted_rows`` so that parts are runs, the rest last, writes where each ends, and returns how many.
@@ -245,7 +245,7 @@ def settle(rows: SplitTuples, models: Models, room: SplitRoom, bins: int, begin:
 
 
 @inner
-def gain_of(
+def split_gain(
     rows: SplitTuples,
     trees: Trees,
     a: int,
@@ -258,7 +258,7 @@ def gain_of(
     total: int,
 ) -> float:
     """Return how much the loss of the split attribute falls, over all rows of the part."""
-    gain = cost_of(trees, a, low, high) * total
+    gain = cell_loss(trees, a, low, high) * total
     start = begin
     for part in range(parts):
         lo, hi, weight = np.int32(2147483647), np.int32(-1), np.int64(0)
@@ -267,6 +267,6 @@ def gain_of(
             lo = min(lo, rows.low[row, a])
             hi = max(hi, rows.high[row, a])
             weight += rows.weight[row]
-        gain -= cost_of(trees, a, lo, hi) * weight
+        gain -= cell_loss(trees, a, lo, hi) * weight
         start = ends[part]
     return gain * trees.importance[a]

@@ -22,7 +22,7 @@ def exact_ranges(policy: Policy) -> list[str]:
     ]
 
 
-def told(name: str, share: float, when: str) -> str:
+def bound_warning(name: str, share: float, when: str) -> str:
     """Return the warning about an attribute with the share of cells that are one of their span's bounds."""
     return (
         f"{name} shows exact extremes: {when}, {share:.0%} of the cells that show a span are one of its two bounds. "
@@ -60,5 +60,5 @@ def exact_bounds(evidence: Evidence) -> list[str]:
         cells_of = pl.DataFrame({"code": shown.codes, "was": was, "times": times}).filter(pl.Series(wide))
         pairs = cells_of.group_by("code", "was").agg(pl.col("times").sum())
         exact = sum(cells for code, text, cells in pairs.iter_rows() if parse_number(text) in (spans[code] or ()))
-        warnings.append(told(name, exact / evidence.count(wide), "in this release"))
+        warnings.append(bound_warning(name, exact / evidence.count(wide), "in this release"))
     return warnings

@@ -16,7 +16,7 @@ from kveil.policy.model import json_schema
 from kveil.studio import opening
 from kveil.studio.answers import Told
 from kveil.studio.asking import body_of, field, studio_of, texts
-from kveil.studio.files import DATABASES, TABLES, below, fresh_folder, listed, stem_of, table_name
+from kveil.studio.files import DATABASES, TABLES, fresh_folder, listed, path_below, stem_of, table_name
 from kveil.studio.studio import copy_demo
 from kveil.words import PROMISES, WORST
 
@@ -53,7 +53,7 @@ async def open_file(request: Request) -> Response:
     if body.get("address"):
         await opening.open_address(studio, field(body, "address", str).strip())
         return JSONResponse(studio.state())
-    path = below(studio.root, field(body, "path", str))
+    path = path_below(studio.root, field(body, "path", str))
     if not path.exists():
         raise Told("This file is not there any more; choose another one.", 404)
     if body.get("table"):
@@ -78,7 +78,7 @@ def _said(body: dict[str, Any]) -> opening.FileSaid:
 async def tables(request: Request) -> Response:
     """List the tables of a database in a file."""
     studio = studio_of(request)
-    path = below(studio.root, request.query_params.get("path", ""))
+    path = path_below(studio.root, request.query_params.get("path", ""))
     system = DATABASES.get(path.suffix.lower())
     if system is None or not path.is_file():
         raise Told("This is no database that kveil reads; choose another file.", 404)

@@ -101,7 +101,7 @@ def written_steps(studio: Studio, name: str, found: dict[str, Any], files: dict[
         return found["builder"]
     lines = [tuple(line) for line in found["lines"]]
     if len(lines) <= INLINE:
-        return {"tree": replant.as_tree(lines)}
+        return {"tree": replant.tree_mapping(lines)}
     file = fresh_name(studio.opened().folder, f"{Path(table_name(f'{name}.csv')).stem}-steps.csv")
     files[file] = replant.as_file(lines)
     return file

@@ -11,7 +11,7 @@ from kveil.studio import replant
 from kveil.studio.answers import Told
 from kveil.studio.asking import body_of, field, studio_of, texts
 from kveil.studio.edit import Change, content
-from kveil.studio.files import below
+from kveil.studio.files import path_below
 from kveil.studio.routes.policy import INLINE, take_step, written_steps
 from kveil.studio.studio import Studio
 
@@ -121,7 +121,7 @@ async def _lines_of(studio: Studio, column: str, spec: Any) -> tuple[tuple[str, 
 
 async def _from_file(studio: Studio, column: str, named: str, files: dict[str, str]) -> tuple[Any, Any]:
     """Return how the policy names a tree's file, and its lines; rows in another form are written as a tree anew."""
-    path, folder = below(studio.root, named), studio.opened().folder
+    path, folder = path_below(studio.root, named), studio.opened().folder
     spec = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
     try:
         return spec, await _lines_of(studio, column, spec)
@@ -134,7 +134,7 @@ async def _from_file(studio: Studio, column: str, named: str, files: dict[str, s
 
 def project_file(studio: Studio, named: str) -> str:
     """Return the text of a file the page named."""
-    path = below(studio.root, named)
+    path = path_below(studio.root, named)
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
@@ -147,7 +147,7 @@ def _changed_tree(do: str, lines: tuple[tuple[str, ...], ...], body: dict[str, A
     if do == "move":
         return replant.moved(lines, texts(body, "labels"), field(body, "under", str))
     if do == "group":
-        return replant.grouped(lines, texts(body, "labels"), field(body, "name", str))
+        return replant.with_group(lines, texts(body, "labels"), field(body, "name", str))
     if do == "dissolve":
         return replant.dissolved(lines, field(body, "label", str))
     if do == "place":
@@ -178,7 +178,7 @@ def _written(studio: Studio, column: str, spec: Any, lines: Any, files: dict[str
         files[spec] = replant.as_file(lines)
         return spec
     if isinstance(spec, dict) and "tree" in spec and len(lines) <= 4 * INLINE:
-        return {"tree": replant.as_tree(lines)}
+        return {"tree": replant.tree_mapping(lines)}
     return written_steps(studio, column, {"lines": lines}, files)
 
 

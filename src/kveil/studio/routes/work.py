@@ -57,7 +57,7 @@ async def cancel_job(request: Request) -> Response:
 
 async def list_runs(request: Request) -> Response:
     """List the releases."""
-    return JSONResponse({"runs": runs.listed(studio_of(request).opened())})
+    return JSONResponse({"runs": runs.listed_releases(studio_of(request).opened())})
 
 
 async def run_sample(request: Request) -> Response:
@@ -69,7 +69,7 @@ async def run_sample(request: Request) -> Response:
         text=(folder / "policy.yaml").read_text(encoding="utf-8"),
         name="policy.yaml",
         folder=str(studio.opened().folder),
-        release=str(runs.release_file(folder)),
+        release=str(runs.run_release(folder)),
         opened=studio.openings,
     )
     return JSONResponse(answer)
