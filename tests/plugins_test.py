@@ -1,5 +1,6 @@
 """Algorithms and measures of other packages: the one of the documentation, installed and run, and broken ones."""
 
+import importlib
 import re
 import subprocess
 import sys
@@ -13,7 +14,9 @@ import pytest
 import kveil
 from kveil.algorithms.plugged import plugged_algorithm
 from kveil.measures import plugged_measures
+from kveil.platforms import hide_unused
 from kveil.plugins import BOUNDARIES, GROUP_MODELS, MANY, RANGES, Algorithm, Measure, NoOptions, Search, of_groups
+from kveil.policy.plugged import MEASURES, load_plugged, plugged
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.testing import check_algorithm, check_measure
@@ -67,6 +70,20 @@ def test_the_documented_package_is_run_by_name_and_verified(tmp_path: Path, in_a
     assert {entry["algorithm"] for entry in entries["algorithms"]} == {"in-a-row", "datafly"}
     assert all(0 <= entry["others"]["stars"] <= 1 for entry in entries["algorithms"])
     assert "stars" in run("compare", policy, "--input", tmp_path / "t.csv", "--algorithms", "in-a-row,datafly").out
+
+
+def test_what_the_command_line_hides_from_numba_other_packages_may_import(
+    installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(installed))
+    for load in (lambda: plugged_algorithm("in-a-row"), lambda: load_plugged(plugged(MEASURES)["stars"])):
+        monkeypatch.delitem(sys.modules, "scipy", raising=False)
+        hide_unused()
+        with pytest.raises(ImportError):
+            import scipy  # noqa: F401
+        load()
+        assert sys.modules.get("scipy", sys) is not None
+        importlib.import_module("scipy")
 
 
 def test_it_passes_the_battery_and_refuses_by_name(in_a_row: Algorithm) -> None:

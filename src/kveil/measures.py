@@ -13,7 +13,7 @@ from kveil.errors import PolicyError
 from kveil.kernels.grouping.groups import add_up, group_rows
 from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
-from kveil.policy.plugged import MEASURES, package_of, plugged
+from kveil.policy.plugged import MEASURES, load_plugged, package_of, plugged
 from kveil.stopping import check_cancelled
 from kveil.table.solution import Classes, Shown, Solution
 from kveil.table.table import Table
@@ -44,6 +44,10 @@ class AttributeLoss:
     precision: float
     il_per_cell: float
     ncp: float
+
+    def of(self, name: str) -> float:
+        """Return the share by the loss that a policy names, the smaller the better."""
+        return 1 - self.precision if name == "precision" else self.il_per_cell if name == "il" else self.ncp
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,7 @@ def plugged_measures(table: Table, solution: Solution) -> dict[str, float]:
     for name, point in sorted(plugged(MEASURES).items()):
         package = package_of(point)
         try:
-            measure = point.load()
+            measure = load_plugged(point)
             if not isinstance(measure, Measure) or measure.name != name:
                 raise TypeError
             values[name] = float(measure.compute(table, solution))

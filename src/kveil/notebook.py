@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from kveil.words import model_in_words
+from kveil.words import model_in_words, row_noun
 
 _CELL = 'style="text-align:left;padding:0.2em 0.8em"'
 
@@ -71,7 +71,7 @@ def comparison_html(content: dict[str, Any]) -> str:
 def account_html(account: Mapping[str, Any]) -> str:
     """Return a result by its account: what was released, what holds, what was lost."""
     counts = account["individuals"] or account["records"]
-    noun = "individuals" if account["individuals"] else "records"
+    noun = row_noun(individuals=bool(account["individuals"])) + "s"
     losses = {"all quasi-identifiers": account["loss"]} | account["loss_by_attribute"]
     rows = [
         (name, _percent(loss["precision"]), _percent(loss["il_per_cell"]), _percent(loss["ncp"]))

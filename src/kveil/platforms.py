@@ -1,9 +1,28 @@
-"""Where kveil runs: Linux and macOS. Private files need modes, and outputs that appear whole a rename that replaces."""
+"""Where kveil runs: Linux and macOS, and a process of its own for the command line.
+
+Private files need modes, and outputs that appear whole a rename that replaces.
+"""
 
 import sys
+from typing import Any, cast
+
+UNUSED = ("scipy", "coverage")  # what Numba looks for though no loop needs it: a quarter of a second
 
 
 def check_platform() -> None:
     """Refuse platforms on which private files would not be private."""
     if sys.platform == "win32":
         raise ImportError("kveil runs on Linux and macOS; on Windows, install it inside WSL.")
+
+
+def hide_unused() -> None:
+    """Hide from Numba what it looks for in vain; only the command line does that, to its own process."""
+    for name in UNUSED:
+        cast(dict[str, Any], sys.modules).setdefault(name, None)
+
+
+def show_unused() -> None:
+    """Let modules that may be hidden be imported again, for packages that need them."""
+    for name in UNUSED:
+        if sys.modules.get(name, sys) is None:
+            del sys.modules[name]

@@ -34,6 +34,16 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def row_noun(*, individuals: bool) -> str:
+    """Return what a row of a table is called: a record, or an individual where a policy names them."""
+    return "individual" if individuals else "record"
+
+
+def person_noun(*, persons: bool) -> str:
+    """Return what somebody is called in sentences about people, where rows may be theirs: a person, or a record."""
+    return "person" if persons else "record"
+
+
 FIGURES = frozenset({"model", "attributes", "holds", "worst", "groups", "smallest", "fingerprints", "shared"})
 
 

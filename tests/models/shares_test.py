@@ -35,7 +35,7 @@ def test_a_share_is_at_most_a_fraction_exactly_where_it_is_at_most_the_one_that_
         assert (share <= fits) == (share <= number)
 
 
-@given(st.fractions(0, 10**30), COUNTS, st.integers(1, shares.MOST_COUNT))
+@given(st.one_of(st.fractions(0, 10**30), st.fractions(0, 3)), COUNTS, st.integers(1, shares.MOST_COUNT))
 @examples(300)
 def test_a_ratio_is_below_a_fraction_exactly_where_it_is_below_the_one_that_fits(
     number: Fraction, first: int, tail: int
@@ -43,7 +43,7 @@ def test_a_ratio_is_below_a_fraction_exactly_where_it_is_below_the_one_that_fits
     number += Fraction(1, 10**25 + 7)
     fits = shares.below(number)
     assert fits.denominator <= shares.MOST_COUNT
-    assert fits.numerator < 2**62
+    assert fits.numerator <= shares.MOST_COUNT + 1
     near = min(int(number * tail), shares.MOST_COUNT)
     for ratio in (Fraction(first, tail), Fraction(near, tail), Fraction(min(near + 1, shares.MOST_COUNT), tail)):
         assert (ratio < fits) == (ratio < number)
@@ -88,6 +88,16 @@ def test_l_and_c_of_many_digits_are_exact_on_groups_of_thousands() -> None:
     assert model.good(groups_of([[1000, 1000, 1000], [1001, 1000, 1000], [1000, 999, 999]])).tolist() == [
         True, False, False,
     ]  # fmt: skip
+
+
+def test_a_large_c_of_many_digits_is_exact_on_groups_of_thousands() -> None:
+    c = Decimal("1000000.3183098861837907")
+    model = distribution_model(LDiversity(sensitive="s", l=2, c=c, variant="recursive"), None)  # type: ignore[arg-type]
+    groups = groups_of([[5000, 4000, 3000], [5000, 0, 0], [1_000_001, 1, 0], [1_000_000, 1, 0]])
+    assert model.good(groups).tolist() == [True, False, False, True]
+    needs = needs_of([model], ["s"])
+    largest = max(int(needs.numerator[0]), int(needs.denominator[0]))
+    assert largest * shares.MOST_COUNT < 2**63
 
 
 def test_fingerprints_of_people_are_limited_by_the_fraction_that_fits() -> None:

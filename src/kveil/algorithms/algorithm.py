@@ -13,7 +13,7 @@ from kveil.algorithms.settle import settle
 from kveil.errors import Refused
 from kveil.kernels.compiling import compile_some, not_compiled
 from kveil.policy.attributes import MaxWidth, Ranges
-from kveil.policy.components import implied
+from kveil.policy.components import binding
 from kveil.policy.fields import Count, PolicyPart
 from kveil.policy.model import Policy
 from kveil.policy.privacy import KAnonymity, KLDiversity, TCloseness
@@ -121,7 +121,7 @@ class Algorithm:
 def asks(policy: Policy) -> list[str]:
     """Return the parts of a policy that an algorithm has to honour, beyond one k-anonymity constraint."""
     found = []
-    if len(policy.privacy) - len(implied(policy)) > 1:
+    if len(binding(policy)) > 1:
         found.append(MANY)
     quasi = [policy.attributes[name] for name in policy.quasi_identifiers]
     if any(a.boundary is not None and not isinstance(a.boundary, MaxWidth) for a in quasi):

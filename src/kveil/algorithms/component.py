@@ -17,7 +17,7 @@ from kveil.kernels.grouping.groups import group_rows
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.models.of_policy import group_model, least_members
 from kveil.models.subset import Requirement
-from kveil.policy.components import implied
+from kveil.policy.components import binding
 from kveil.policy.privacy import AlphaK, KAnonymity, KKmAnonymity, KLDiversity, PrivacyModel
 from kveil.table.scale import Scale
 from kveil.table.table import Table
@@ -139,12 +139,12 @@ def over_some(columns: Ints, chosen: Sequence[int]) -> Ints:
 def components_of(table: Table) -> list[SearchComponent]:
     """Return the components of a table as a search sees them, in the order of the table's components."""
     policy = table.policy
-    skip = implied(policy)
+    kept = binding(policy)
     found = []
     for number, component in enumerate(table.components):
         constraints = []
         for i in component.models:
-            if i in skip:
+            if i not in kept:
                 continue
             names = policy.attributes_of(policy.privacy[i])
             over = [component.attributes.index(name) for name in names]

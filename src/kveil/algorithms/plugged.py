@@ -10,7 +10,7 @@ import numpy as np
 from kveil.algorithms.algorithm import Algorithm, Search
 from kveil.errors import KveilError, PolicyError
 from kveil.policy.keys import ALGORITHM_NAMES
-from kveil.policy.plugged import ALGORITHMS, package_of, plugged
+from kveil.policy.plugged import ALGORITHMS, load_plugged, package_of, plugged
 from kveil.stopping import OutOfTime
 from kveil.table.solution import Solution
 from kveil.table.table import Table
@@ -39,7 +39,7 @@ def load_algorithm(point: EntryPoint) -> Algorithm:
             "its authors for another name."
         )
     try:
-        algorithm = point.load()
+        algorithm = load_plugged(point)
     except Exception as error:
         raise PolicyError(
             f"the algorithm {point.name} of {package} cannot be loaded ({type(error).__name__}); update the package or "

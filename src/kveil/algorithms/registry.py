@@ -24,7 +24,7 @@ from kveil.algorithms.algorithm import (
 )
 from kveil.algorithms.plugged import plugged_algorithm
 from kveil.errors import Refused
-from kveil.policy.components import Component, components, implied
+from kveil.policy.components import Component, binding, binding_sets, components
 from kveil.policy.model import Policy
 from kveil.table.solution import Solution
 from kveil.table.table import Table
@@ -347,8 +347,7 @@ def families(policy: Policy) -> list[tuple[str, ...]]:
     set the same groups aside. K-member is greedy-cka without boundaries, and honours none.
     """
     same: list[tuple[str, ...]] = [("k-member", "greedy-cka")]
-    skip = implied(policy)
-    if len({policy.attributes_of(model) for i, model in enumerate(policy.privacy) if i not in skip}) == 1:
+    if len(binding_sets(policy)) == 1:
         same.append(("classfly", "classfly+naive", "classfly+complete", "classfly+partial"))
     return same
 
@@ -377,7 +376,7 @@ def loops_of(policy: Policy, algorithms: Sequence[Algorithm]) -> list[str]:
 
 def _refining(policy: Policy, component: Component) -> list[str]:
     """Return the loops that refine a component: those of overlapping constraints where there are several."""
-    over = {policy.attributes_of(policy.privacy[i]) for i in component.models if i not in implied(policy)}
+    over = {policy.attributes_of(policy.privacy[i]) for i in component.models if i in binding(policy)}
     return ["overlaps"] if len(over) > 1 else ["least-loss"]
 
 

@@ -117,7 +117,7 @@ def play(
         attacks += [_in_words(attack, world) for attack in game()]
     return Attacks(
         assumption=ASSUMPTION,
-        counts="persons" if world.persons else "records",
+        counts=world.noun + "s",
         original=world.people,
         released=world.after.height,
         attacks=tuple(attacks),

@@ -17,7 +17,7 @@ from kveil.policy.attributes import Ranges
 from kveil.policy.model import Policy
 from kveil.table.columns import Coded, code_texts
 from kveil.verifier.rows import original_rows
-from kveil.words import count, listing
+from kveil.words import count, listing, person_noun
 
 MOST_SETS = 400  # sets of attributes that are looked at
 LARGEST_SET = 4
@@ -157,7 +157,7 @@ def raw_risk(source: Source, policy: Policy, times: Longs | None = None) -> RawR
     groups = _EqualOver(rows.texts, times)
     names = tuple(policy.quasi_identifiers)
     return {
-        "counts": "persons" if rows.persons else "records",
+        "counts": person_noun(persons=bool(rows.persons)) + "s",
         "rows": groups.rows,
         "unique": _unique(groups, names),
         "constraints": _constraints(groups, policy),

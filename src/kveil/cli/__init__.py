@@ -12,14 +12,14 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 import typer
 
 from kveil.cli.app import app
 from kveil.cli.interrupt import interruptible
 from kveil.errors import KveilError
-from kveil.platforms import check_platform
+from kveil.platforms import check_platform, hide_unused
 from kveil.words import visible
 
 __all__ = ["app", "entry", "main"]
@@ -102,8 +102,7 @@ def entry() -> None:
     """
     gc.set_threshold(1_000_000)
     sys.setswitchinterval(SWITCHED)
-    for unused in ("scipy", "coverage"):
-        cast(dict[str, Any], sys.modules).setdefault(unused, None)
+    hide_unused()
     try:
         main()
     except SystemExit as left:

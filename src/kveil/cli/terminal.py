@@ -18,7 +18,7 @@ from kveil.measures import LossFigures, Shares
 from kveil.report.account import Account, BoundFigures
 from kveil.verifier import Verdict
 from kveil.verifier.verdict import TogetherCheck
-from kveil.words import count, model_in_words, visible
+from kveil.words import count, model_in_words, row_noun, visible
 
 if TYPE_CHECKING:  # each loads the algorithms
     from kveil.discover.describe import TableRules
@@ -134,7 +134,7 @@ def show_together(out: Console, together: TogetherCheck) -> None:
 
 def show_applied(out: Console, content: ApplyAccount, target: Path) -> None:
     """Print what became of new records."""
-    counts, noun = content["records"] or content["individuals"], "record" if content["records"] else "individual"
+    counts, noun = content["records"] or content["individuals"], row_noun(individuals=not content["records"])
     assert counts is not None
     out.print(
         f"[bold]{safe(str(target))}[/]: {count(counts['released'], noun)} of {counts['input']:,} as release "
@@ -236,7 +236,7 @@ def _show_levels(out: Console, risk: RawRisk) -> None:
 
 def show_check(out: Console, content: Check) -> None:
     """Print what a policy forces on a table before any run."""
-    noun = "record" if content["individuals"] is None else "individual"
+    noun = row_noun(individuals=content["individuals"] is not None)
     rows = content["records"] if content["individuals"] is None else content["individuals"]
     for sentence in risk_sentences(content["risk"]):
         out.print(safe(sentence))

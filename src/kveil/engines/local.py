@@ -182,19 +182,18 @@ def _task(algorithm: Algorithm, table: Table, options: dict[str, Any], progress:
 def _least_of(table: Table, solves: Sequence[Callable[..., Solution]], *, multivalued: bool) -> Solved:
     """Return the solution that loses least, the first of equals; raise what the first raised where there is none."""
     best: Solved | None = None
-    failure: Unmeetable | None = None
+    failures: list[Unmeetable] = []
     for solve_it in solves:
         try:
             found = solve_it(multivalued=multivalued)
         except Unmeetable as error:
-            failure = failure or error
+            failures.append(error)
             continue
         solved = Solved(found, measure_solution(table, found))
         if best is None or solved.losses.of(table.policy.loss) < best.losses.of(table.policy.loss):
             best = solved
     if best is None:
-        assert failure is not None
-        raise failure
+        raise failures[0]
     return best
 
 

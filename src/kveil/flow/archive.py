@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 
 from kveil.archive import Archive, Archived, check_archive
 from kveil.errors import DataError
-from kveil.words import count, listing, model_in_words
+from kveil.words import count, listing, model_in_words, row_noun
 
 
 class ListedRelease(TypedDict):
@@ -92,7 +92,7 @@ def show_release(folder: Path, number: int | None) -> ShownRelease:
     """Return one release's receipt and policy, and the same in sentences."""
     archived = release_of(Archive.open(folder), number)
     told, policy = _listed(archived), archived.policy
-    noun = "record" if archived.account["individuals"] is None else "individual"
+    noun = row_noun(individuals=archived.account["individuals"] is not None)
     sentences = [
         f"Release {told['number']} of {folder.name}, made {told['made']} by {told['algorithm']}: "
         f"{count(told['released'], noun)} released, {told['suppressed']:,} left out, NCP {told['ncp']:.2%}.",

@@ -234,7 +234,7 @@ def _entry(source: Source, table: Table, trial: Trial, tests: _Tests) -> Compari
         "solved": True,
         "holds": verdict.holds,
         "loss": solved.losses.as_json(),
-        "loss_by_attribute": {name: loss.ncp for name, loss in solved.losses.attributes.items()},
+        "loss_by_attribute": {name: loss.of(table.policy.loss) for name, loss in solved.losses.attributes.items()},
         "suppressed": gone,
         "suppressed_share": gone / table.records if table.records else 0.0,
         "groups": _groups(frame, table.policy.quasi_identifiers),

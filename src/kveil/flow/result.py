@@ -19,6 +19,7 @@ from kveil.report.account import Account
 from kveil.report.owner import Owner
 from kveil.report.receipt import Receipt
 from kveil.verifier.rows import release_rows
+from kveil.words import row_noun
 
 
 def without_names(source: Source, policy: Policy) -> Source:
@@ -109,7 +110,7 @@ class Result:
 
     def __repr__(self) -> str:
         counts = self.account["individuals"] or self.account["records"]
-        noun = "individuals" if self.account["individuals"] else "records"
+        noun = row_noun(individuals=bool(self.account["individuals"])) + "s"
         return (
             f"Result({counts['released']:,} of {counts['input']:,} {noun} released by {self.account['algorithm']}, "
             "verified)"

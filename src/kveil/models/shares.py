@@ -38,8 +38,12 @@ def at_most(number: Fraction) -> Fraction:
 
 
 def below(number: Fraction) -> Fraction:
-    """Return a fraction that a ratio of counts is below exactly where it is below ``number``."""
-    return min(_neighbours(number)[1], Fraction(MOST_COUNT + 1))
+    """Return a fraction that a ratio of counts is below exactly where it is below ``number``.
+
+    Above 1 the ratio is turned over, so that the numerator, too, stays as small as a count: the one count is more than
+    so large a share of the other.
+    """
+    return at_least(number) if number > 1 else _neighbours(number)[1]
 
 
 def at_least(number: Fraction) -> Fraction:

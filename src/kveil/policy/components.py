@@ -71,6 +71,17 @@ def implied(policy: PolicyKeys) -> dict[int, int]:
     return found
 
 
+def binding(policy: PolicyKeys) -> tuple[int, ...]:
+    """Return the places in `privacy` of the models that no other one implies."""
+    skip = implied(policy)
+    return tuple(i for i in range(len(policy.privacy)) if i not in skip)
+
+
+def binding_sets(policy: PolicyKeys) -> frozenset[tuple[str, ...]]:
+    """Return the sets of attributes that models are over, without models that another one implies."""
+    return frozenset(policy.attributes_of(policy.privacy[i]) for i in binding(policy))
+
+
 def suppressed_together(policy: PolicyKeys) -> tuple[frozenset[int], ...]:
     """Return, per component, the components that a record suppressed in it is suppressed in, itself included.
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from kveil.platforms import show_unused
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -16,6 +18,12 @@ def plugged(group: str) -> dict[str, EntryPoint]:
     from importlib.metadata import entry_points  # takes a moment that most runs need not spend
 
     return {point.name: point for point in entry_points(group=group)}
+
+
+def load_plugged(point: EntryPoint) -> Any:
+    """Return what an entry point names; its package may import what the command line hides from Numba."""
+    show_unused()
+    return point.load()
 
 
 def package_of(point: EntryPoint) -> str:

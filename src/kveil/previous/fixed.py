@@ -10,7 +10,7 @@ import polars as pl
 
 from kveil.arrays import Bools, Ints, Longs
 from kveil.policy.attributes import STAR, Attribute
-from kveil.policy.components import implied, most_suppressed
+from kveil.policy.components import binding, most_suppressed
 from kveil.policy.keys import Suppression
 from kveil.policy.model import Policy
 from kveil.previous.past import Past
@@ -34,11 +34,9 @@ def with_looks(policy: Policy, over: tuple[int, ...]) -> Policy:
     everywhere: whoever is not shown in one component must not be told apart by another.
     """
     attributes = {**policy.attributes, **{look_name(number): FIXED for number in dict.fromkeys(over)}}
-    skip = implied(policy)
     privacy = tuple(
         model.model_copy(update={"attributes": (*policy.attributes_of(model), look_name(over[i]))})
-        for i, model in enumerate(policy.privacy)
-        if i not in skip
+        for i, model in ((i, policy.privacy[i]) for i in binding(policy))
     )
     suppression = policy.suppression.model_copy(update={"show": "drop"})
     return policy.model_copy(update={"attributes": attributes, "privacy": privacy, "suppression": suppression})

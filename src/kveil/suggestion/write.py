@@ -11,7 +11,7 @@ from kveil.policy.lines import Line
 from kveil.policy.written import comment, flow_text, hierarchy_csv, hierarchy_file_name, scalar
 from kveil.suggestion.propose import Suggestion
 from kveil.suggestion.roles import Guess
-from kveil.words import count, listing
+from kveil.words import count, listing, person_noun
 
 INLINE = 60  # leaves of a tree that is written into the policy rather than beside it
 SECTIONS = (
@@ -153,7 +153,7 @@ def _data(suggestion: Suggestion, path: str | None) -> list[str]:
 
 
 def _models(suggestion: Suggestion) -> list[str]:
-    noun = "records" if not suggestion.with_role("individual") else "persons"
+    noun = person_noun(persons=bool(suggestion.with_role("individual"))) + "s"
     lines = comment(
         f"What must hold. k-anonymity: whoever knows all quasi-identifiers of a person finds at least k {noun} that "
         f"look alike. k {suggestion.k} {suggestion.k_reason}."

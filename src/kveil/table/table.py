@@ -19,6 +19,7 @@ from kveil.table.persons import Persons
 from kveil.table.scale import Scale
 from kveil.table.sensitive import Sensitive, row_pairs
 from kveil.table.tree import Tree
+from kveil.words import row_noun
 
 # What a table reckons once, and the fields it does so from.
 RECKONED = {
@@ -103,7 +104,7 @@ class Table:
     @property
     def noun(self) -> str:
         """What a row is called: a record, or an individual."""
-        return "record" if self.persons is None else "individual"
+        return row_noun(individuals=self.persons is not None)
 
     @property
     def whole_rows(self) -> bool:

@@ -14,7 +14,7 @@ from kveil.files import Source, item_texts, number_texts
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.stopping import check_cancelled
-from kveil.words import count, listing
+from kveil.words import count, listing, row_noun
 
 ROW = "\0row"
 ITEM = "\0item"
@@ -119,7 +119,7 @@ class Rows:
     @property
     def noun(self) -> str:
         """What a row is called: a record, or an individual."""
-        return "individual" if self.persons else "record"
+        return row_noun(individuals=bool(self.persons))
 
     @property
     def height(self) -> int:

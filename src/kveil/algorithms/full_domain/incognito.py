@@ -252,14 +252,7 @@ class LevelLattice:
             at = [min(level, size - 1) for size in self.sizes]
             shown = tuple(Shown.nodes(tree, self.levels[a].maps[at[a]][row[a]]) for a, tree in enumerate(self.trees))
             losses = measure_solution(table, Solution(shown, nothing)).attributes
-            kind = table.policy.loss
-            own = [losses[name] for name in table.names]
-            means.append(
-                [
-                    loss.il_per_cell if kind == "il" else 1 - loss.precision if kind == "precision" else loss.ncp
-                    for loss in own
-                ]
-            )
+            means.append([losses[name].of(table.policy.loss) for name in table.names])
         weights = [float(table.policy.attributes[name].weight) for name in table.names]
         if table.policy.loss == "il":
             factors = [float(table.records)] * len(weights)

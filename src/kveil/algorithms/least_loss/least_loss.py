@@ -16,7 +16,7 @@ from kveil.algorithms.neighbourhoods import looks_at_values
 from kveil.algorithms.small_tables import shown_at_least_cost
 from kveil.errors import Unmeetable
 from kveil.measures import measure_solution
-from kveil.policy.components import implied, most_suppressed
+from kveil.policy.components import binding_sets, most_suppressed
 from kveil.stopping import OutOfTime
 from kveil.table.scale import Scale
 from kveil.table.solution import Shown, Solution
@@ -37,8 +37,7 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
     is taken then. Fingerprints are generalized by Partition, as 1m-generalization does; refining then keeps them.
     """
     policy = table.policy
-    skip = implied(policy)
-    several = len({policy.attributes_of(m) for i, m in enumerate(policy.privacy) if i not in skip}) > 1
+    several = len(binding_sets(policy)) > 1
     best: Solution | None = None
     least = 0.0
     failures: list[Unmeetable] = []

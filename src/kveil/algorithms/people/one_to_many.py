@@ -31,7 +31,7 @@ from kveil.models.fingerprints import as_shown, fingerprint_name, fingerprints
 from kveil.models.groups import AtLeastK, Pairs
 from kveil.models.of_policy import counted_names, group_model
 from kveil.models.subset import Requirement, maximal_anonymous_subset
-from kveil.policy.components import implied, largest_k, most_suppressed
+from kveil.policy.components import binding_sets, largest_k, most_suppressed
 from kveil.policy.privacy import KAnonymity, KKmAnonymity, KLDiversity, PrivacyModel, sensitive_of
 from kveil.table.solution import Solution
 from kveil.table.table import Table
@@ -67,9 +67,8 @@ def partition(table: Table, options: PeopleOptions, rng: np.random.Generator) ->
 def _best(table: Table, options: PeopleOptions, name: str) -> Solution:
     """Return Mondrian's solution, or Classfly's where several constraints make that the better one."""
     policy = table.policy
-    over = {policy.attributes_of(model) for i, model in enumerate(policy.privacy) if i not in implied(policy)}
     combinations = any(isinstance(model, KKmAnonymity) for model in policy.privacy)
-    if len(over) < 2 or combinations or not all(isinstance(tree, Tree) for tree in table.trees):
+    if len(binding_sets(policy)) < 2 or combinations or not all(isinstance(tree, Tree) for tree in table.trees):
         return _solve(table, options, name)
     other: Solution | None = None
     if table.records >= largest_k(policy):  # how Mondrian chooses does not matter to Classfly

@@ -49,18 +49,16 @@ def rmerger(table: Table, options: RmergerOptions, rng: np.random.Generator) -> 
     k = largest_k(table.policy)
     m = max([options.m or 1, *(model.m for model in table.policy.privacy if isinstance(model, KKmAnonymity))])
     shared = SharedCombinations(tuple(table.policy.generalized), k, m)
-    # Clustering looks at quasi-identifiers alone: rows, by NCP, whoever they are.
-    rows = table.changed(policy=table.policy.model_copy(update={"loss": "ncp"}), persons=None)
-    space = Space(rows, list(range(len(table.names)))) if table.names else None
+    spaces = _Spaces(table) if table.names else None
     left_out = LeftOut(table, "rmerger")
     while True:
         kept = left_out.kept
-        clusters, small = _one_cluster(kept, k) if space is None else _clusters(space, kept, k, options.delta)
+        clusters, small = _one_cluster(kept, k) if spaces is None else _clusters(spaces, kept, k, options.delta)
         if small.any():
             left_out.leave_out(small, "too rare within its boundaries")
             continue
         items, rounds = generalize_combinations(table, shared, clusters.label)
-        shown = () if space is None else tuple(space.shown(clusters))
+        shown = () if spaces is None else tuple(spaces.clustering.shown(clusters))
         hidden = hidden_with_neighbours(table, shown, items, kept)
         if not hidden.any():
             break
@@ -70,8 +68,22 @@ def rmerger(table: Table, options: RmergerOptions, rng: np.random.Generator) -> 
     return Solution(shown, suppressed, left_out.reasons, details, items=items)
 
 
-def _clusters(space: Space, kept: Bools, k: int, delta: Decimal) -> tuple[RowClusters, Bools]:
+class _Spaces:
+    """People as rows, whose quasi-identifiers alone are looked at: clustered by the policy's loss, merged by NCP.
+
+    NCP is what δ bounds.
+    """
+
+    def __init__(self, table: Table) -> None:
+        rows, every = table.changed(persons=None), list(range(len(table.names)))
+        self.clustering = Space(rows, every)
+        by_ncp = table.policy.model_copy(update={"loss": "ncp"})
+        self.merging = self.clustering if by_ncp == table.policy else Space(rows.changed(policy=by_ncp), every)
+
+
+def _clusters(spaces: _Spaces, kept: Bools, k: int, delta: Decimal) -> tuple[RowClusters, Bools]:
     """Return merged clusters of the kept people, or those whose group of equal limits is below k."""
+    space, merging = spaces.clustering, spaces.merging
     table = space.table
     group = space.mam_groups(k, kept).group
     of_row = group[table.distinct.member]
@@ -82,9 +94,9 @@ def _clusters(space: Space, kept: Bools, k: int, delta: Decimal) -> tuple[RowClu
         return RowClusters(none, none, none, none.astype(np.int64), none), small
     clusters = _in_order(_showing_something(space, clusters_of(space, group, kept, k)[0], k), table)
     weights = sum(table.policy.attributes[name].weight for name in table.names)
-    most = int(delta * weights * space.whole.scale * int(kept.sum()))
+    most = int(delta * weights * merging.whole.scale * int(kept.sum()))
     low, high = np.ascontiguousarray(clusters.low.T), np.ascontiguousarray(clusters.high.T)
-    into = merge_nearest(space.costs, low, high, clusters.size, clusters.group, most)
+    into = merge_nearest(merging.costs, low, high, clusters.size, clusters.group, most)
     used, number = np.unique(into, return_inverse=True)
     number = number.reshape(-1).astype(np.int32)
     label = np.append(number, -1)[clusters.label].astype(np.int32)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,15 +19,10 @@ from kveil.cli.options import (
     place_of,
     stages,
 )
+from kveil.platforms import show_unused
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-
-def _show_scipy() -> None:
-    """Undo what the command line does to start faster: scikit-learn needs SciPy, which is hidden from Numba."""
-    if sys.modules.get("scipy", sys) is None:
-        del sys.modules["scipy"]
 
 
 def compare(
@@ -71,7 +65,7 @@ def compare(
     from kveil.flow.compare import Terms, compare_file
 
     if predict is not None:
-        _show_scipy()
+        show_unused()  # scikit-learn needs SciPy
     loaded = load(policy)
     terms = Terms(seconds, seconds_each, refine, predict)
     with stages("compare", quiet=quiet, progress=progress_as) as progress:
