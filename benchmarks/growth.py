@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
-import resource
 import signal
 import subprocess
 import tempfile
@@ -26,7 +24,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from measuring import KVEIL, ROOT, fill, where_and_when
+from measuring import KVEIL, ROOT, fill, spent, where_and_when
 
 PAGE = ROOT / "docs" / "growth.md"
 PICTURE = ROOT / "docs" / "pictures" / "growth.svg"
@@ -48,7 +46,7 @@ COMMANDS = (
     "bound",
 )
 MODELS, FOLLOWED = 300, 0.9  # rows that the others follow, in as many of their cells
-LIMIT = 60.0  # CPU seconds
+LIMIT = 60  # CPU seconds
 MUCH = 1.3  # times as long as n log n: more than this is marked
 
 
@@ -118,20 +116,15 @@ def write_policy(folder: Path, size: Size) -> Path:
     return policy
 
 
-def _run(limit: float, *arguments: str | Path) -> Measured:
+def _run(limit: int, *arguments: str | Path) -> Measured:
     """Run kveil once; one that takes more CPU time than the limit is ended."""
-    call = [*KVEIL, *map(str, arguments), "--quiet"]
-    process = subprocess.Popen(call, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    resource.prlimit(process.pid, resource.RLIMIT_CPU, (math.ceil(limit), resource.RLIM_INFINITY))
-    told = process.stderr.read() if process.stderr is not None else b""
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode == -signal.SIGXCPU:
+    run = spent(*arguments, most_cpu=limit)
+    if run.code == -signal.SIGXCPU:
         return Measured(limit, 0.0, late=True)
     answers = (0, 1) if arguments[0] in {"check", "dependencies"} else (0,)  # these answer no by 1
-    if process.returncode not in answers:
-        raise SystemExit(f"kveil {arguments[0]} failed with {process.returncode}: {told.decode()}")
-    return Measured(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e6)
+    if run.code not in answers:
+        raise SystemExit(f"kveil {arguments[0]} failed with {run.code}")
+    return Measured(run.cpu, run.memory)
 
 
 def calls(folder: Path, policy: Path) -> dict[str, tuple[str | Path, ...]]:
@@ -162,7 +155,7 @@ def calls(folder: Path, policy: Path) -> dict[str, tuple[str | Path, ...]]:
 NEEDS = {"verify": "anonymize", "measure": "anonymize", "attack": "anonymize", "apply": "archive"}
 
 
-def measure(folder: Path, size: Size, limit: float, given_up: set[str]) -> dict[str, Measured]:
+def measure(folder: Path, size: Size, limit: int, given_up: set[str]) -> dict[str, Measured]:
     """Run every command that was not too slow before, and whose input there is."""
     runs: dict[str, Measured] = {}
     for command, call in calls(folder, write_policy(folder, size)).items():
@@ -237,7 +230,7 @@ def _sizes(name: str, most: int) -> list[Size]:
 
 
 def _measured(
-    folder: Path, size: Size, limit: float, given_up: set[str], known: dict[Size, dict[str, Measured]]
+    folder: Path, size: Size, limit: int, given_up: set[str], known: dict[Size, dict[str, Measured]]
 ) -> dict[str, Measured]:
     """Return what another series has measured, or measure it in a folder of its table."""
     if size not in known:
@@ -254,7 +247,7 @@ def main() -> None:
     """Measure what the command line asks for, print it, and write it where that is asked for, too."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--most", type=int, default=4_000_000, help="rows of the largest table")
-    parser.add_argument("--limit", type=float, default=LIMIT, help="CPU seconds that one command may take")
+    parser.add_argument("--limit", type=int, default=LIMIT, help="CPU seconds that one command may take")
     parser.add_argument("--only", nargs="*", default=list(SERIES), choices=list(SERIES))
     parser.add_argument("--write", action="store_true", help="write docs/growth.md and its picture")
     chosen = parser.parse_args()
