@@ -78,7 +78,7 @@ bench: $(PLAIN)
 	$(INSTALL) -e '.[bench,spark]'
 	$(BIN)/python benchmarks/run.py --write docs/benchmarks.md
 
-# How time and memory grow with rows, columns, leaves and k: hours, on a quiet machine.
+# How time and memory grow with rows, columns, leaves and k: half an hour, on a quiet machine.
 growth: $(PLAIN)
 	$(BIN)/python benchmarks/growth.py --write
 

@@ -48,5 +48,5 @@ def least_loss_speed(folder: Path) -> Iterator[Row]:
     base = best(lambda: floor(data, out), 4)
     policy = clustering_policy(folder, data, "least-loss")
     seconds, memory = best_command("anonymize", policy, "--output", out, times=1)
-    yield Row("least-loss normal, clustering file, 1M rows", seconds / base, "× floor", "≤ 400", seconds <= 400 * base)
-    yield Row("least-loss normal, memory at 1M rows", memory, "GB", "≤ 2", memory <= 2)
+    yield Row("least-loss normal, clustering file, 1M rows", seconds / base, "× floor", "≤ 150", seconds <= 150 * base)
+    yield Row("least-loss normal, memory at 1M rows", memory, "GB", "≤ 1.5", memory <= 1.5)

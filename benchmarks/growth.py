@@ -3,20 +3,20 @@
     python benchmarks/growth.py [--most ROWS] [--limit SECONDS] [--only SERIES …] [--write]
 
 Files are made up: columns of 50 values ever rarer (as 1 / rank) under a tree of three levels, one of them with as many
-leaves as asked for; nine cells in ten are those of one of a few hundred rows, so that groups form. Every figure is one
-run of the command line after `kveil warmup`. A run that takes longer than the limit is ended and told as such, and is
-not tried with more. `--write` puts tables and a picture into docs/growth.md and docs/pictures.
+leaves as asked for; nine cells in ten are those of one of a few hundred rows, so that groups form; beside them stand
+a number of each row, by which an archive knows it, and a secret. Every figure is one
+run of the command line after `kveil warmup`: its CPU time, over all cores, and its largest memory. A run that takes
+more CPU time than the limit is ended and told as such, and that command is not tried with more. What two series have
+in common is measured once. `--write` puts tables and a picture into docs/growth.md and docs/pictures.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-import os
+import signal
 import subprocess
 import tempfile
-import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,13 +24,29 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from measuring import KVEIL, ROOT, fill, where_and_when
+from measuring import KVEIL, ROOT, fill, spent, where_and_when
 
 PAGE = ROOT / "docs" / "growth.md"
 PICTURE = ROOT / "docs" / "pictures" / "growth.svg"
 VALUES, FAN = 50, 7  # values of a column, and children of the root of its tree
-COMMANDS = ("init", "check", "dependencies", "anonymize", "verify", "measure", "attack", "report", "bound")
+COMMANDS = (
+    "init",
+    "check",
+    "dependencies",
+    "anonymize",
+    "verify",
+    "measure",
+    "attack",
+    "report",
+    "archive",
+    "apply",
+    "compare",
+    "k-member",
+    "least-loss",
+    "bound",
+)
 MODELS, FOLLOWED = 300, 0.9  # rows that the others follow, in as many of their cells
+LIMIT = 60  # CPU seconds
 MUCH = 1.3  # times as long as n log n: more than this is marked
 
 
@@ -46,7 +62,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Measured:
-    """One run: seconds and gigabytes, or that it took longer than it may."""
+    """One run: seconds of all cores and gigabytes, or that it took longer than it may."""
 
     seconds: float
     memory: float
@@ -59,7 +75,7 @@ class Measured:
 SERIES: dict[str, tuple[str, list[Size]]] = {
     "rows": ("rows", [Size(rows=rows) for rows in (10_000, 100_000, 1_000_000, 4_000_000)]),
     "attributes": ("attributes", [Size(attributes=number) for number in (10, 20, 40)]),
-    "leaves": ("leaves", [Size(leaves=leaves) for leaves in (1_000, 10_000, 100_000)]),
+    "leaves": ("leaves", [Size(leaves=leaves) for leaves in (VALUES, 10_000, 100_000)]),
     "k": ("k", [Size(k=k) for k in (2, 10, 100, 1_000, 5_000)]),
 }
 
@@ -72,10 +88,10 @@ def _tree(name: str, leaves: int) -> str:
     return "".join(f"{name}{i};{name}-a{i // near};{name}-b{i // far};*\n" for i in range(leaves))
 
 
-def make(folder: Path, size: Size, seed: int = 5) -> Path:
-    """Write table, trees and policy of a size, and return the policy."""
+def make(folder: Path, size: Size, seed: int = 5) -> None:
+    """Write the table and the trees of a size."""
     rng = np.random.default_rng(seed)
-    columns: dict[str, pl.Series] = {}
+    columns = {"id": pl.Series(np.arange(size.rows)).cast(pl.String)}
     like = rng.integers(0, MODELS, size.rows)  # the row that each one follows
     for a in range(size.attributes):
         number = size.leaves if a == 0 else VALUES
@@ -86,44 +102,39 @@ def make(folder: Path, size: Size, seed: int = 5) -> Path:
         (folder / f"q{a}.csv").write_text(_tree(f"q{a}", number))
     columns["secret"] = pl.Series(list("abcdefgh"), dtype=pl.String).gather(rng.integers(0, 8, size.rows))
     pl.DataFrame(columns).write_csv(folder / "data.csv")
+
+
+def write_policy(folder: Path, size: Size) -> Path:
+    """Write the policy of a size beside its table."""
     lines = "".join(f"  q{a}: {{role: quasi-identifier, hierarchy: q{a}.csv}}\n" for a in range(size.attributes))
-    policy = folder / "policy.yaml"
+    policy = folder / f"k{size.k}.yaml"
     policy.write_text(
-        f"kveil: 1\ndata: {{path: data.csv}}\nattributes:\n{lines}  secret: {{role: sensitive}}\n"
+        "kveil: 1\ndata: {path: data.csv, key: id}\nattributes:\n  id: {role: identifier}\n"
+        f"{lines}  secret: {{role: sensitive}}\n"
         f"privacy:\n  - {{model: k-anonymity, k: {size.k}}}\nsuppression: {{limit: 0.02}}\nalgorithm: mondrian\n"
     )
     return policy
 
 
-def _run(limit: float, *arguments: str | Path) -> Measured:
-    """Run kveil once; one that takes longer than the limit is ended."""
-    started = time.perf_counter()
-    process = subprocess.Popen([*KVEIL, *map(str, arguments), "--quiet"], stdout=subprocess.DEVNULL)
-    ended = threading.Timer(limit, process.kill)
-    ended.start()
-    _, status, usage = os.wait4(process.pid, 0)
-    ended.cancel()
-    process.returncode = os.waitstatus_to_exitcode(status)
-    seconds = time.perf_counter() - started
-    if process.returncode < 0 and seconds >= limit:
+def _run(limit: int, *arguments: str | Path) -> Measured:
+    """Run kveil once; one that takes more CPU time than the limit is ended."""
+    run = spent(*arguments, most_cpu=limit)
+    if run.code == -signal.SIGXCPU:
         return Measured(limit, 0.0, late=True)
     answers = (0, 1) if arguments[0] in {"check", "dependencies"} else (0,)  # these answer no by 1
-    if process.returncode not in answers:
-        raise SystemExit(f"kveil {arguments[0]} failed with {process.returncode}")
-    return Measured(seconds, usage.ru_maxrss / 1e6)
+    if run.code not in answers:
+        raise SystemExit(f"kveil {arguments[0]} failed with {run.code}")
+    return Measured(run.cpu, run.memory)
 
 
-def measure(folder: Path, size: Size, limit: float, given_up: set[str]) -> dict[str, Measured]:
-    """Run every command that was not too slow before."""
-    policy, data, release, owner = (
-        make(folder, size),
-        folder / "data.csv",
-        folder / "release.csv",
-        folder / "owner.json",
-    )
+def calls(folder: Path, policy: Path) -> dict[str, tuple[str | Path, ...]]:
+    """Return the command line of every command; those after `anonymize` look at its release."""
+    names = ("data.csv", "release.csv", "owner.json", f"{policy.stem}-archive")
+    data, release, owner, kept = (folder / name for name in names)
     made = ("anonymize", policy, "--output", release, "--owner", owner)
+    other = ("anonymize", policy, "--output", folder / "other.csv")
     beside = ("--original", data, "--release", release, "--owner", owner)
-    calls: dict[str, tuple[str | Path, ...]] = {
+    return {
         "init": ("init", data, "--output", folder / "suggested.yaml", "--force"),
         "check": ("check", policy),
         "dependencies": ("dependencies", policy),
@@ -132,12 +143,24 @@ def measure(folder: Path, size: Size, limit: float, given_up: set[str]) -> dict[
         "measure": ("measure", policy, *beside),
         "attack": ("attack", policy, *beside),
         "report": (*made, "--report", folder / "report.html"),
+        "archive": (*made, "--archive", kept),
+        "apply": ("apply", kept, "--input", data, "--output", folder / "applied.csv"),
+        "compare": ("compare", policy, "--algorithms", "datafly,mondrian"),
+        "k-member": (*other, "--algorithm", "k-member"),
+        "least-loss": (*other, "--algorithm", "least-loss"),
         "bound": (*made, "--bound"),
     }
+
+
+NEEDS = {"verify": "anonymize", "measure": "anonymize", "attack": "anonymize", "apply": "archive"}
+
+
+def measure(folder: Path, size: Size, limit: int, given_up: set[str]) -> dict[str, Measured]:
+    """Run every command that was not too slow before, and whose input there is."""
     runs: dict[str, Measured] = {}
-    for command in COMMANDS:
-        if command not in given_up:
-            runs[command] = _run(limit, *calls[command])
+    for command, call in calls(folder, write_policy(folder, size)).items():
+        if command not in given_up and NEEDS.get(command) not in given_up:
+            runs[command] = _run(limit, *call)
             print(f"{size}: {command} {runs[command]}", flush=True)
             if runs[command].late:
                 given_up.add(command)
@@ -191,8 +214,8 @@ def draw(runs: dict[str, list[dict[str, Measured]]], sizes: dict[str, list[Size]
                 "mark": {"type": "line", "point": True},
                 "encoding": {
                     "x": {"field": "x", "type": "quantitative", "scale": {"type": "log"}, "title": field},
-                    "y": {"field": "seconds", "type": "quantitative", "scale": {"type": "log"}, "title": "seconds"},
-                    "color": {"field": "command", "type": "nominal", "title": None, "scale": {"scheme": "tableau10"}},
+                    "y": {"field": "seconds", "type": "quantitative", "scale": {"type": "log"}, "title": "CPU seconds"},
+                    "color": {"field": "command", "type": "nominal", "title": None, "scale": {"scheme": "tableau20"}},
                 },
             }
         )
@@ -200,32 +223,49 @@ def draw(runs: dict[str, list[dict[str, Measured]]], sizes: dict[str, list[Size]
     return svg
 
 
+def _sizes(name: str, most: int) -> list[Size]:
+    """Return the sizes of a series, none with more rows than asked for."""
+    every = [replace(size, rows=min(size.rows, most)) for size in SERIES[name][1]]
+    return [size for size in dict.fromkeys(every) if size.k <= size.rows // 10]
+
+
+def _measured(
+    folder: Path, size: Size, limit: int, given_up: set[str], known: dict[Size, dict[str, Measured]]
+) -> dict[str, Measured]:
+    """Return what another series has measured, or measure it in a folder of its table."""
+    if size not in known:
+        home = folder / f"{size.rows}-{size.attributes}-{size.leaves}"
+        if not home.exists():
+            home.mkdir()
+            make(home, size)
+        known[size] = measure(home, size, limit, given_up)
+    given_up.update(command for command, run in known[size].items() if run.late)
+    return known[size]
+
+
 def main() -> None:
     """Measure what the command line asks for, print it, and write it where that is asked for, too."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--most", type=int, default=4_000_000, help="rows of the largest table")
-    parser.add_argument("--limit", type=float, default=600.0, help="seconds that one command may take")
+    parser.add_argument("--limit", type=int, default=LIMIT, help="CPU seconds that one command may take")
     parser.add_argument("--only", nargs="*", default=list(SERIES), choices=list(SERIES))
     parser.add_argument("--write", action="store_true", help="write docs/growth.md and its picture")
     chosen = parser.parse_args()
     subprocess.run([*KVEIL, "warmup", "--quiet"], check=True)
-    sizes: dict[str, list[Size]] = {}
+    sizes = {name: _sizes(name, chosen.most) for name in chosen.only}
     runs: dict[str, list[dict[str, Measured]]] = {}
+    known: dict[Size, dict[str, Measured]] = {}
     for name in chosen.only:
-        every = [replace(size, rows=min(size.rows, chosen.most)) for size in SERIES[name][1]]
-        sizes[name] = [size for size in dict.fromkeys(every) if size.k <= size.rows // 10]
         given_up: set[str] = set()
-        runs[name] = []
-        for size in sizes[name]:
-            with tempfile.TemporaryDirectory() as temporary:
-                runs[name].append(measure(Path(temporary), size, chosen.limit, given_up))
+        with tempfile.TemporaryDirectory() as temporary:
+            runs[name] = [_measured(Path(temporary), size, chosen.limit, given_up, known) for size in sizes[name]]
         lines = list(table(name, sizes[name], runs[name]))
         print("\n".join(lines), flush=True)
         if chosen.write:
             fill(PAGE, "growth.py", name, [where_and_when(), "", *lines])
     if chosen.write:
         PICTURE.write_text(draw(runs, sizes), encoding="utf-8")
-        fill(PAGE, "growth.py", "picture", [f"![{', '.join(runs)}: seconds](pictures/{PICTURE.name})"])
+        fill(PAGE, "growth.py", "picture", [f"![{', '.join(runs)}: CPU seconds](pictures/{PICTURE.name})"])
 
 
 if __name__ == "__main__":

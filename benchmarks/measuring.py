@@ -57,15 +57,45 @@ def floor(path: Path, out: Path) -> None:
     frame.write_csv(out)
 
 
+@dataclass(frozen=True)
+class Spent:
+    """What a process took: seconds by the clock, seconds of all cores, its largest memory in GB, and how it ended."""
+
+    wall: float
+    cpu: float
+    memory: float
+    code: int
+
+
+# A process counts the memory of the one that started it as its own, so that a small one stands between: this one may
+# hold tables.
+BETWEEN = """
+import os, resource, sys, time
+limit, call = float(sys.argv[1]), sys.argv[2:]
+started = time.perf_counter()
+nowhere = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+child = os.posix_spawn(call[0], call, os.environ, file_actions=nowhere)
+if limit:
+    resource.prlimit(child, resource.RLIMIT_CPU, (int(limit), resource.RLIM_INFINITY))
+_, status, used = os.wait4(child, 0)
+seconds = time.perf_counter() - started
+print(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1e6, os.waitstatus_to_exitcode(status))
+"""
+
+
+def spent(*arguments: str | Path, most_cpu: int = 0) -> Spent:
+    """Run kveil once, without a word; it is ended once it has taken more CPU seconds than it may."""
+    call = [sys.executable, "-S", "-c", BETWEEN, str(most_cpu), *KVEIL, *map(str, arguments), "--quiet"]
+    wall, cpu, memory, code = subprocess.run(call, stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    return Spent(float(wall), float(cpu), float(memory), int(code))
+
+
 def command(*arguments: str | Path) -> tuple[float, float]:
     """Run kveil once; return seconds and the largest memory in GB."""
-    started = time.perf_counter()
-    process = subprocess.Popen([*KVEIL, *map(str, arguments), "--quiet"], stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"kveil {arguments[0]} failed with {process.returncode}")
-    return time.perf_counter() - started, usage.ru_maxrss / 1e6
+    run = spent(*arguments)
+    if run.code:
+        raise SystemExit(f"kveil {arguments[0]} failed with {run.code}")
+    return run.wall, run.memory
 
 
 def best_command(*arguments: str | Path, times: int = 3) -> tuple[float, float]:

@@ -7,8 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kveil import choose
 from kveil.algorithms.algorithm import Algorithm, Search
@@ -20,6 +23,7 @@ from kveil.progress import silent
 from kveil.table.encode import encode
 from kveil.table.solution import Solution
 from kveil.table.table import Table
+from strategies import examples
 from support import QUASI, make_policy
 
 TREE = {"tree": {"*": {"a": ["0", "1", "2"], "b": ["3", "4", "5"]}}}
@@ -190,3 +194,38 @@ def test_a_named_algorithm_runs_alone_with_its_options() -> None:
     assert found.options == {"refine": "off"}
     assert [tried.algorithm for tried in found.tried] == ["mondrian"]
     assert found.warnings == []
+
+
+def skewed(seed: int, k: int) -> Table:
+    """Rows of four attributes, some values rare: one level for all records loses much."""
+    draw = np.random.default_rng(seed)
+    frame = pl.DataFrame({name: draw.binomial(5, 0.2, 300).astype(str).tolist() for name in "xyzw"})
+    attributes = {name: {"role": QUASI, "hierarchy": TREE} for name in "xyzw"}
+    return encode(from_frame(frame), make_policy(attributes, k=k, algorithm="auto"))
+
+
+@given(st.integers(0, 10**6), st.sampled_from([2, 5]))
+@examples(12)
+def test_what_can_only_lose_more_is_stopped_and_the_choice_is_the_same(seed: int, k: int) -> None:
+    own = skewed(seed, k)
+    algorithms = [find(name) for name in ("datafly", "mondrian", "incognito", "k-member")]
+    found = attempt(own, algorithms)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(choose, "_known_loss", lambda best, algorithm, policy: None)
+        unstopped = attempt(own, algorithms)
+    assert found.losses == unstopped.losses
+    assert all((a.codes == b.codes).all() for a, b in zip(found.solution.shown, unstopped.solution.shown, strict=True))
+    for tried, whole in zip(found.tried, unstopped.tried, strict=True):
+        if tried.loss is None:
+            assert (tried.algorithm, tried.reason) == ("incognito", BEATEN)
+            assert whole.loss is None or whole.loss > found.losses.of(own.policy.loss)
+        else:
+            assert tried == whole
+
+
+BEATEN = "was stopped: whatever it finds loses more than mondrian"
+
+
+def test_a_search_that_is_stopped_says_so() -> None:
+    found = attempt(skewed(1, 5), [find("mondrian"), find("incognito")])
+    assert found.tried[1].as_json() == {"algorithm": "incognito", "solved": False, "reason": BEATEN}

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from kveil.algorithms.algorithm import Algorithm, check_divide
 from kveil.algorithms.least_loss.options import NORMAL
-from kveil.algorithms.registry import check_honours, families, find, honouring, lacking
+from kveil.algorithms.registry import check_honours, find, finds_the_same, honouring, lacking
 from kveil.engines.local import Solved, finished, settled_or_before, solve
 from kveil.errors import KveilError, PolicyError, Refused, Unmeetable
 from kveil.measures import Losses
@@ -20,7 +20,7 @@ from kveil.policy.fields import Number, PolicyPart
 from kveil.policy.keys import algorithm_names, is_algorithm
 from kveil.policy.model import Policy
 from kveil.progress import Progress
-from kveil.stopping import OutOfTime, Stop, current, under
+from kveil.stopping import Beaten, OutOfTime, Stop, current, under
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.words import did_you_mean, listing
@@ -62,6 +62,7 @@ class Trial:
     reason: str | None = None
     late: bool = False  # stopped, or not begun, since the time was over
     left_out: bool = False  # not begun, since its effort on this table is too high
+    beaten: bool = False  # stopped, since it can only lose more than another one
     cut: bool = False  # its time was over when it came back, perhaps with no more than its best so far
 
 
@@ -185,6 +186,8 @@ def _try(algorithm: Algorithm, table: Table, options: Mapping[str, Any], stop: S
             solved = solve(algorithm, table, dict(options), progress)
     except (Unmeetable, Refused) as error:
         return Trial(algorithm, perf_counter() - started, failure=error, reason=str(error))
+    except Beaten:
+        return Trial(algorithm, perf_counter() - started, beaten=True)
     except OutOfTime:
         spent = perf_counter() - started
         return Trial(algorithm, spent, reason=f"was stopped after {spent:.0f} seconds", late=True)
@@ -201,16 +204,15 @@ def trials(
     """Run algorithms one after another within an allowance.
 
     Of seconds for all together each may take half of what is left, the last one all, so that one slow algorithm does
-    not keep the others from running.
+    not keep the others from running. Where one is chosen, what can only lose more than another one is stopped.
     """
     seconds, choosing = allowance.seconds, allowance.choosing
     whole = Stop(seconds, within=current())
-    solved = False
-    ran: dict[str, Trial] = {}
-    same = families(table.policy) if choosing else []
+    best: Trial | None = None
+    ran: list[Trial] = []
     for position, algorithm in enumerate(algorithms):
         last = position == len(algorithms) - 1
-        timed = (seconds is not None or allowance.each is not None) and (solved or not choosing)
+        timed = (seconds is not None or allowance.each is not None) and (best is not None or not choosing)
         if timed and whole.late:
             yield Trial(algorithm, 0.0, reason="was not run: the time was over", late=True)
             continue
@@ -218,22 +220,47 @@ def trials(
             reason = "was not run: it may take very long on this table; name it to run it"
             yield Trial(algorithm, 0.0, reason=reason, left_out=True)
             continue
-        twin = next((ran[name] for own in same if algorithm.name in own for name in own if name in ran), None)
-        if twin is not None:
+        twin = next((trial for trial in ran if _finds_the_same(algorithm, trial, table.policy)), None)
+        if choosing and twin is not None:
             reason = f"was not run: it finds what {twin.algorithm.name} finds"
             yield replace(twin, algorithm=algorithm, seconds=0.0, reason=reason)
             continue
         place = f" ({position + 1} of {len(algorithms)})" if len(algorithms) > 1 else ""
         progress(f"solving with {algorithm.name}{place}")
         own = allowance.each if allowance.each is not None else _part(whole.left, last=last)
-        stop = Stop(own, within=whole) if timed else current()
+        known = _known_loss(best, algorithm, table.policy) if choosing else None
+        stop = Stop(own if timed else None, within=whole if timed else current(), known_loss=known)
         trial = _try(algorithm, table, options.get(algorithm.name, {}), stop, progress)
         if timed and trial.solved is not None and stop.late:
             trial = replace(trial, cut=True, reason=f"{OVER} after {trial.seconds:.0f} seconds: it may not be its best")
-        solved = solved or trial.solved is not None
-        if not trial.late:
-            ran[algorithm.name] = trial
+        if trial.beaten and best is not None:
+            trial = replace(trial, reason=f"was stopped: whatever it finds loses more than {best.algorithm.name}")
+        best = _better(best, trial, table.policy)
+        if not trial.late and not trial.beaten:
+            ran.append(trial)
         yield trial
+
+
+def _finds_the_same(algorithm: Algorithm, trial: Trial, policy: Policy) -> bool:
+    found = None if trial.solved is None else trial.solved.solution
+    return finds_the_same(algorithm, trial.algorithm, found, policy)
+
+
+def _better(best: Trial | None, trial: Trial, policy: Policy) -> Trial | None:
+    """Return the one of two trials that loses less, the first of equals."""
+    if best is None or best.solved is None or trial.solved is None:
+        return best if trial.solved is None else trial
+    return trial if trial.solved.losses.of(policy.loss) < best.solved.losses.of(policy.loss) else best
+
+
+def _known_loss(best: Trial | None, algorithm: Algorithm, policy: Policy) -> float | None:
+    """Return the loss above which nobody needs what an algorithm finds; None where that may still change.
+
+    Refining lowers a loss, and rules are kept after the search that finds what keeps them.
+    """
+    if best is None or best.solved is None or algorithm.refine != "off" or policy.dependencies:
+        return None
+    return best.solved.losses.of(policy.loss)
 
 
 def _part(left: float | None, *, last: bool) -> float | None:

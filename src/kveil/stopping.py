@@ -4,14 +4,14 @@ A `Stop` is looked at between steps, by whoever does the work, in any thread, an
 is interrupted from outside, and no signal or timer of the host is taken over. Work that has something to return ends as
 soon as `over` says so and returns that. Work that has nothing to return yet calls `check`, which raises `OutOfTime`
 once the deadline has passed; its compiled loops run `halting`. Whoever wants nothing any more cancels it: then it is
-late at once, and what it returns is not used. A `Stop` is handed down explicitly, or found with `current` where `under`
-has set it.
+late at once, and what it returns is not used. Work whose result can only be worse than one that is known already calls
+`check_beaten`. A `Stop` is handed down explicitly, or found with `current` where `under` has set it.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import perf_counter
@@ -27,10 +27,27 @@ class OutOfTime(Exception):
     """Ends work whose deadline has passed before there was anything to return."""
 
 
-class Stop:
-    """A deadline some seconds from now, or none, and a flag that anybody may set, both also of the stop around it."""
+class Beaten(Exception):
+    """Ends work that can only lose more than a solution that is known."""
 
-    def __init__(self, seconds: float | None = None, *, within: Stop | None = None) -> None:
+    def __init__(self, at_least: float) -> None:
+        super().__init__(at_least)
+        self.at_least = at_least
+
+
+ROUNDING = 1e-9  # of a loss: sums of the same shares in another order differ by less
+
+
+class Stop:
+    """A deadline some seconds from now, or none, and a flag that anybody may set, both also of the stop around it.
+
+    ``known_loss`` is what a solution loses that is known already: work that can only lose more is of no use.
+    """
+
+    def __init__(
+        self, seconds: float | None = None, *, within: Stop | None = None, known_loss: float | None = None
+    ) -> None:
+        self.known_loss = known_loss
         own = None if seconds is None else perf_counter() + seconds
         outer = None if within is None else within.deadline
         self.deadline: float | None = min((each for each in (own, outer) if each is not None), default=None)
@@ -161,6 +178,18 @@ def check_cancelled() -> None:
     stop = _current.get()
     if stop is not None:
         stop.check_cancelled()
+
+
+def check_beaten(at_least: Callable[[], float]) -> None:
+    """Raise Beaten where the work around this call loses more than what is known, whatever it still finds.
+
+    ``at_least`` reckons what it loses at least, by the policy's measure; it is asked only where something is known.
+    """
+    stop = _current.get()
+    if stop is not None and stop.known_loss is not None:
+        least = at_least()
+        if least > stop.known_loss * (1 + ROUNDING):
+            raise Beaten(least)
 
 
 @contextmanager

@@ -282,6 +282,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
 )
 
 FEW_ROWS = 1_000  # of a table up to which least-loss goes on from the best of all algorithms, which take no time there
+PLAIN_CLUSTERS = {"k-member", "greedy-cka", "pk-clustering"}  # the same loop clusters where sizes alone decide
 DIVERSE_CLUSTERS = frozenset(GROUP_MODELS)  # models with which pk-clustering looks at values, not at sizes alone
 
 
@@ -349,6 +350,15 @@ def families(policy: Policy) -> list[tuple[str, ...]]:
     if len(binding_sets(policy)) == 1:
         same.append(("classfly", "classfly+naive", "classfly+complete", "classfly+partial"))
     return same
+
+
+def finds_the_same(algorithm: Algorithm, other: Algorithm, found: Solution | None, policy: Policy) -> bool:
+    """Tell whether an algorithm would find what another one has found, or failed to, under a policy both honour."""
+    if any(algorithm.name in own and other.name in own for own in families(policy)):
+        return True
+    # Of rows that are left out, or that would show nothing but stars, pk-clustering makes something else.
+    both = {algorithm.name, other.name} <= PLAIN_CLUSTERS
+    return both and found is not None and found.plain and not policy.dependencies
 
 
 def loops_of(policy: Policy, algorithms: Sequence[Algorithm]) -> list[str]:

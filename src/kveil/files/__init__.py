@@ -12,7 +12,7 @@ from kveil.files.decimals import numbers_with_commas, with_commas, with_points
 from kveil.files.reading import parse_table, read_table
 from kveil.files.source import Labels, Source, check_columns, check_written, kind_of
 from kveil.files.spilled import ShownCells, open_file_path, sink_parquet
-from kveil.files.stored import CategorySource, SharedSource, StoredSource, as_categories, open_stored
+from kveil.files.stored import CategorySource, SharedSource, StoredSource, as_categories, number_texts, open_stored
 from kveil.files.texts import TEXT_TYPES, as_texts, exact_values, fresh, item_texts, text_of
 from kveil.files.writing import Outputs, as_json, default_release, joined_items, write_table
 from kveil.suffixes import suffix_of
@@ -41,6 +41,7 @@ __all__ = [
     "joined_items",
     "kind_of",
     "look_beside",
+    "number_texts",
     "numbers_with_commas",
     "open_file_path",
     "open_stored",

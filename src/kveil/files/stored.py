@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 from polars.io.plugins import register_io_source
 
+from kveil.arrays import Longs
 from kveil.errors import DataError, FileError
 from kveil.files.dataset import dataset_files, is_dataset, rows_together, with_folder_columns
 from kveil.files.source import Source
@@ -168,6 +169,24 @@ class SharedSource(Source):
 def as_categories(texts: pl.Series, *, compact: bool = True) -> pl.Series:
     """Return texts as categories of their own, in as few bytes as they allow unless they need not be ``compact``."""
     return texts.cast(_categories(texts.n_unique() if compact else None))
+
+
+def number_texts(texts: pl.Series) -> tuple[Longs, Longs]:
+    """Return the number of every row's text, in the order in which texts come first, and the first row of each.
+
+    Null is a text of its own. By categories that takes a third of the time of grouping and joining the texts.
+    """
+    codes = as_categories(texts, compact=False).to_physical().cast(pl.Int64)
+    if codes.null_count():
+        codes = codes.fill_null(len(texts))
+    rows = codes.to_numpy()
+    first = np.full(int(rows.max(initial=-1)) + 1, len(rows), dtype=np.int64)
+    first[rows[::-1]] = np.arange(len(rows) - 1, -1, -1)
+    order = np.argsort(first, kind="stable")
+    order = order[first[order] < len(rows)]
+    number = np.empty(len(first), dtype=np.int64)
+    number[order] = np.arange(len(order))
+    return number[rows], first[order]
 
 
 def open_stored(path: Path, name: str | None = None, *, hashed: bool = False) -> StoredSource:

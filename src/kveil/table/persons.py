@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
 from kveil.arrays import Bools, Ints, Longs
 from kveil.errors import DataError
-from kveil.files import Source, exact_values
+from kveil.files import Source, exact_values, number_texts
 from kveil.policy.model import Policy
 from kveil.words import count, listing
 
@@ -76,14 +75,10 @@ def find_persons(source: Source, policy: Policy) -> Persons | None:
     absent = int((texts.is_null() | texts.is_in(list(policy.data.missing))).sum())
     if absent:
         raise records_of_nobody(source.name, column, absent)
-    numbered = texts.to_frame("id").with_row_index("row").group_by("id").agg(pl.col("row").min()).sort("row")
-    joined = texts.to_frame("id").join(
-        numbered.with_row_index("person"), on="id", how="left", maintain_order="left", nulls_equal=True
-    )
-    of_record = joined["person"].cast(pl.Int32).to_numpy()
-    order = np.argsort(of_record, kind="stable")
-    starts = np.searchsorted(of_record[order], np.arange(len(numbered)))
-    return Persons(of_record, numbered["row"].cast(pl.Int64).to_numpy(), order, starts)
+    number, first = number_texts(texts)
+    of_record = number.astype(np.int32)
+    sizes = np.bincount(of_record, minlength=len(first))
+    return Persons(of_record, first, np.argsort(of_record, kind="stable"), np.cumsum(sizes) - sizes)
 
 
 def records_of_nobody(where: str, column: str, records: int) -> DataError:

@@ -117,7 +117,8 @@ class Solution:
     items are generalized, the shown node of each pair of a row and a value, in the order of the table's pairs; a
     code past the tree's nodes is shown nowhere. ``reasons`` maps a reason to the records it holds for; ``details``
     goes into the receipt (rounds, levels). ``alike``, where an algorithm knows it, numbers classes of records that
-    show the same quasi-identifiers and are suppressed alike, so that what follows need not look at each.
+    show the same quasi-identifiers and are suppressed alike, so that what follows need not look at each. It is
+    ``plain`` where rows show the greedy clusters of all rows, none of which would have shown nothing but stars.
     """
 
     shown: tuple[Shown, ...]
@@ -126,6 +127,7 @@ class Solution:
     details: Mapping[str, Any] = field(default_factory=dict)
     items: Mapping[str, Ints] = field(default_factory=dict)
     alike: Ints | None = None
+    plain: bool = False
 
     @cached_property
     def classes(self) -> Classes:

@@ -17,6 +17,7 @@ from kveil.verifier.exact import above
 from kveil.verifier.rows import ITEM, ROW, Rows
 from kveil.words import count
 
+NEAR = 1 << 16  # items that are compared together
 MOST_AT_ONCE = 4_000_000  # combinations that are counted together
 
 # ---------------------------------------------------------------------------------------------- coverage
@@ -48,20 +49,37 @@ def compare_items(policy: Policy, name: str, before: Rows, after: Rows, places: 
     row_before, had = row_before[keep_before], had[keep_before]
     number = {label: position for position, label in enumerate(labels)}
     lines = _lines(policy, name, values, [label for label in labels if label is not None])
-    height = max(map(len, lines), default=0)
+    steps = [
+        np.array([number.get(line[level], -1) if level < len(line) else -1 for line in lines], dtype=np.int64)
+        for level in range(max(map(len, lines), default=0))
+    ]
     covered = np.zeros(len(had), dtype=bool)
     founded = np.zeros(len(key), dtype=bool)
-    for level in range(height):
-        step = np.array([number.get(line[level], -1) if level < len(line) else -1 for line in lines], dtype=np.int64)
-        asked = np.flatnonzero(step[had] >= 0)
-        wanted = row_before[asked] * width + step[had[asked]]
+    for begin in range(0, len(had), NEAR):  # by pieces whose arrays stay in the cache
+        here = slice(begin, begin + NEAR)
+        first = int(np.searchsorted(key, row_before[here].min() * width))
+        last = int(np.searchsorted(key, (row_before[here].max() + 1) * width))
+        _look_up(key[first:last], row_before[here] * width, had[here], steps, (covered[here], founded[first:last]))
+    times = _times(before)
+    return Coverage(int(times[row_before[~covered]].sum()), int(times[key[~founded] // max(width, 1)].sum()))
+
+
+def _look_up(key: Longs, row: Longs, had: Longs, steps: list[Longs], found: tuple[Bools, Bools]) -> None:
+    """Mark the items of rows that a label shown for the row covers, and these labels.
+
+    ``key`` are the labels shown, each as a number of its row and itself, sorted; ``row`` is the former's part of it.
+    ``steps`` give the label above an item, level by level, -1 where none is shown.
+    """
+    covered, founded = found
+    for step in steps:
+        above_it = step[had]
+        asked = np.flatnonzero(above_it >= 0)
+        wanted = row[asked] + above_it[asked]
         place = np.searchsorted(key, wanted)
         hit = place < len(key)
         hit[hit] = key[place[hit]] == wanted[hit]
         covered[asked[hit]] = True
         founded[place[hit]] = True
-    times = _times(before)
-    return Coverage(int(times[row_before[~covered]].sum()), int(times[key[~founded] // max(width, 1)].sum()))
 
 
 def _coded(items: pl.Series) -> tuple[list[str | None], Longs]:

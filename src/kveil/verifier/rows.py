@@ -10,7 +10,7 @@ import polars as pl
 
 from kveil.arrays import Bools, Longs
 from kveil.errors import DataError
-from kveil.files import Source, item_texts
+from kveil.files import Source, item_texts, number_texts
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.stopping import check_cancelled
@@ -225,7 +225,9 @@ def _items(rows: pl.Series, texts: pl.Series, height: int) -> pl.DataFrame:
     without[row] = False
     width = len(different) + 1  # the last number is that of having no item
     key = np.concatenate([row * width + item, np.flatnonzero(without) * width + len(different)])
-    own, number = np.divmod(np.unique(key), width)
+    key = np.unique(key)
+    own = key // width
+    number = key - own * width  # half of the time of divmod
     labels = pl.concat([different.cast(pl.String), pl.Series([None], dtype=pl.String)])
     return pl.DataFrame({ROW: own, ITEM: labels.gather(number)})
 
@@ -256,17 +258,13 @@ def original_rows(source: Source, policy: Policy) -> Rows:
 
 def _grouped(source: Source, policy: Policy, ids: pl.Series, *, stars: bool) -> Rows:
     """Return one row per person, told apart by their ids."""
-    frame = pl.DataFrame({"id": ids}).with_row_index(ROW)
-    first = frame.group_by("id").agg(pl.col(ROW).min()).sort(ROW).with_row_index("person")
-    person = frame.join(first.select("id", "person"), on="id", how="left", maintain_order="left", nulls_equal=True)
-    row_of = person["person"].cast(pl.Int64)
-    at = first[ROW].cast(pl.Int64).to_numpy()
+    row_of, at = number_texts(ids)
     items = {
-        name: _items(row_of, _known(source.texts(name), policy, stars=stars), len(at))
+        name: _items(pl.Series(row_of), _known(source.texts(name), policy, stars=stars), len(at))
         for name in policy.with_role("sensitive")
     }
     texts = _texts(source, policy, stars=stars)[at]
-    return Rows(texts, items, at, row_of.to_numpy(), _starred(items, texts), persons=True)
+    return Rows(texts, items, at, row_of, _starred(items, texts), persons=True)
 
 
 def _starred(items: dict[str, pl.DataFrame], texts: pl.DataFrame) -> pl.Series:

@@ -110,6 +110,7 @@ def _solve(table: Table, options: KMemberOptions, name: str) -> Solution:
     sizes = np.bincount(groups.group, weights=table.distinct.weights, minlength=groups.number)
     kept = (sizes >= k)[groups.group][table.distinct.member]
     clusters, blocks = clusters_of(space, groups.group, kept, k, most=options.blocks)
+    stars = space.is_star(clusters.low, clusters.high).any()
     starred = dissolve_stars(space, clusters, k)
     lost, allowed = int((~kept | starred).sum()), most_suppressed(table.policy, table.records)
     if lost > allowed:
@@ -132,6 +133,7 @@ def _solve(table: Table, options: KMemberOptions, name: str) -> Solution:
         {reason: rows for reason, rows in reasons.items() if len(rows)},
         details,
         alike=None if lost else clusters.label,
+        plain=not stars and not lost and options.blocks is None,
     )
 
 

@@ -11,6 +11,7 @@ smallest loss is returned.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import combinations
 from math import ceil, prod
 
@@ -29,7 +30,7 @@ from kveil.models.distributions import AlphaShare, DistinctValues, EntropyL, Rec
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.policy.components import most_suppressed
 from kveil.policy.fields import PolicyPart
-from kveil.stopping import check_deadline
+from kveil.stopping import check_beaten, check_deadline
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -166,14 +167,20 @@ class LevelLattice:
     def search(self) -> Bools:
         """Return which nodes of the whole lattice pass the test: over one, two, three attributes, then over all.
 
-        Larger sets between cost more than they spare: there are very many, and each leaves few nodes.
+        Larger sets between cost more than they spare: there are very many, and each leaves few nodes. It ends once all
+        nodes that are left lose more than what is known.
         """
         everything = tuple(range(len(self.sizes)))
         known: dict[Node, Bools] = {}
         for size in range(1, min(WIDEST, len(everything) - 1) + 1):
             for attributes in combinations(everything, size):
                 known[attributes] = self._search_over(attributes, self._open(attributes, known, size - 1))
+            check_beaten(partial(self._least, self._open(everything, known, size)))
         return self._search_over(everything, self._open(everything, known, WIDEST))
+
+    def _least(self, open_to: Bools) -> float:
+        """Return what nodes lose at least, 0 where none is left: whoever cannot meet a policy says so."""
+        return float(self.costs[open_to].min()) if open_to.any() else 0.0
 
     def _open(self, attributes: Node, known: dict[Node, Bools], size: int) -> Bools:
         """Return the nodes whose projections to sets of a size all hold."""
@@ -233,8 +240,9 @@ class LevelLattice:
         standing = self.judge.standing(state)
         return state, standing, int(state.weights[standing.lost].sum()) <= self.allowed
 
+    @cached_property
     def costs(self) -> Floats:
-        """Return for every node the loss without any suppression, which no node above it can fall below."""
+        """For every node the loss without any suppression, which no node above it can fall below."""
         table = self.table
         nothing = np.zeros((len(table.components), table.rows), dtype=bool)
         row = np.take(self.start.nodes, table.distinct.member, axis=1)
@@ -287,7 +295,7 @@ def incognito(table: Table, options: IncognitoOptions, rng: np.random.Generator)
     lattice = LevelLattice(table)
     minimal, open_to, known = lattice.minimal()
     best: tuple[float, Tuples, Standing, Node] | None = None
-    cost = lattice.costs()
+    cost = lattice.costs
     places = by_height(open_to)
     for place in places[np.argsort(cost.flat[places], kind="stable")].tolist():
         node = node_at(place, open_to)

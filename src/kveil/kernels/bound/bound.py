@@ -15,6 +15,7 @@ from kveil.stopping import current
 
 T = TypeVar("T")
 MANY = 10_000  # tuples from which on several walks share the nodes
+MANY_MEMBERS = 50_000  # tuples of kept nodes from which on several threads share these
 
 
 def cheapest(lattice: CoverLattice, k: int, whole: int) -> Longs:
@@ -144,16 +145,31 @@ def kept_excess(
     """Return the excess over kept nodes alone, each of which pays the tolls of the cuts it lies inside of.
 
     ``opened`` of the tolls is set to how many nodes that pay lie inside of each cut. Nodes are passed over that cannot
-    pay, as far as no price has risen by more than ``risen`` since the tolls were made: see ``due``.
+    pay, as far as no price has risen by more than ``risen`` since the tolls were made: see ``due``. Several threads
+    share many nodes; their sums of whole numbers are those of one.
     """
     from kveil.kernels.bound.bound_loops import sum_kept
 
     start, member, cost = nodes.start, nodes.member, nodes.cost
     cut_at, cut = tolls.insides
-    toll, opened, due = tolls.toll, tolls.opened, tolls.due
-    return int(
-        sum_kept(nodes.number, start, member, cost, weight, price, k, used, cut_at, cut, toll, opened, due, risen)
-    )
+
+    def sum_some(first: int, last: int, used: Longs, opened: Longs) -> int:
+        own = used, cut_at, cut, tolls.toll, opened, tolls.due
+        return int(sum_kept(first, last, start, member, cost, weight, price, k, *own, risen))
+
+    opened = tolls.opened
+    several = threads() if start[nodes.number] >= MANY_MEMBERS else 1
+    if several == 1:
+        return sum_some(0, nodes.number, used, opened)
+    shares = np.arange(several + 1) * start[nodes.number] // several
+    ends = [*np.searchsorted(start[: nodes.number + 1], shares[:-1]).tolist(), nodes.number]
+    counted = [(used, opened), *((np.empty_like(used), np.empty_like(opened)) for _ in range(1, several))]
+    with ThreadPoolExecutor(several) as pool:
+        totals = list(pool.map(sum_some, ends[:-1], ends[1:], *zip(*counted, strict=True)))
+    for own_used, own_opened in counted[1:]:
+        used += own_used
+        opened += own_opened
+    return sum(totals)
 
 
 def bound_nothing() -> None:

@@ -243,17 +243,16 @@ def sum_all(
 
 @door
 def sum_kept(
-    nodes: int, start: Longs, member: Ints, cost: Longs, weight: Longs, price: Longs, k: int, used: Longs,
-    inside_start: Longs, inside: Ints, toll: Longs, opened: Longs, due: Longs,
-    risen: int,
+    first: int, last: int, start: Longs, member: Ints, cost: Longs, weight: Longs, price: Longs, k: int, used: Longs,
+    inside_start: Longs, inside: Ints, toll: Longs, opened: Longs, due: Longs, risen: int,
 ) -> int:  # fmt: skip
-    """Sum over kept nodes; see `bound.kept_excess`."""
+    """Sum over kept nodes, from the first to before the last; see `bound.kept_excess`."""
     total = np.int64(0)
     for t in range(len(used)):
         used[t] = 0
     for c in range(len(opened)):
         opened[c] = 0
-    for i in range(nodes):
+    for i in range(first, last):
         if risen <= due[i]:
             continue
         tolls = np.int64(0)
