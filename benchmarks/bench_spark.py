@@ -1,22 +1,30 @@
-"""Engine `spark` on this machine against `local`, in a session that is up; and the memory of its driver by parts."""
+"""Engine `spark` on this machine against `local`, in a session that is up; and the memory of its driver by parts.
+
+    python benchmarks/bench_spark.py ROWS [--runs N] [--parts]
+
+measures one size alone: what both engines take, or, with ``--parts``, the memory of the driver.
+"""
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from bench_stream import as_parquet
+from bench_stream import floor_parquet
 from kveil.flow.anonymize import anonymize_file
 from kveil.flow.outputs import Targets
 from kveil.policy.model import Policy
-from made_up_data import floor_file, floor_policy
+from made_up_data import floor_policy
 from measuring import Row
 
 SIZES = ((1_000_000, 5.0, 3), (10_000_000, 4.0, 1))  # rows, how much longer than local it may take, warm runs
@@ -29,67 +37,104 @@ def spark(folder: Path) -> Iterator[Row]:
     """Mondrian with both engines on the floor file; the releases must have the same rows."""
     if shutil.which("java") is None:
         return
+    yield from _against_local(folder, SIZES)
+    yield from _by_parts(folder, PARTS)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run took: seconds, and seconds of processors, of which those of Java are some."""
+
+    seconds: float
+    cpu: float
+    java: float
+
+    def least(self, other: Cost) -> Cost:
+        """Return the best of two runs: other work on the machine only ever adds."""
+        return Cost(min(self.seconds, other.seconds), *min((self.cpu, self.java), (other.cpu, other.java)))
+
+
+def _against_local(folder: Path, sizes: Sequence[tuple[int, float, int]]) -> Iterator[Row]:
     os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"{ARGUMENTS} --conf spark.driver.maxResultSize=0 pyspark-shell")
-    yield from _against_local(folder)
-    yield from _by_parts(folder)
-
-
-def _against_local(folder: Path) -> Iterator[Row]:
-    for rows, most, runs in SIZES:
-        made = folder / f"floor-{rows}.csv"
-        floor_file(made, rows)
-        data = as_parquet(made)
+    for rows, most, runs in sizes:
+        data = floor_parquet(folder, rows)
         policy = Policy.load(floor_policy(folder, data, "mondrian"))
-        _seconds(policy, "local", data, folder / f"cold-{rows}.parquet")  # which loads the loops
-        _seconds(policy, "spark", data, folder / f"first-{rows}")
-        local = warm = float("inf")
+        if rows == sizes[0][0]:  # which loads the loops, and starts Java
+            _cost(policy, "local", data, folder / "cold.parquet")
+            first = _cost(policy, "spark", data, folder / "first")
+            yield Row(f"spark, floor file, {rows:,} rows, first run of a session, CPU", first.cpu, "s", "told", True)
+        local = warm = Cost(float("inf"), float("inf"), float("inf"))
         for _ in range(runs):  # in turns, the best of each: Java goes on compiling for a while
-            local = min(local, _seconds(policy, "local", data, folder / f"local-{rows}.parquet"))
+            local = local.least(_cost(policy, "local", data, folder / f"local-{rows}.parquet"))
             shutil.rmtree(folder / f"warm-{rows}", ignore_errors=True)
-            warm = min(warm, _seconds(policy, "spark", data, folder / f"warm-{rows}"))
+            warm = warm.least(_cost(policy, "spark", data, folder / f"warm-{rows}"))
         same = [
             pl.scan_parquet(path).group_by(pl.all()).len().collect().sort(pl.all())
             for path in (folder / f"local-{rows}.parquet", folder / f"warm-{rows}" / "*.parquet")
         ]
         if not same[0].equals(same[1]):
             raise SystemExit("spark and local made different releases")
-        ratio = warm / local
-        yield Row(f"spark against local, floor file, {rows:,} rows, time", ratio, "×", f"≤ {most:g}", ratio <= most)
+        ratio, what = warm.seconds / local.seconds, f"floor file, {rows:,} rows"
+        yield Row(f"local, {what}, CPU", local.cpu, "s", "told", True)
+        yield Row(f"spark, {what}, CPU", warm.cpu, "s", "told", True)
+        yield Row(f"spark, {what}, CPU of Java alone", warm.java, "s", "told", True)
+        yield Row(f"spark against local, {what}, CPU", warm.cpu / local.cpu, "×", "told", True)
+        yield Row(f"spark against local, {what}, time", ratio, "×", f"≤ {most:g}", ratio <= most)
 
 
-def _seconds(policy: Policy, engine: str, data: Path, out: Path) -> float:
-    started = time.perf_counter()
+def _cost(policy: Policy, engine: str, data: Path, out: Path) -> Cost:
+    java, own, started = _java(), sum(os.times()[:2]), time.perf_counter()
     anonymize_file(policy.model_copy(update={"engine": engine}), data, Targets(out))
-    return time.perf_counter() - started
+    seconds, java = time.perf_counter() - started, _java() - java
+    return Cost(seconds, sum(os.times()[:2]) - own + java, java)
+
+
+def _java() -> float:
+    """Return the seconds of processors that Java took so far, where the machine tells."""
+    from pyspark import SparkContext
+
+    process = getattr(SparkContext._gateway, "proc", None)
+    told = Path("/proc") / str(getattr(process, "pid", None)) / "stat"
+    if not told.exists():
+        return 0.0
+    user, system = told.read_text().rsplit(")", 1)[1].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 DRIVER = """
-import resource, sys
+import re, resource, sys
 from pathlib import Path
+from pyspark import SparkContext
 from kveil.flow.anonymize import anonymize_file
 from kveil.flow.outputs import Targets
 from kveil.policy.model import Policy
 policy, data, out = map(Path, sys.argv[1:])
 anonymize_file(Policy.load(policy).model_copy(update={"engine": "spark"}), data, Targets(out))
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
+told = Path(f"/proc/{SparkContext._gateway.proc.pid}/status")
+java = re.search(r"VmHWM:\\s+(\\d+)", told.read_text() if told.exists() else "")
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 0 if java is None else int(java[1]) / 1e6)
 """
 
 
-def _by_parts(folder: Path) -> Iterator[Row]:
-    """Mondrian by parts: the Python process of the driver needs no more memory for ten million rows than for one."""
-    memory = {rows: _driver_memory(folder, rows) for rows in PARTS}
-    growth = memory[PARTS[-1]] / memory[PARTS[0]]
-    for rows, used in memory.items():
-        yield Row(f"spark by parts, floor file, {rows:,} rows, memory of the driver", used, "GB", "told", True)
-    what = f"spark by parts, memory of the driver, {PARTS[-1]:,} against {PARTS[0]:,} rows"
+def _by_parts(folder: Path, sizes: Sequence[int]) -> Iterator[Row]:
+    """Mondrian by parts: the Python process of the driver needs no more memory for ten million rows than for one.
+
+    That of Java is told beside it: here it is driver and executors in one, and takes what it may have.
+    """
+    memory = {}
+    for rows in sizes:
+        memory[rows], java = _driver_memory(folder, rows)
+        what = f"spark by parts, floor file, {rows:,} rows, memory of"
+        yield Row(f"{what} the driver's Python", memory[rows], "GB", "told", True)
+        yield Row(f"{what} Java, driver and executors", java, "GB", "told", True)
+    growth = memory[sizes[-1]] / memory[sizes[0]]
+    what = f"spark by parts, memory of the driver, {sizes[-1]:,} against {sizes[0]:,} rows"
     yield Row(what, growth, "×", f"≤ {MOST_GROWTH:g}", growth <= MOST_GROWTH)
 
 
-def _driver_memory(folder: Path, rows: int) -> float:
-    """Return the largest memory, in GB, of a driver that may hold no tuples."""
-    made = folder / f"parts-{rows}.csv"
-    floor_file(made, rows)
-    data = as_parquet(made)
+def _driver_memory(folder: Path, rows: int) -> tuple[float, float]:
+    """Return the largest memory, in GB, of a driver that may hold no tuples: of Python and of Java."""
+    data = floor_parquet(folder, rows)
     policy = floor_policy(folder, data, "mondrian")
     settings = f"{ARGUMENTS} --conf spark.kveil.most_tuples=0 pyspark-shell"
     done = subprocess.run(
@@ -98,4 +143,23 @@ def _driver_memory(folder: Path, rows: int) -> float:
         stdout=subprocess.PIPE,
         check=True,
     )
-    return float(done.stdout.split()[-1])
+    python, java = done.stdout.split()[-2:]
+    return float(python), float(java)
+
+
+def main() -> None:
+    """Measure one size."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("rows", type=int)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--parts", action="store_true")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        sizes = [(chosen.rows, SIZES[0][1], chosen.runs)]
+        for row in _by_parts(folder, [chosen.rows]) if chosen.parts else _against_local(folder, sizes):
+            print(f"{row.what}: {row.value:.3g} {row.unit} ({row.target})", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 import kveil
-from kveil.engines.spark import showing, tuples
+from kveil.engines.spark import held, ordering, showing, staging, tuples
+from kveil.flow import spark as flow
 from kveil.flow.anonymize import anonymize_file
 from kveil.flow.outputs import Targets
 from kveil.policy.model import Policy
@@ -114,3 +115,75 @@ def test_the_owner_is_warned_of_what_tuples_tell_as_in_memory(tmp_path: Path) ->
     assert told[1]["warnings"] == told[0]["warnings"]
     for sentence in ("same but for case", "may mean that nothing is known", "no model names ward", "exact extremes"):
         assert sentence in " ".join(told[1]["warnings"])
+
+
+TOLD_BY_TUPLES = """
+kveil: 1
+data: {path: data.parquet}
+attributes:
+  age: {role: quasi-identifier, hierarchy: {intervals: {from: 0, to: 100, widths: [10, 20]}}}
+  zip: {role: quasi-identifier, hierarchy: {mask: {keep: [4, 3]}}}
+  seen: {role: sensitive}
+  note: {role: identifier}
+  born: {role: identifier}
+privacy:
+  - {model: k-anonymity, k: 3}
+  - {model: l-diversity, sensitive: seen, l: 2}
+suppression: {limit: 0.2}
+algorithm: mondrian
+engine: spark
+"""
+
+
+@pytest.fixture
+def told_by_tuples(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    frame = pl.read_parquet(here / "data.parquet")
+    moments = pl.Series("seen", [None, *range(9)]).gather([i % 10 for i in range(frame.height)]).cast(pl.Datetime("us"))
+    frame.with_columns(moments).write_parquet(here / "data.parquet")
+    (here / "policy.yaml").write_text(TOLD_BY_TUPLES)
+    monkeypatch.setattr(held, "REPEATED", 2)
+    return here
+
+
+def test_records_whose_tuples_tell_it_all_are_not_joined(told_by_tuples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plans = []
+
+    def noted(*given: Any) -> Any:
+        frame = ordering.in_order(*given)
+        plans.append(frame._jdf.queryExecution())
+        return frame
+
+    monkeypatch.setattr(flow, "in_order", noted)
+    monkeypatch.delattr(showing.KnownTuples, "with_texts")
+    assert not isinstance(
+        on_both(Policy.load(told_by_tuples / "policy.yaml"), told_by_tuples / "data.parquet", told_by_tuples), str
+    )
+    (plan,) = plans
+    assert plan.analyzed().deterministic()
+    assert "02138" not in plan.toString()
+
+
+def test_what_tuples_tell_is_compared_with_what_was_written_and_with_the_table(
+    told_by_tuples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pyspark.sql import functions as f
+
+    policy, data = Policy.load(told_by_tuples / "policy.yaml"), told_by_tuples / "data.parquet"
+    write, rows = staging.StagedFolder.write, held.HeldRelease.rows
+
+    def changed(self: Any, frame: Any) -> None:
+        write(self, frame)
+        pl.read_parquet(data).with_columns(zip=pl.col("zip").reverse()).write_parquet(data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(staging.StagedFolder, "write", changed)
+        with pytest.raises(kveil.DataError, match="changed while kveil read it"):
+            anonymize_file(policy, data, Targets(told_by_tuples / "release"))
+
+    def mixed_up(self: Any, names: Any) -> Any:
+        return rows(self, names).withColumn(showing.CLASS, f.greatest(showing.CLASS, f.lit(1).cast("long")))
+
+    monkeypatch.setattr(held.HeldRelease, "rows", mixed_up)
+    with pytest.raises(kveil.NotVerified, match=r"its own verifier refuses.*not those that were counted"):
+        anonymize_file(policy, data, Targets(told_by_tuples / "release"))
+    assert sorted(path.name for path in told_by_tuples.iterdir()) == ["data.parquet", "policy.yaml"]

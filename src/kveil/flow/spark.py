@@ -16,6 +16,7 @@ from kveil.algorithms.registry import loops_of
 from kveil.choose import Attempt, attempt
 from kveil.databases import Place
 from kveil.engines.spark.counting import Written, count_release, count_written, types_of
+from kveil.engines.spark.held import HeldRelease, is_held
 from kveil.engines.spark.ordering import in_order
 from kveil.engines.spark.owner import ABOUT, about, check_key, owner_frame
 from kveil.engines.spark.parts import kept_tuples
@@ -66,20 +67,23 @@ class SolvedTuples:
         """The released columns, in the order of the table."""
         return [name for name in self.units.table.columns if name in self.table.policy.released]
 
-    def joined(self) -> Joined:
-        """Return every unit with what it shows."""
+    def joined(self, *, one_by_one: bool) -> Joined | HeldRelease:
+        """Return every unit with what it shows, by tuples where these tell it all, unless asked for ``one_by_one``."""
         policy = self.table.policy
         made = {name: column for name, column in self.release.columns.items() if column is not None}
         frame = with_commas(pl.DataFrame(made), self.tuples.source.commas.intersection(policy.unchanged))
         reasons = self.attempt.solution.reasons
-        return joined(self.units, self.tuples, shown_tuples(frame, self.release.rows, self.table.rows, reasons))
+        shown = shown_tuples(frame, self.release.rows, self.table.rows, reasons)
+        if not one_by_one and is_held(self.units, self.tuples, policy):
+            return HeldRelease(self.units, self.tuples, shown)
+        return joined(self.units, self.tuples, shown)
 
     @property
     def released(self) -> int:
         """How many rows the release has."""
         return int(self.tuples.times[self.release.rows].sum())
 
-    def verified(self, join: Joined, release: SparkFrame, asked: SparkRequest, stages: Stages) -> Run:
+    def verified(self, join: Joined | HeldRelease, release: SparkFrame, asked: SparkRequest, stages: Stages) -> Run:
         """Return the run of a release that is there as Spark wrote it, judged by what Spark counts of it."""
         policy, tuples = asked.policy, self.tuples
         stages.begin("verifying")
@@ -150,11 +154,12 @@ def anonymize_on_spark(asked: SparkRequest, place: Place, targets: Targets, stag
         check_columns(table.columns, asked.policy.attributes, table.name)
         key = () if owner is None else check_key(table, asked.policy, targets.owner_key)
         solved = solved_table(table, asked, stages, exits, key)
-        join = solved.joined()
+        join = solved.joined(one_by_one=owner is not None)
         exits.callback(join.let_go)
         stages.begin("writing")
         staged.write(in_order(join, solved.names, asked.policy, solved.released))
         if owner is not None:
+            assert isinstance(join, Joined), "it was asked for one by one"
             owner.write(owner_frame(join, key))
             owner.describe(ABOUT, about(join, key))
         stages.end("write")
@@ -186,7 +191,7 @@ def anonymize_spark_frame(frame: Any, asked: SparkRequest, stages: Stages) -> tu
         check_by_parts(asked)
     with ExitStack() as exits:
         solved = solved_table(table_of_frame(frame, "the frame"), asked, stages, exits, ())
-        join = solved.joined()
+        join = solved.joined(one_by_one=False)
         exits.callback(join.let_go)
         with told_plainly("make the release"):
             release = in_order(join, solved.names, asked.policy, solved.released)

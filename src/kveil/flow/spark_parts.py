@@ -17,6 +17,7 @@ from kveil.algorithms.splitting.planning import check_parts
 from kveil.choose import Attempt, Tried
 from kveil.engines.finishing import FinishedColumn
 from kveil.engines.spark.counting import Types, count_release, count_written, types_of
+from kveil.engines.spark.held import HeldRelease
 from kveil.engines.spark.parts import (
     SolvedRows,
     UnitRows,
@@ -105,8 +106,8 @@ class SolvedParts:
         """How many rows the release has."""
         return self.rows.number - (self.suppressed if self.policy.suppression.show == "drop" else 0)
 
-    def joined(self) -> Joined:
-        """Return every unit with what it shows."""
+    def joined(self, *, one_by_one: bool = True) -> Joined:
+        """Return every unit with what it shows; by parts they are always there ``one_by_one``."""
         starred = starred_columns(self.policy) if self.suppressed else []
         shown = {*self.policy.quasi_identifiers, *starred, *set_columns(self.policy)}
         made = [name for name in self.solved.made if name in shown]
@@ -138,8 +139,9 @@ class SolvedParts:
         times = np.array([self.rows.number - self.suppressed, self.suppressed], dtype=np.int64)
         return self.whole.changed(leaves=nothing, low=nothing, high=nothing, sensitive={}, times=times)
 
-    def verified(self, join: Joined, release: SparkFrame, asked: SparkRequest, stages: Stages) -> Run:
+    def verified(self, join: Joined | HeldRelease, release: SparkFrame, asked: SparkRequest, stages: Stages) -> Run:
         """Return the run of a release that is there as Spark wrote it, judged slice by slice."""
+        assert isinstance(join, Joined), "the driver holds no tuples of parts"
         policy = self.policy
         stages.begin("verifying")
         if totals_of(join) != (self.rows.number, self.rows.hashed):

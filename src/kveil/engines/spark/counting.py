@@ -5,7 +5,7 @@ Spark groups and adds up; what is compared with what is decided by `kveil.verifi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
+from kveil.engines.spark.held import HeldRelease
 from kveil.engines.spark.known import laid_known
 from kveil.engines.spark.laying import PERSON, LaidTuples, laid_slices, some_star
 from kveil.engines.spark.showing import Joined
@@ -125,7 +126,7 @@ class _Collected:
 
 
 def count_release(
-    joined: Joined, written: Written, policy: Policy, asked: Questions, before: CountedTuples | None
+    joined: Joined | HeldRelease, written: Written, policy: Policy, asked: Questions, before: CountedTuples | None
 ) -> ReleaseCounts:
     """Return everything that the verifier asks for of a release beside its original.
 
@@ -134,7 +135,10 @@ def count_release(
     """
     collected = _Collected()
     names = list(written.types)
-    if joined.known is None:
+    slices: Iterable[LaidTuples]
+    if isinstance(joined, HeldRelease):
+        slices = [joined.laid()]
+    elif joined.known is None:
         slices = laid_slices(joined, policy, asked, names=names, number=written.totals.rows)
     else:
         slices = laid_known(joined, joined.known, policy, asked, names)

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import polars as pl
 
 from kveil.arrays import Longs
 from kveil.engines.spark.laying import LaidTuples, with_halves
 from kveil.engines.spark.session import told_plainly
-from kveil.engines.spark.showing import CLASS, NUMBER, Joined, KnownTuples
+from kveil.engines.spark.showing import CLASS, NUMBER, Joined, KnownTuples, shown_cells
 from kveil.engines.spark.tuples import HASH, CountedTuples, grouped, in_slices, one_by_one, records_at
 from kveil.engines.spark.units import hash_number
 from kveil.errors import NotVerified
@@ -27,24 +26,29 @@ def laid_known(
 ) -> Iterator[LaidTuples]:
     """Bring the join to the driver where that holds the tuples: a hash stands for each, and a number for its class.
 
-    Every tuple must be there as often as it was when it was read first, and every row must show what its class does:
-    that is looked at by a hash of the made cells, which Spark also takes of the table of classes itself.
+    Every tuple must be there as often as it was when it was read first. Where columns stand apart, every row must show
+    what its class does: that is looked at by a hash of the made cells, which Spark also takes of the table of classes
+    itself. Where none does, the rows of the release as they were written are compared with those of the classes, cell
+    by cell, which leaves nothing that such a hash could tell.
     """
     from pyspark.sql import functions as f
 
     units, made = joined.units, [joined.shown(name) for name in joined.made]
-    frame, half = with_halves(joined, known.with_texts(known.units), policy, asked)
-    frame = frame.withColumn(SHOWS, hash_number(made))
-    places = [joined.shown(name) for name in names]
-    whole = f.when(f.col(CLASS) >= 0, hash_number(places)) if asked.apart else f.lit(0)
-    sums = [*([units.hashed_beside(f.col(HASH))] if units.carried else []), whole]
-    keys = [HASH, CLASS, SHOWS, *(f"h{units.table.place(name)}" for name in half)]
+    frame, keys = known.units, [HASH, CLASS]
+    half: list[str] = []
+    sums = [units.hashed_beside(f.col(HASH))] if units.carried else []
+    if asked.apart:
+        frame, half = with_halves(joined, known.with_texts(frame), policy, asked)
+        frame = frame.withColumn(SHOWS, hash_number(made))
+        sums.append(f.when(f.col(CLASS) >= 0, hash_number(map(joined.shown, names))))
+        keys += [SHOWS, *(f"h{units.table.place(name)}" for name in half)]
     number, rows = len(known.tuples.place), int(known.tuples.times.sum())
     if rows <= 2 * number:  # to group them would move them all, and leave nearly as many
         counted, number = one_by_one(frame, keys, sums), rows
     else:
         counted = grouped(frame, keys, sums)
-    seen = _Seen(_shown_by_classes(known, made), np.zeros(len(known.tuples.place), dtype=np.int64))
+    shows = _shown_by_classes(known, made) if asked.apart else None
+    seen = _Seen(shows, np.zeros(len(known.tuples.place), dtype=np.int64))
     for part in in_slices(counted, keys, number, "compare the release"):
         yield _laid(joined, known, part, half, seen)
     if not np.array_equal(seen.times, known.tuples.times):
@@ -53,9 +57,9 @@ def laid_known(
 
 @dataclass
 class _Seen:
-    """What the rows of each class must show, as a hash, and how often each tuple was there so far."""
+    """What the rows of each class must show, as a hash where that is asked, and how often each tuple was there."""
 
-    shows: Longs
+    shows: Longs | None
     times: Longs
 
 
@@ -79,7 +83,7 @@ def _laid(joined: Joined, known: KnownTuples, counted: CountedTuples, half: Sequ
         raise changed_meanwhile(units.table.name)
     classes, times = column.to_numpy(), counted.times
     out = classes >= 0
-    if (counted.column(SHOWS).to_numpy()[out] != seen.shows[classes[out]]).any():
+    if seen.shows is not None and (counted.column(SHOWS).to_numpy()[out] != seen.shows[classes[out]]).any():
         raise NotVerified(
             "rows of the release do not show what was found for them; nothing was written. Look into the log of the "
             "cluster, and run again."
@@ -96,18 +100,8 @@ def _laid(joined: Joined, known: KnownTuples, counted: CountedTuples, half: Sequ
         records, tuple_of = tuples.cells, tuples.of_row.astype(np.int64)
     else:
         records, tuple_of = records_at(units, tuples.counted, tuples.place[at])
-    shown = _shown(joined, known, records, tuple_of, classes)
-    sums = counted.sums if units.carried else (0, *counted.sums)
+    shown = shown_cells(units, known.shown, joined.made, (records, tuple_of), classes)
+    told = iter(counted.sums)
+    sums = (next(told) if units.carried else 0, 0 if seen.shows is None else next(told))
     counted = replace(counted, times=times, sums=sums)
     return LaidTuples(units, records, tuple_of, shown, apart, classes >= 0, counted, classes, joined.made)
-
-
-def _shown(joined: Joined, known: KnownTuples, records: pl.DataFrame, tuple_of: Longs, classes: Longs) -> pl.DataFrame:
-    """Return what tuples show, given their classes; nothing where they are left out."""
-    units = joined.units
-    places = pl.select(pl.when(pl.Series(classes >= 0)).then(pl.Series(classes))).to_series()
-    shown = [known.shown.classes[name].gather(places) for name in joined.made]
-    if not units.individuals:
-        return pl.DataFrame([*shown, *(records[name] for name in units.named if name not in joined.made)])
-    first = np.searchsorted(tuple_of, np.arange(len(classes)))
-    return pl.DataFrame([*shown, *(records[name].gather(first) for name in units.constant)])

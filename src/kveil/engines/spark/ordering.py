@@ -6,17 +6,19 @@ import secrets
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kveil.engines.spark.held import HeldRelease
 from kveil.engines.spark.showing import CLASS, Joined
+from kveil.engines.spark.tuples import TIMES
 from kveil.policy.model import Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 ROWS = 500_000  # that a file of a release has, on the average of several
-CHANCE = "chance"
+CHANCE, EACH = "chance", "each"
 
 
-def in_order(joined: Joined, names: Sequence[str], policy: Policy, rows: int) -> DataFrame:
+def in_order(joined: Joined | HeldRelease, names: Sequence[str], policy: Policy, rows: int) -> DataFrame:
     """Return the rows of a release in the files and the order in which they are written.
 
     Rows go to files by a hash of all they show, and are sorted inside, by made columns before others: neither the
@@ -28,18 +30,24 @@ def in_order(joined: Joined, names: Sequence[str], policy: Policy, rows: int) ->
     places = [joined.shown(name) for name in names]
     made = [joined.shown(name) for name in names if name in joined.made]
     carried = [place for place in places if place not in made]
-    ranked = joined.known is not None and joined.known.ranked
-    frame = joined.known.units if joined.known is not None and ranked else joined.frame
+    held = joined if isinstance(joined, HeldRelease) else None
+    known = joined.known if isinstance(joined, Joined) and joined.known is not None and joined.known.ranked else None
+    ranked = held or known
     cells = [CLASS, *carried] if ranked else [*made, *carried]  # a class stands for what it shows
-    kept = frame.where(f.col(CLASS) >= 0).select(*cells)
+    if isinstance(joined, HeldRelease):
+        kept = joined.rows(names)
+    else:
+        kept = (joined.frame if known is None else known.units).where(f.col(CLASS) >= 0).select(*cells)
     if policy.release.order == "shuffle":
         # Never the policy's seed: whoever reads the policy could undo the shuffle. Equal rows need no order.
         salted = f.concat(f.lit(secrets.token_hex(16)), f.xxhash64(*cells).cast("string"))
         kept, cells = kept.withColumn(CHANCE, f.sha2(salted, 256)), [CHANCE, *cells]
     laid = kept.repartition(max(-(-rows // ROWS), 1), *cells)
-    if joined.known is not None and ranked:
-        laid = joined.known.with_texts(laid)  # before they are sorted: Spark leaves out to sort what is joined
+    if ranked:
+        laid = ranked.with_texts(laid)  # before they are sorted: Spark leaves out to sort what is joined
     laid = laid.sortWithinPartitions(*cells)
+    if held:
+        laid = laid.withColumn(EACH, f.explode(f.array_repeat(f.lit(0).cast("byte"), f.col(TIMES).cast("int"))))
     return laid.select([f.col(place).alias(name, metadata={}) for place, name in zip(places, names, strict=True)])
 
 

@@ -62,6 +62,19 @@ def _in_order(classes: pl.DataFrame) -> pl.DataFrame:
     return classes if pl.List in classes.dtypes else classes.sort(pl.all(), nulls_last=False)
 
 
+def shown_cells(
+    units: Units, shown: ShownTuples, made: Sequence[str], records: tuple[pl.DataFrame, Longs], classes: Longs
+) -> pl.DataFrame:
+    """Return what tuples show, given their ``records``, with the tuple of each, and classes; nothing if left out."""
+    cells, tuple_of = records
+    places = pl.select(pl.when(pl.Series(classes >= 0)).then(pl.Series(classes))).to_series()
+    texts = [shown.classes[name].gather(places) for name in made]
+    if not units.individuals:
+        return pl.DataFrame([*texts, *(cells[name] for name in units.named if name not in made)])
+    first = np.searchsorted(tuple_of, np.arange(len(classes)))
+    return pl.DataFrame([*texts, *(cells[name].gather(first) for name in units.constant)])
+
+
 @dataclass(frozen=True)
 class KnownTuples:
     """The tuples that the driver holds, with what they show.
@@ -84,7 +97,7 @@ class KnownTuples:
         """Return rows that have a class with what it shows."""
         from pyspark.sql import functions as f
 
-        texts = _sent(self.texts, self.shown.classes.height, SENT_WHOLE)
+        texts = sent(self.texts, self.shown.classes.height, SENT_WHOLE)
         return frame.join(texts, f.col(CLASS) == f.col(NUMBER), "left").drop(NUMBER)
 
 
@@ -132,7 +145,7 @@ def joined(units: Units, tuples: SparkTuples, shown: ShownTuples) -> Joined:
         labels = shown.classes.rename({name: f"m{i}" for i, name in enumerate(made)} | {CLASS: NUMBER})
         texts = session.createDataFrame(labels.to_arrow(compat_level=pl.CompatLevel.oldest()))
         frame = units.frame.withColumn(HASH, tuple_hash(units, tuples.salt))
-        frame = frame.join(_sent(known, len(tuples.place), FEW), f.col(HASH) == f.col(KEY), "left").drop(KEY)
+        frame = frame.join(sent(known, len(tuples.place), FEW), f.col(HASH) == f.col(KEY), "left").drop(KEY)
         with_class = frame.select(*_needed(units, made), HASH, CLASS).persist()
         on_driver = KnownTuples(tuples, shown, with_class, texts)
         return Joined(units, on_driver.with_texts(frame), made, on_driver)
@@ -145,7 +158,7 @@ def _needed(units: Units, made: Sequence[str]) -> list[str]:
     return [*places, RECORDS] if RECORDS in units.frame.columns else places
 
 
-def _sent(frame: DataFrame, rows: int, most: int) -> DataFrame:
+def sent(frame: DataFrame, rows: int, most: int) -> DataFrame:
     """Return a table as it is best joined: sent to every machine as a whole, or divided where it is large."""
     from pyspark.sql import functions as f
 

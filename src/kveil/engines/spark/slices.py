@@ -23,7 +23,7 @@ from kveil.verifier.rows import TIMES
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-ROWS = 500_000  # that a slice has, on the average of several
+ROWS = 250_000  # that a slice has, on the average of several
 SLICE = "slice"
 
 

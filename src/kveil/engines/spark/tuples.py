@@ -85,13 +85,14 @@ def grouped(frame: DataFrame, keys: Sequence[str], sums: Sequence[Column]) -> Da
 def one_by_one(
     frame: DataFrame, keys: Sequence[str], sums: Sequence[Column], others: Mapping[str, Column] = MappingProxyType({})
 ) -> DataFrame:
-    """Return units as `grouped` would return tuples that are all different, and some columns more."""
-    from pyspark.sql import functions as f
+    """Return units as `grouped` would return tuples that are all different, and some columns more.
 
+    That each is there once need not be told.
+    """
     halves = [column for i, number in enumerate(sums) for column in _halves(number, i)]
     more = [column.alias(name) for name, column in others.items()]
-    records = f.col(RECORDS) if RECORDS in frame.columns else f.lit(1).cast("long").alias(RECORDS)
-    return frame.select(*keys, f.lit(1).cast("long").alias(TIMES), records, *halves, *more)
+    records = [RECORDS] if RECORDS in frame.columns else []
+    return frame.select(*keys, *records, *halves, *more)
 
 
 def _halves(number: Column, i: int) -> tuple[Column, Column]:
@@ -134,7 +135,11 @@ def _held(rows: Any, keys: Sequence[str]) -> CountedTuples:
     number = sum(name.startswith(LOW) for name in rows.column_names)
     halves = ((_added_up(rows.column(f"{HIGH}{i}")), _added_up(rows.column(f"{LOW}{i}"))) for i in range(number))
     sums = tuple((high << HALF) + low for high, low in halves)
-    times, records = (rows.column(name).to_numpy().astype(np.int64) for name in (TIMES, RECORDS))
+    once = np.ones(rows.num_rows, dtype=np.int64)
+    times, records = (
+        rows.column(name).to_numpy().astype(np.int64) if name in rows.column_names else once
+        for name in (TIMES, RECORDS)
+    )
     hashes = rows.column(HASH).to_numpy() if HASH in rows.column_names else np.empty(0, dtype=np.int64)
     return CountedTuples(rows.select(list(keys)), times, records, sums, hashes)
 
