@@ -73,7 +73,7 @@ def losses_of(table: Table, effort: str) -> tuple[float, float]:
 
 def bound_of(table: Table) -> float:
     """Return the proved bound on the NCP."""
-    return lower_bound(table, lambda stage: None, SECONDS_OF_BOUND).at_least
+    return lower_bound(table, lambda stage: None, seconds=SECONDS_OF_BOUND).at_least
 
 
 @lru_cache

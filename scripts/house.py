@@ -3,12 +3,12 @@
     python scripts/house.py [--only-print]
 
 The rules: no module above 400 lines, no function above 60; outside kernels no function with more than six parameters;
-none with a boolean that may be given by position; no name of a class, or of a function that other modules may call,
-with two meanings; no import by string; no cycle of imports, not even under TYPE_CHECKING or inside a function; no check
-in an `assert`, which Python may leave out; nothing in the text of the tree that points to a file outside it; no test
-that imports a test; a test per module, where the tree of the source puts it. Exceptions stand in `house.toml` beside
-this script, by name and with a reason; one that nothing needs any more is told, too. For tests, an exception may be a
-folder, and names the test that runs its modules. `make lint` runs this.
+none with a boolean or an option that may be given by position; no name of a class, or of a function that other modules
+may call, with two meanings; no import by string; no cycle of imports, not even under TYPE_CHECKING or in a function;
+no check in an `assert`, which Python may leave out; nothing in the text of the tree that points to a file outside it;
+no test that imports a test; a test per module, where the tree of the source puts it. Exceptions stand in `house.toml`
+beside this script, by name and with a reason; one that nothing needs any more is told, too. For tests, an exception may
+be a folder, and names the test that runs its modules. `make lint` runs this.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "kveil"
 TESTS = ROOT / "tests"
 MODULE_LINES, FUNCTION_LINES, PARAMETERS = 400, 60, 6
+
+PUBLIC = frozenset(re.findall(r'^    "(\w+)",$', (SOURCE / "__init__.py").read_text(encoding="utf-8"), re.MULTILINE))
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -112,9 +114,17 @@ def functions_to_cut(found: list[Module]) -> Iterator[Breach]:
             number = len(by_position) + len(given.kwonlyargs)
             if number > PARAMETERS and not module.is_kernel:
                 yield Breach("many-parameters", place, f"{number} parameters, more than {PARAMETERS}")
+            if given.defaults and "." not in name and not module.is_kernel and not is_outside(module, name):
+                options = [a.arg for a in by_position[-len(given.defaults) :]]
+                yield Breach("positional-options", place, f"{' and '.join(options)} may be given by position")
             flags = [a.arg for a in by_position if isinstance(a.annotation, ast.Name) and a.annotation.id == "bool"]
             if flags and not module.is_kernel:
                 yield Breach("positional-booleans", place, f"{' and '.join(flags)} may be given by position")
+
+
+def is_outside(module: Module, name: str) -> bool:
+    """Tell whether a function is called by users, whose calls by position are not to break: by name, or by Typer."""
+    return name in PUBLIC or module.name.startswith(("kveil.cli.commands.", "kveil.cli.app"))
 
 
 def names_with_two_meanings(found: list[Module]) -> Iterator[Breach]:

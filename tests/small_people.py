@@ -56,7 +56,7 @@ def holds(frame: pl.DataFrame, table: Table, solution: Solution) -> None:
     source = from_frame(frame)
     release = decode(source, table, solution)
     released = from_frame(release.frame(source))
-    assert verify_release(released, table.policy, source, release.rows).findings == []
+    assert verify_release(released, table.policy, original=source, places=release.rows).findings == []
 
 
 def loss(table: Table, solution: Solution) -> float:

@@ -183,7 +183,7 @@ def _try(algorithm: Algorithm, table: Table, options: Mapping[str, Any], stop: S
     started = perf_counter()
     try:
         with under(stop):
-            solved = solve(algorithm, table, dict(options), progress)
+            solved = solve(algorithm, table, dict(options), progress=progress)
     except (Unmeetable, Refused) as error:
         return Trial(algorithm, perf_counter() - started, failure=error, reason=str(error))
     except Beaten:
@@ -279,7 +279,7 @@ def attempt(table: Table, algorithms: Sequence[Algorithm], progress: Progress) -
     (algorithm,) = algorithms
     options = policy.algorithm.options
     progress(f"solving with {algorithm.name}")
-    solved = solve(algorithm, table, options, progress)
+    solved = solve(algorithm, table, options, progress=progress)
     losses = solved.losses
     return Attempt(algorithm, options, solved.solution, losses, [Tried(algorithm.name, losses.of(policy.loss))])
 

@@ -81,7 +81,7 @@ def _released(algorithm: Algorithm, frame: pl.DataFrame, policy: Policy) -> pl.D
         return None
     release = decode(source, table, solved.solution)
     released = Source("the release", release.frame(source), "frame")
-    verdict = verify_release(released, policy, source, release.rows)
+    verdict = verify_release(released, policy, original=source, places=release.rows)
     if not verdict:
         raise AssertionError(f"{algorithm.name} breaks {policy.model_dump(mode='json')}: {verdict.findings[0]}")
     return released.frame

@@ -274,7 +274,7 @@ def test_no_command_at_all_shows_the_help(tmp_path: Path) -> None:
 
 
 def test_a_defect_is_told_without_quoting_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*arguments: object) -> None:
+    def fail(*arguments: object, **options: object) -> None:
         raise KeyError("a planted value")
 
     monkeypatch.setattr("kveil.flow.make_release.attempt", fail)

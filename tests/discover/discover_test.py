@@ -130,7 +130,7 @@ def test_only_so_many_columns_are_looked_at(tmp_path: Path) -> None:
     found = dependencies_of_file(write(tmp_path, rows))
     assert len(found["columns"]) == 12
     assert found["left_out"] == ["c12", "c13"]
-    assert dependencies_of_file(write(tmp_path, rows), ["c13", "c00"])["left_out"] == []
+    assert dependencies_of_file(write(tmp_path, rows), columns=["c13", "c00"])["left_out"] == []
 
 
 def test_empty_and_one_row_tables(tmp_path: Path) -> None:

@@ -34,7 +34,9 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[float | None]:
     """Let refining take all the time it is given, by a clock that nothing else moves, and note how much that is."""
     given: list[float | None] = []
 
-    def refine(table: Table, solution: Solution, tries: float, seconds: float | None, *others: object) -> Solution:
+    def refine(
+        table: Table, solution: Solution, tries: float, seconds: float | None, *others: object, rules: object
+    ) -> Solution:
         given.append(seconds)
         return solution
 
@@ -60,8 +62,8 @@ def test_a_solution_is_kept_where_refining_finds_the_time_over(rules: bool, monk
     real = find("mondrian").solve
     deadline: list[float | None] = []
 
-    def slow(*arguments: Any) -> Solution:
-        solution = real(*arguments)
+    def slow(*arguments: Any, **options: Any) -> Solution:
+        solution = real(*arguments, **options)
         deadline.append(current().left)
         time.sleep(0.3)
         return solution
@@ -86,7 +88,7 @@ def test_somebody_who_asks_gets_the_best_so_far(passes: list[float | None]) -> N
 def test_least_loss_takes_the_best_start_where_the_time_is_over_before_all_are_tried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def late(*arguments: object) -> Solution:
+    def late(*arguments: object, **options: object) -> Solution:
         raise OutOfTime
 
     monkeypatch.setattr("kveil.algorithms.registry.FEW_ROWS", 0)  # of which all algorithms are starts

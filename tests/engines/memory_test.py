@@ -153,12 +153,14 @@ def test_a_release_that_is_refused_was_written_where_nobody_sees_it(
     written = []
     write, verify = outputs.write_release, flow.verify_rows
 
-    def noted(*given: Any) -> str:
+    def noted(*given: Any, **options: Any) -> str:
         written.append(given[-1])
-        return write(*given)
+        return write(*given, **options)
 
     monkeypatch.setattr(outputs, "write_release", noted)
-    monkeypatch.setattr(flow, "verify_rows", lambda *given: verify(*given).with_findings(["this is wrong."]))
+    monkeypatch.setattr(
+        flow, "verify_rows", lambda *given, **named: verify(*given, **named).with_findings(["this is wrong."])
+    )
     with pytest.raises(NotVerified):
         anonymize_file(OF_SMALL, small / "data.csv", Targets(small / "r.csv"))
     assert written == [small / "r.csv"] * unseen

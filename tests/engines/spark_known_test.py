@@ -148,8 +148,8 @@ def told_by_tuples(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_records_whose_tuples_tell_it_all_are_not_joined(told_by_tuples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plans = []
 
-    def noted(*given: Any) -> Any:
-        frame = ordering.in_order(*given)
+    def noted(*given: Any, **options: Any) -> Any:
+        frame = ordering.in_order(*given, **options)
         plans.append(frame._jdf.queryExecution())
         return frame
 

@@ -172,8 +172,8 @@ def test_the_settings_of_a_session_ask_for_parts_and_plans_hold_no_value(
     plans: list[Any] = []
     joined = SolvedRows.joined
 
-    def noted(*given: Any) -> Any:
-        join = joined(*given)
+    def noted(*given: Any, **options: Any) -> Any:
+        join = joined(*given, **options)
         plans.append(join.frame._jdf.queryExecution())
         return join
 

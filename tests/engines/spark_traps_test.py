@@ -233,8 +233,8 @@ def test_a_release_that_was_harmed_before_it_was_read_back_is_refused(
 def test_an_input_that_changes_meanwhile_is_refused(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tuples_of = flow.tuples_of
 
-    def changed(*given: Any) -> Any:
-        told = tuples_of(*given)
+    def changed(*given: Any, **options: Any) -> Any:
+        told = tuples_of(*given, **options)
         rows().with_columns(weight=pl.lit(8.5)).write_parquet(here / "data.parquet")
         return told
 
@@ -250,8 +250,8 @@ def test_plans_hold_no_value_and_nothing_that_a_second_run_would_do_otherwise(
     plans: list[Any] = []
     joined = flow.joined
 
-    def noted(*given: Any) -> Any:
-        join = joined(*given)
+    def noted(*given: Any, **options: Any) -> Any:
+        join = joined(*given, **options)
         plans.append(join.frame._jdf.queryExecution())
         return join
 

@@ -33,7 +33,7 @@ def test_kveils_own_files_hold_nothing_beside_their_cells(tmp_path: Path, suffix
     target = tmp_path / f"r.{suffix}"
     for frame in (FRAME, FRAME[:0]):
         with target.open("w+b") as file:
-            write_table(frame.drop("set") if suffix[-2:] == "sv" else frame, file, target, ",")
+            write_table(frame.drop("set") if suffix[-2:] == "sv" else frame, file, target, separator=",")
         found = look_beside(target, read_table(target, separator=","), "")
         assert (found.content, found.form) == ((), ())
 
@@ -164,11 +164,11 @@ def test_a_csv_is_told_apart_the_same_way_whether_it_is_written_again_or_only_co
         path = tmp_path / "t.csv"
         path.write_text(random.choice(FORMS)("\n".join(lines) + random.choice(["\n", ""])), newline="")
         try:
-            source = read_table(path, separator)
+            source = read_table(path, separator=separator)
         except kveil.KveilError:
             continue
         again = io.BytesIO()
-        write_table(source.frame, again, path, source.separator, missing)
+        write_table(source.frame, again, path, separator=source.separator, missing=missing)
         same = again.getvalue() == path.read_bytes()
         assert bool(look_beside(path, source, missing).form) is not same
         told.add(same)

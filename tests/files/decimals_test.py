@@ -20,7 +20,7 @@ def test_columns_of_numbers_with_commas_are_found() -> None:
     frame = pl.DataFrame({"a": ["1,5", "2", ""], "b": ["1,5", "x", ""], "c": ["1", "2", "3"], "d": ["1.5", "2", "?"]})
     assert numbers_with_commas(frame) == ["a"]
     assert numbers_with_commas(frame.with_columns(a=pl.Series(["1,5", "2", "?"]))) == []
-    assert numbers_with_commas(frame.with_columns(a=pl.Series(["1,5", "2", "?"])), ["?"]) == ["a"]
+    assert numbers_with_commas(frame.with_columns(a=pl.Series(["1,5", "2", "?"])), missing=["?"]) == ["a"]
 
 
 def test_numbers_get_points_value_by_value_and_commas_again() -> None:
@@ -43,7 +43,7 @@ def test_numbers_get_points_value_by_value_and_commas_again() -> None:
 )
 def test_other_tables_stay_as_they_are(texts: list[str], others: dict[str, Any], decimal: Any) -> None:
     own = Source("t", pl.DataFrame({"n": texts}), "csv", "," if others else ";", **others)
-    assert with_points(own, ["n"], ("",), decimal) is own
+    assert with_points(own, ["n"], ("",), decimal=decimal) is own
 
 
 def test_both_signs_in_one_column_are_an_error() -> None:

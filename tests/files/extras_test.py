@@ -15,5 +15,5 @@ def test_what_is_there_is_returned_and_what_is_not_is_told() -> None:
         raise ImportError("secret")
 
     with pytest.raises(FileError, match=r"such files need the library seven, .*pip install 'kveil\[more\]'") as caught:
-        needed(missing, "such files", "seven", "more")
+        needed(missing, "such files", "seven", extra="more")
     assert "secret" not in str(caught.value)

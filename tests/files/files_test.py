@@ -30,7 +30,7 @@ def examples(number: int) -> settings:
 def read(folder: Path, raw: str | bytes, separator: str | None = None, columns: tuple[str, ...] = ()) -> Source:
     path = folder / "table.csv"
     path.write_bytes(raw.encode() if isinstance(raw, str) else raw)
-    return read_table(path, separator, columns)
+    return read_table(path, separator=separator, columns=columns)
 
 
 def rows_of(source: Source) -> list[tuple[object, ...]]:
@@ -39,7 +39,7 @@ def rows_of(source: Source) -> list[tuple[object, ...]]:
 
 def written(frame: pl.DataFrame, target: Path, separator: str = ",") -> Path:
     with Outputs() as outputs:
-        write_table(frame, outputs.open(target), target, separator)
+        write_table(frame, outputs.open(target), target, separator=separator)
         outputs.commit()
     return target
 
@@ -275,7 +275,7 @@ def text_frames(draw: st.DrawFn) -> pl.DataFrame:
 def test_csv_gives_back_every_text(tmp_path: Path, frame: pl.DataFrame, separator: str) -> None:
     target = written(frame, tmp_path / "release.csv", separator)
     raw = target.read_bytes()
-    again = read_table(target, separator)
+    again = read_table(target, separator=separator)
     assert again.frame.equals(frame.fill_null(""))
     assert raw.endswith(b"\n")
     if frame.width > 1:

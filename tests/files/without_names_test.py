@@ -28,7 +28,7 @@ def test_columns_get_the_names_that_are_given(tmp_path: Path, text: str) -> None
 
 def test_the_first_lines_may_be_left_out(tmp_path: Path) -> None:
     path = written(tmp_path, "a title\n1,2\n")
-    assert read_headless(path, ["a", "b"], 1).frame.rows() == [("1", "2")]
+    assert read_headless(path, ["a", "b"], skip=1).frame.rows() == [("1", "2")]
     with pytest.raises(FileError, match="line 1 has 1 field, and --columns names 2"):
         read_headless(path, ["a", "b"])
 

@@ -90,10 +90,10 @@ def test_a_loop_ends_at_once_when_the_flag_is_raised(
     loops = import_module(f"kveil.kernels.{module}")
     compiled = getattr(loops, loop)
 
-    def cancelled_first(*given: Any) -> Any:
+    def cancelled_first(*given: Any, **options: Any) -> Any:
         before = [one.copy() if isinstance(one, np.ndarray) else one for one in given]
         stop.cancel()
-        returned = compiled(*given)
+        returned = compiled(*given, **options)
         seen.append(did_nothing(given, before, returned))
         return returned
 
@@ -113,9 +113,9 @@ def test_a_walk_of_the_bound_ends_at_once_when_the_flag_is_raised(monkeypatch: p
     loops = import_module("kveil.kernels.bound.bound_loops")
     compiled = loops.cheapest_nodes
 
-    def cancelled_first(*given: Any) -> None:
+    def cancelled_first(*given: Any, **options: Any) -> None:
         stop.cancel()
-        compiled(*given)
+        compiled(*given, **options)
         seen.append(bool((given[4] == given[3]).all()))  # nothing is cheaper than everything
 
     monkeypatch.setattr(loops, "cheapest_nodes", cancelled_first)
@@ -131,9 +131,9 @@ def test_a_release_that_takes_seconds_is_cancelled_from_another_thread_inside_it
     loops = import_module("kveil.kernels.clustering.greedy_loops")
     compiled = loops.cluster_groups
 
-    def told(*given: Any) -> None:
+    def told(*given: Any, **options: Any) -> None:
         begun.set()
-        compiled(*given)
+        compiled(*given, **options)
         left_over.append(int((given[4].label == -1).sum()))
 
     monkeypatch.setattr(loops, "cluster_groups", told)
@@ -177,11 +177,11 @@ def test_a_deadline_ends_a_loop_that_has_nothing_to_return(monkeypatch: pytest.M
     loops = import_module("kveil.kernels.clustering.greedy_loops")
     compiled, left_over = loops.cluster_groups, []
 
-    def after_the_deadline(*given: Any) -> None:
+    def after_the_deadline(*given: Any, **options: Any) -> None:
         room = next(one for one in given if isinstance(one, ClusterRoom))
         while not room.halt[0]:
             time.sleep(0.01)
-        compiled(*given)
+        compiled(*given, **options)
         left_over.append(unused(given))
 
     policy = policy_for("k-member", K)

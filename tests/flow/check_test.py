@@ -32,7 +32,7 @@ def test_the_records_that_can_never_be_kept_are_out(case: Case) -> None:
         if not case.rows:
             return
         out = Twin(here.path, case.records).solve()[1] if len(case.rows) >= here.twin.largest_k else None
-        found = check_file(here.policy, here.path.parent / "data.csv")
+        found = check_file(here.policy, given=here.path.parent / "data.csv")
         if out is None:
             assert not found["possible"]
             return

@@ -20,7 +20,7 @@ def test_rules_of_a_file_and_of_a_policys_table_are_found(tmp_path: Path) -> Non
     alone = dependencies_of_file(path, progress=told.append)
     assert told[0] == "reading"
     policy = make_policy(dict.fromkeys("abc", "quasi-identifier"), dependencies=["a -> b"], algorithm="auto")
-    found = dependencies_of_policy(policy, path)
+    found = dependencies_of_policy(policy, path=path)
     assert "a -> b" in str(alone)
     assert "a -> b" in str(found)
     assert "a -> c" not in str(alone)

@@ -32,8 +32,8 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bool]]:
     """Let every table that may take this way take it, however many of its rows are different; tells which did."""
     told: list[bool] = []
 
-    def few(*arguments: Any) -> few_rows.FewRows | None:
-        rows = look(*arguments)
+    def few(*arguments: Any, **options: Any) -> few_rows.FewRows | None:
+        rows = look(*arguments, **options)
         told.append(rows is not None)
         return rows
 

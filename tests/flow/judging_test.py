@@ -24,7 +24,7 @@ def test_a_release_that_holds_passes_and_another_is_a_defect_of_whoever_made_it(
 ) -> None:
     frame = people(6)
     aligned = lay_beside(table_of(frame, POLICY), table_of(frame, POLICY), np.arange(6), POLICY)
-    broken = verify_rows(table_of(frame, POLICY), aligned.rows, POLICY, aligned)
+    broken = verify_rows(table_of(frame, POLICY), aligned.rows, POLICY, aligned=aligned)
     own = find("mondrian")
     with pytest.raises(NotVerified, match="This is a defect of kveil"):
         check_verdict(broken, aligned, POLICY, own)

@@ -45,7 +45,7 @@ def test_pairs_are_counted_per_tuple_of_kept_rows() -> None:
     found = set(zip(pairs.tuples.tolist(), pairs.codes.tolist(), pairs.counts.tolist(), strict=True))
     first = own.distinct.member.tolist()
     assert found == {(first[0], 0, 2), (first[1], 1, 1)}
-    (some,) = sensitive_pairs(own, np.array([True, False, False])).values()
+    (some,) = sensitive_pairs(own, kept=np.array([True, False, False])).values()
     assert (some.tuples.tolist(), some.counts.tolist()) == ([first[0]], [1])
 
 

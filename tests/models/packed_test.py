@@ -78,7 +78,7 @@ def test_the_whole_may_be_more_than_the_tuples() -> None:
     own = table()
     models = [Close("s", 0.5, "equal", own.sensitive["s"])]
     whole = {"s": np.array([1, 1, 1, 1])}
-    values = values_of(own, sensitive_pairs(own), models, own.distinct.weights, whole)
+    values = values_of(own, sensitive_pairs(own), models, own.distinct.weights, whole_table=whole)
     assert values.whole[0].tolist() == [0.25] * 4
 
 

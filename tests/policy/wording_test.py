@@ -43,4 +43,6 @@ def test_the_first_problem_is_one_sentence(values: dict[str, object], sentence: 
     with pytest.raises(ValidationError) as caught:
         Part.model_validate(values)
     assert str(policy_error(caught.value)) == sentence
-    assert str(policy_error(caught.value, "p.yaml", lambda path: f"line {len(path)}")).startswith("p.yaml: line 1: ")
+    assert str(policy_error(caught.value, where="p.yaml", line_of=lambda path: f"line {len(path)}")).startswith(
+        "p.yaml: line 1: "
+    )

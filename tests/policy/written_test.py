@@ -35,7 +35,7 @@ def test_lists_and_mappings_stand_on_one_line() -> None:
 @given(st.lists(st.text("abcdefghij", min_size=1, max_size=30), min_size=1, max_size=40))
 @examples(30)
 def test_a_comment_has_all_words_in_lines_that_can_be_read(words: list[str]) -> None:
-    lines = comment(" ".join(words), "  ")
+    lines = comment(" ".join(words), indent="  ")
     assert all(line.startswith("  # ") and len(line) <= WIDTH for line in lines)
     assert [word for line in lines for word in line[4:].split()] == words
 

@@ -215,7 +215,7 @@ def test_time_left() -> None:
     assert first < second < 0.72
     for command, plan in PLANS.items():
         ends = [start + share for start, share in plan.values()]
-        assert [done_at(stage, command) for stage in plan] == [start for start, _ in plan.values()]
+        assert [done_at(stage, command=command) for stage in plan] == [start for start, _ in plan.values()]
         assert max(ends) == pytest.approx(1)
     now = [0.0]
     clock = Clock("anonymize", lambda: now[0])

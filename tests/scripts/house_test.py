@@ -40,6 +40,8 @@ def test_a_function_of_61_lines_is_too_long_also_inside_a_class() -> None:
         ("self, a, b, c, d, e, f", []),
         ("a: bool", ["positional-booleans"]),
         ("a, *, b: bool", []),
+        ("a, b=1", ["positional-options"]),
+        ("a, *, b=1", []),
     ],
 )
 def test_what_a_function_takes(head: str, rules: list[str]) -> None:

@@ -39,7 +39,7 @@ def test_a_literal_star_is_an_error_with_its_number() -> None:
     with pytest.raises(DataError, match="a is `\\*` in 2 records"):
         list(code_columns(frame, POLICY, ["a"]))
     with pytest.raises(DataError, match="in 7 records"):
-        list(code_columns(frame, POLICY, ["a"], np.array([1, 3, 4])))
+        list(code_columns(frame, POLICY, ["a"], times=np.array([1, 3, 4])))
 
 
 def test_records_with_some_texts_are_counted() -> None:

@@ -97,10 +97,10 @@ def test_pairs_are_counted_per_tuple(times: list[int] | None) -> None:
         for row, code in enumerate(own.code.tolist()):
             if chosen is None or chosen[row]:
                 expected[int(member[row]), code] += weights[row]
-        found = row_pairs(own, member, 2, chosen, None if times is None else np.array(times))
+        found = row_pairs(own, member, 2, kept=chosen, times=None if times is None else np.array(times))
         assert {(t, c): n for t, c, n in zip(*(part.tolist() for part in found), strict=True)} == expected
-    many = row_pairs(own, member, 10**8, None, None if times is None else np.array(times))
-    few = row_pairs(own, member, 2, None, None if times is None else np.array(times))
+    many = row_pairs(own, member, 10**8, kept=None, times=None if times is None else np.array(times))
+    few = row_pairs(own, member, 2, kept=None, times=None if times is None else np.array(times))
     assert [part.tolist() for part in many] == [part.tolist() for part in few]
 
 

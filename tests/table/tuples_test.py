@@ -50,7 +50,7 @@ def shuffled_tuples(table: Table, seed: int) -> TupleTable:
 
 def solved(algorithm: Algorithm, table: Table) -> Solved | str:
     try:
-        return solve(algorithm, table, {}, silent)
+        return solve(algorithm, table, {}, progress=silent)
     except kveil.Unmeetable as error:
         return str(error)
 
@@ -126,7 +126,7 @@ def test_the_bound_of_tuples_is_that_of_records() -> None:
     tuples = shuffled_tuples(table, 1).table
     assert tuples.rows < table.rows
     long = 3600.0  # seconds that no machine needs for so few records: one that runs out of time bounds less
-    assert lower_bound(tuples, silent, long) == lower_bound(table, silent, long)
+    assert lower_bound(tuples, silent, seconds=long) == lower_bound(table, silent, seconds=long)
 
 
 def test_tuples_expanded_are_the_records_again() -> None:

@@ -49,7 +49,7 @@ def people(rows: int = 300) -> pl.DataFrame:
 
 def errors(k: int, algorithm: str) -> tuple[float, float]:
     table = encode(from_frame(people()), policy(k))
-    error = query_error(table, solve(find(algorithm), table, {}, silent).solution, workload(table, 0))
+    error = query_error(table, solve(find(algorithm), table, {}, progress=silent).solution, workload(table, 0))
     assert error is not None
     return error["median"], error["ninth"]
 
@@ -67,14 +67,14 @@ def test_counts_are_worse_where_more_is_hidden() -> None:
 def test_an_error_reckoned_by_hand() -> None:
     frame = pl.DataFrame({"age": ["20", "20", "29", "29"], "pay": ["1"] * 4, "sick": ["no"] * 4, "ward": ["a"] * 4})
     table = encode(from_frame(frame), policy(4))
-    solution = solve(find("mondrian"), table, {}, silent).solution
+    solution = solve(find("mondrian"), table, {}, progress=silent).solution
     runs = spans_of_solution(table, solution)
     assert (runs.last[0] - runs.first[0] + 1).tolist() == [2] * 4  # 20 and 29 are the leaves: shown is 20-29
     error = query_error(table, solution, [Query((0,), ((0, 0),))])  # who is 20: two are, half of four could be
     assert error == {"median": 0.0, "ninth": 0.0}
     three = pl.DataFrame({"age": ["20", "29", "29", "29"], "pay": ["1"] * 4, "sick": ["no"] * 4, "ward": ["a"] * 4})
     table = encode(from_frame(three), policy(4))
-    solution = solve(find("mondrian"), table, {}, silent).solution
+    solution = solve(find("mondrian"), table, {}, progress=silent).solution
     assert query_error(table, solution, [Query((0,), ((0, 0),))]) == {"median": 1.0, "ninth": 1.0}  # one is, two could
 
 
@@ -117,7 +117,9 @@ def test_a_policy_with_earlier_releases_is_refused_by_name() -> None:
 
 def test_each_algorithm_has_its_own_time_and_what_was_cut_is_said() -> None:
     terms = Terms(seconds_each=0.000001)
-    compared = compare_source(from_frame(people()), policy(3), ["mondrian", "k-member", "least-loss"], terms=terms)
+    compared = compare_source(
+        from_frame(people()), policy(3), algorithms=["mondrian", "k-member", "least-loss"], terms=terms
+    )
     for entry in compared.algorithms:
         if entry["solved"]:
             assert entry["cut"]
@@ -130,8 +132,8 @@ def test_each_algorithm_has_its_own_time_and_what_was_cut_is_said() -> None:
 
 def test_effort_is_given_in_tries_for_all_alike() -> None:
     source = from_frame(people())
-    plain = compare_source(source, policy(5), ["k-member", "mondrian"], terms=Terms(refine="off"))
-    refined = compare_source(source, policy(5), ["k-member", "mondrian"], terms=Terms(refine="5"))
+    plain = compare_source(source, policy(5), algorithms=["k-member", "mondrian"], terms=Terms(refine="off"))
+    refined = compare_source(source, policy(5), algorithms=["k-member", "mondrian"], terms=Terms(refine="5"))
     before = {entry["algorithm"]: entry["loss"]["ncp"] for entry in plain.algorithms if entry["solved"]}
     after = {entry["algorithm"]: entry["loss"]["ncp"] for entry in refined.algorithms if entry["solved"]}
     assert set(before) == set(after)

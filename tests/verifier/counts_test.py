@@ -30,7 +30,7 @@ from support import make_policy
 def same_verdict(policy: Policy, aligned: Aligned) -> bool:
     """The verdict on counts and the one on rows say the same, with an original and without."""
     counts = counted(aligned, policy)
-    by_rows = verify_rows(aligned.release, aligned.rows, policy, aligned)
+    by_rows = verify_rows(aligned.release, aligned.rows, policy, aligned=aligned)
     by_counts = verify_counts(policy, counts)
     assert by_counts == by_rows
     alone = replace(counts, original=None)

@@ -105,7 +105,7 @@ def test_the_whole_may_be_more_than_the_groups() -> None:
     policy, model = model_of("equal")
     groups = histogram([{"1": 2}])
     assert distances(model, policy, groups, 1).tolist() == [0.0]
-    assert distances(model, policy, groups, 1, histogram([{"1": 2}, {"2": 6}])).tolist() == [0.75]
+    assert distances(model, policy, groups, 1, everyone=histogram([{"1": 2}, {"2": 6}])).tolist() == [0.75]
 
 
 def test_groups_without_entries_get_what_is_said() -> None:

@@ -75,7 +75,7 @@ def test_slices_and_the_whole_have_the_same_verdict(case: Case, seed: int, numbe
         release = table_of(frame_of(rows, released_columns(here)), policy)
         places = pl.Series(places, dtype=pl.Int64).to_numpy()
         aligned = lay_beside(release, table_of(case.frame(), policy), places, policy)
-        whole = verify_rows(release, aligned.rows, policy, aligned)
+        whole = verify_rows(release, aligned.rows, policy, aligned=aligned)
         slices = judged_by_slices(aligned, policy, number)
         event(f"{'holds' if whole.holds else 'broken'}, sliced {count(len(slicings(policy)), 'time')}")
         stars = Stars.of(aligned.rows, policy)

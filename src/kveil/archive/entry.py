@@ -142,7 +142,7 @@ class Archived:
         files = {path: part.decode() for path, part in parts.items() if path.startswith("hierarchies/")}
         policy = Policy.parse(parts[POLICY].decode(), f"the policy of {name}", Path(), files)
         path = next(Path(part) for part in parts if part.startswith("release."))
-        release = parse_table(parts[str(path)], path, policy.data.separator, policy.released)
+        release = parse_table(parts[str(path)], path, separator=policy.data.separator, columns=policy.released)
         digits = parts[PEOPLE].hex()
         hashes = [digits[at : at + 2 * DIGEST] for at in range(0, len(digits), 2 * DIGEST)]
         receipt, account, owner = (json.loads(parts[part]) for part in JSON_PARTS)
@@ -151,7 +151,7 @@ class Archived:
             int(manifest["number"]),
             str(manifest["made"]),
             policy,
-            replace(with_points(release, policy.numeric, policy.data.missing, policy.data.decimal), name=name),
+            replace(with_points(release, policy.numeric, policy.data.missing, decimal=policy.data.decimal), name=name),
             pl.Series("person", hashes, dtype=pl.String),
             receipt,
             account,

@@ -121,7 +121,7 @@ def refinement(world: World, names: tuple[str, ...]) -> list[LinkingByRules]:
     groups = world.equal("after", columns)
     targets = world.sample(affordable(len(groups.sizes), len(columns)))
     plain, _ = chances(world, knowledge(world, names, targets), world.hidden(names))
-    known = knowledge(world, wide, targets, groups)
+    known = knowledge(world, wide, targets, shown=groups)
     clues = list(known.clues)
     for rule in narrowing:
         for right in rule.right:

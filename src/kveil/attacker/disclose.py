@@ -132,7 +132,7 @@ def disclosure(world: World, sensitive: str, names: tuple[str, ...], *, share: i
     targets = targets[has_some[targets]]
     if not len(targets):
         return []
-    after = _after(world, sensitive, knowledge(world, names, targets, groups), names)
+    after = _after(world, sensitive, knowledge(world, names, targets, shown=groups), names)
     before = _before(world, was, names, targets)
     kinds = ["homogeneity", "best guess"]
     if not world.persons and was["item"].n_unique() > 2:  # of two, ruling out the wrong one leaves nothing to guess

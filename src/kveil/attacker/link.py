@@ -37,7 +37,7 @@ class Knowledge:
     groups: EqualRows
 
 
-def knowledge(world: World, names: tuple[str, ...], targets: Longs, shown: EqualRows | None = None) -> Knowledge:
+def knowledge(world: World, names: tuple[str, ...], targets: Longs, *, shown: EqualRows | None = None) -> Knowledge:
     """Return what somebody who knows the named attributes of the targets can match them with."""
     known = [world.column("before", name).at(targets) for name in names]
     tuples = group(known, len(targets))
@@ -122,7 +122,7 @@ def linking(world: World, names: tuple[str, ...]) -> list[Linking]:
     groups = world.equal("after", names)
     targets = world.sample(affordable(len(groups.sizes), len(names)))
     hidden = world.hidden(names)
-    chance, most = chances(world, knowledge(world, names, targets, groups), hidden)
+    chance, most = chances(world, knowledge(world, names, targets, shown=groups), hidden)
     before = rate_of(chances_before(world, names, targets))
     released = world.row_of[targets] >= 0
     after = {

@@ -27,7 +27,7 @@ def who_is_missing(world: World, sensitive: str, names: tuple[str, ...]) -> list
         return []
     groups = world.equal("after", names)
     targets = world.sample(affordable(len(groups.sizes), len(names)), among=left_out)
-    known = knowledge(world, names, targets, groups)
+    known = knowledge(world, names, targets, shown=groups)
     seen = np.bincount(groups.member[~world.hidden(names)], minlength=len(groups.sizes)).astype(np.float64)
     fitting = matches(known.clues, len(known.tuples.first), seen[:, None])[:, 0][known.tuples.member]
     missing = targets[fitting == 0]

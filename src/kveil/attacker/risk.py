@@ -145,7 +145,7 @@ class _EqualOver:
         return np.bincount(group, weights=self.weights).astype(np.int32)[group]
 
 
-def raw_risk(source: Source, policy: Policy, times: Longs | None = None) -> RawRisk:
+def raw_risk(source: Source, policy: Policy, *, times: Longs | None = None) -> RawRisk:
     """Return the risk of a table as it is, as plain data without a value of it.
 
     ``times`` says how many records, or individuals, each row stands for, where equal ones were counted together.
@@ -221,7 +221,7 @@ def _attributes(groups: _EqualOver, names: tuple[str, ...]) -> list[AttributeRis
     return found
 
 
-def smallest_sets(groups: _EqualOver, names: tuple[str, ...], most: float = 0.5) -> TellingSets:
+def smallest_sets(groups: _EqualOver, names: tuple[str, ...], *, most: float = 0.5) -> TellingSets:
     """Return the smallest sets of attributes that single out more than a share of the rows.
 
     Sets are looked at by growing size, those of attributes with many values first; the search ends with the first

@@ -111,7 +111,7 @@ def stages(command: str, *, quiet: bool, progress: ProgressForm | None = None) -
         yield tell
 
 
-def load(policy: Path, engine: Engine | None = None) -> Policy:
+def load(policy: Path, *, engine: Engine | None = None) -> Policy:
     """Return a policy file's policy, with another engine if one is named."""
     from kveil.policy.model import Policy
 

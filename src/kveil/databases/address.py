@@ -73,7 +73,7 @@ class Address:
 Place = Path | Address
 
 
-def parse_place(text: str, folder: Path = Path()) -> Place:
+def parse_place(text: str, *, folder: Path = Path()) -> Place:
     """Return the file or the database's table that a text names; relative files start from a folder.
 
     No message repeats the text: somebody may have written a password into it.

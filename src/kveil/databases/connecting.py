@@ -43,13 +43,13 @@ def _duckdb() -> Any:
 def connected(address: Address, *, writing: bool = False) -> Iterator[Any]:
     """Give a connection to a database, in a transaction that is taken back unless it is committed."""
     if address.system == "postgresql":
-        library = needed(_postgresql, "PostgreSQL's tables", "adbc-driver-postgresql", "databases")
+        library = needed(_postgresql, "PostgreSQL's tables", "adbc-driver-postgresql", extra="databases")
         target: Any = address.server
     elif address.system == "sqlite":
-        library = needed(_sqlite, "SQLite's tables", "adbc-driver-sqlite", "databases")
+        library = needed(_sqlite, "SQLite's tables", "adbc-driver-sqlite", extra="databases")
         target = str(address.file)
     else:
-        library = needed(_duckdb, "DuckDB's tables", "duckdb", "databases")
+        library = needed(_duckdb, "DuckDB's tables", "duckdb", extra="databases")
         target = str(address.file)
     if address.system != "postgresql" and not writing and not address.file.is_file():
         raise FileError(f"{address.file.name}: the database cannot be read (there is no such file); check the path.")

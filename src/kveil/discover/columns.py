@@ -96,7 +96,7 @@ class Columns:
 
     def error(self, left: int, right: int) -> float:
         """Return the share of records that would have to go for left -> right to hold (g3, Kivinen & Mannila 1995)."""
-        return _error(self.codes[left], self.codes[right], self.times)
+        return _error(self.codes[left], self.codes[right], times=self.times)
 
     def nearly_follows(self, left: int, right: int) -> bool:
         """Tell whether left -> right holds for nearly all records, and better than chance alone would have it.
@@ -125,7 +125,7 @@ class Columns:
         return add_up(self.codes[column], self.times, int(self.codes[column].max(initial=-1)) + 1)
 
 
-def _error(left: Ints, right: Ints, times: Longs | None = None) -> float:
+def _error(left: Ints, right: Ints, *, times: Longs | None = None) -> float:
     if not len(left):
         return 0.0
     if times is not None:

@@ -80,7 +80,7 @@ def how_kept(rule: Dependency, policy: Policy) -> str:
 
 
 def describe_rules(
-    table: Source, policy: Policy | None, chosen: Sequence[str] | None = None, *, progress: Progress = silent
+    table: Source, policy: Policy | None, *, chosen: Sequence[str] | None = None, progress: Progress = silent
 ) -> TableRules:
     """Return the rules that hold in a table, and how the declared ones of a policy stand.
 

@@ -177,7 +177,7 @@ class WrittenRows:
         order = np.concatenate([own, gone])
         original = replace(rows.source, frame=rows.source.frame[order])
         before = replace(plain_rows(original, policy), times=np.concatenate([times, rows.times[gone]]))
-        shown = checkable_rows(release, policy, times)
+        shown = checkable_rows(release, policy, times=times)
         place = np.empty(len(rows.times), dtype=np.int32)
         place[order] = np.arange(len(order), dtype=np.int32)
         return LaidRows(Aligned.of(release, shown, original, before, np.arange(len(first))), place)

@@ -87,7 +87,7 @@ class _Task:
 
         started = perf_counter()
         try:
-            refined = refine(table, solution, self.tries_per_row, self.budget.next(), self.progress, rules)
+            refined = refine(table, solution, self.tries_per_row, self.budget.next(), self.progress, rules=rules)
         except OutOfTime:  # before anything was better; a solution once found is never lost, unless nobody wants it
             current().check_cancelled()
             return solution
@@ -105,12 +105,12 @@ class _Task:
         return self.refine(table, self.solve(table))
 
 
-def run(algorithm: Algorithm, table: Table, options: dict[str, Any], progress: Progress = silent) -> Solution:
+def run(algorithm: Algorithm, table: Table, options: dict[str, Any], *, progress: Progress = silent) -> Solution:
     """Return the solution of an algorithm, refined as its options ask, with the policy's rules kept."""
-    return solve(algorithm, table, options, progress).solution
+    return solve(algorithm, table, options, progress=progress).solution
 
 
-def solve(algorithm: Algorithm, table: Table, options: dict[str, Any], progress: Progress = silent) -> Solved:
+def solve(algorithm: Algorithm, table: Table, options: dict[str, Any], *, progress: Progress = silent) -> Solved:
     """Solve a table with an algorithm, refine that as asked, and keep its rules.
 
     It stops as `kveil.stopping` tells: refining then returns the best so far, so that a solution once found is never

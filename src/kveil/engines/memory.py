@@ -51,7 +51,9 @@ class MemoryStore:
     def read_release(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
         if not isinstance(place, Path):
             return self.read(policy, place, hashed=hashed)
-        return numbers_held(read_table(place, policy.data.separator, policy.attributes, hashed=hashed), policy)
+        return numbers_held(
+            read_table(place, separator=policy.data.separator, columns=policy.attributes, hashed=hashed), policy
+        )
 
     def lay_out(self, policy: Policy, source: Source, release: Release, out: ReleaseFile | None) -> LaidRelease:
         kind = CategorySource if isinstance(source, SharedSource) else Source
@@ -71,11 +73,16 @@ def _table(policy: Policy, place: Place, *, hashed: bool, in_pieces: bool) -> So
         return numbers_held(read_database(place, hashed=hashed), policy)
     data = policy.data
     source = read_table(
-        place, data.separator, policy.attributes, hashed=hashed, encoding=data.encoding, in_pieces=in_pieces
+        place,
+        separator=data.separator,
+        columns=policy.attributes,
+        hashed=hashed,
+        encoding=data.encoding,
+        in_pieces=in_pieces,
     )
     return numbers_held(source, policy)
 
 
 def numbers_held(source: Source, policy: Policy) -> Source:
     """Return a table whose numbers have a decimal point, as kveil reads them, whatever sign they came with."""
-    return with_points(source, policy.numeric, policy.data.missing, policy.data.decimal)
+    return with_points(source, policy.numeric, policy.data.missing, decimal=policy.data.decimal)

@@ -70,7 +70,7 @@ class StreamStore:
 
     def reopened(self, policy: Policy, out: ReleaseFile) -> Source:
         """Open a release that was written, of which every column is read when it is asked for."""
-        return numbers_held(open_stored(open_file_path(out.file), "the release"), policy)
+        return numbers_held(open_stored(open_file_path(out.file), name="the release"), policy)
 
 
 def _as_it_came(column: pl.Series, commas: frozenset[str]) -> pl.Series:

@@ -37,7 +37,7 @@ class ArxHierarchy:
     left_out: tuple[str, ...] = ()
 
 
-def read_builder(path: Path, values: Sequence[str] | None = None) -> ArxHierarchy:
+def read_builder(path: Path, *, values: Sequence[str] | None = None) -> ArxHierarchy:
     """Return what ARX's settings make, over a column's distinct values where they are given.
 
     Values stand in the order in which they appear in the table. Raise FileError where kveil has nothing for them.

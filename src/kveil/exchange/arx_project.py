@@ -66,7 +66,7 @@ def _plain(text: str) -> str:
     return show_number(number)
 
 
-def read_project(path: Path, k: int | None = None) -> ForeignPolicy:
+def read_project(path: Path, *, k: int | None = None) -> ForeignPolicy:
     """Return what a project asks for; ``k`` adds k-anonymity over all quasi-identifiers."""
     with Zipped(path) as project:
         separator = _text(project.read_xml("project.xml"), "separator") or ","

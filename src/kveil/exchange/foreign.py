@@ -48,7 +48,7 @@ def as_tree(rows: Sequence[Sequence[str]], name: str) -> tuple[Line, ...]:
     """
     written = [collapse([text for text in row if text != ""]) for row in rows if row and row[0] != ""]
     lines = [line if line[-1] == STAR else (*line, STAR) for line in written]
-    return check_lines((line for line in lines if line != (STAR,)), name, "correct it in the other tool")
+    return check_lines((line for line in lines if line != (STAR,)), name, remedy="correct it in the other tool")
 
 
 def foreign_policy_text(policy: ForeignPolicy, data: str | None, stem: str) -> tuple[str, dict[str, str]]:

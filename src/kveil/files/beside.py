@@ -70,7 +70,7 @@ def look_beside(path: Path, source: Source, missing: str) -> Beside:
     written = io.BytesIO()
     frame = with_commas(source.frame, source.commas)
     try:
-        write_table(frame, written, path, source.separator, missing, source.labels)
+        write_table(frame, written, path, separator=source.separator, missing=missing, labels=source.labels)
     except FileError:  # a kind of file, or cells, that kveil does not write
         return Beside((f"{path.name} holds parts that kveil cannot read; {AGAIN}.",))
     ours = written.getvalue()

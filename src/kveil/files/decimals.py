@@ -17,7 +17,7 @@ WITH_POINT = r"^\s*[+-]?\d*\.\d+\s*$"
 DecimalSign = Literal[".", ","]
 
 
-def numbers_with_commas(frame: pl.DataFrame, missing: Sequence[str] = ("",)) -> list[str]:
+def numbers_with_commas(frame: pl.DataFrame, *, missing: Sequence[str] = ("",)) -> list[str]:
     """Return the columns of texts that hold nothing but numbers, some with a decimal comma, and missing texts."""
     columns = []
     for column in frame.get_columns():
@@ -30,7 +30,7 @@ def numbers_with_commas(frame: pl.DataFrame, missing: Sequence[str] = ("",)) -> 
 
 
 def with_points(
-    source: Source, columns: Iterable[str], missing: Sequence[str], decimal: DecimalSign | None = None
+    source: Source, columns: Iterable[str], missing: Sequence[str], *, decimal: DecimalSign | None = None
 ) -> Source:
     """Return a table whose numbers have a decimal point in the given columns, which are to hold numbers.
 

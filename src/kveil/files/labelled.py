@@ -52,7 +52,7 @@ def _library(kind: Kind) -> Any:
 
 
 @contextmanager
-def _nameless(raw: bytes = b"") -> Iterator[tuple[IO[bytes], str]]:
+def _nameless(*, raw: bytes = b"") -> Iterator[tuple[IO[bytes], str]]:
     """Give an open file without a name and a path to it; a kill leaves nothing behind."""
     if not hasattr(os, "memfd_create"):  # not on Linux
         with tempfile.NamedTemporaryFile() as named:
@@ -79,7 +79,7 @@ def read_labelled(raw: bytes, path: Path) -> Labelled:
     catalog = path.with_suffix(".sas7bcat")
     more = {"catalog_file": str(catalog)} if path.suffix.lower() == ".sas7bdat" and catalog.is_file() else {}
     try:
-        with _nameless(raw) as (_, name):
+        with _nameless(raw=raw) as (_, name):
             frame, told = read(name, output_format="polars", **more)
     except Exception:  # of many kinds, whose texts quote cells
         raise FileError(

@@ -21,9 +21,9 @@ from kveil.suffixes import LABELLED
 
 def read_table(
     path: Path,
+    *,
     separator: str | None = None,
     columns: Iterable[str] = (),
-    *,
     hashed: bool = False,
     encoding: str = UTF8,
     in_pieces: bool = False,
@@ -54,9 +54,9 @@ def read_bytes(path: Path) -> bytes:
 def parse_table(
     raw: bytes,
     path: Path,
+    *,
     separator: str | None = None,
     columns: Iterable[str] = (),
-    *,
     hashed: bool = False,
     encoding: str = UTF8,
 ) -> Source:

@@ -189,7 +189,7 @@ def number_texts(texts: pl.Series) -> tuple[Longs, Longs]:
     return number[rows], first[order]
 
 
-def open_stored(path: Path, name: str | None = None, *, hashed: bool = False) -> StoredSource:
+def open_stored(path: Path, *, name: str | None = None, hashed: bool = False) -> StoredSource:
     """Return a table of Parquet files, a folder of them or a pattern, of which nothing is in memory yet."""
     several = is_dataset(path)
     files = dataset_files(path) if several else [path]
@@ -203,7 +203,7 @@ def open_stored(path: Path, name: str | None = None, *, hashed: bool = False) ->
             rows = int(scanned.select(pl.len()).collect().item())
             seen = _seen(file)
         except (OSError, pl.exceptions.PolarsError) as error:
-            raise _unreadable(file, getattr(error, "strerror", None)) from None
+            raise _unreadable(file, reason=getattr(error, "strerror", None)) from None
         empty.append(with_folder_columns(own, within))
         stored.append(StoredFile(file, within, tuple(own.columns), rows, seen))
     told = name or path.name
@@ -225,7 +225,7 @@ def _seen(file: Path) -> tuple[int, int]:
     return told.st_size, told.st_mtime_ns
 
 
-def _unreadable(file: Path, reason: str | None = None) -> FileError:
+def _unreadable(file: Path, *, reason: str | None = None) -> FileError:
     told = f"cannot be read ({reason})" if reason else "is not a whole Parquet file; it may be cut off"
     return FileError(f"{file.name}: the file {told}; check the path.")
 

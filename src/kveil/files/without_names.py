@@ -20,7 +20,7 @@ from kveil.words import count, listing
 LOOK = 50  # records that the separator is found from
 
 
-def read_headless(path: Path, names: Sequence[str], skip: int = 0, encoding: str = UTF8) -> Source:
+def read_headless(path: Path, names: Sequence[str], *, skip: int = 0, encoding: str = UTF8) -> Source:
     """Return a CSV whose columns have the given names; the first ``skip`` lines are left out.
 
     Blanks around values are left out, and so are blank lines: files without names are often written with both.

@@ -219,6 +219,7 @@ def write_table(
     frame: pl.DataFrame,
     file: IO[bytes],
     target: Path,
+    *,
     separator: str = ",",
     missing: str = "",
     labels: Labels | None = None,

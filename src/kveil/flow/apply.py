@@ -226,7 +226,7 @@ def _levels(table: Table, archived: Archived) -> _Applied:
 
 def _check_truth(released: Source, source: Source, archived: Archived, rows: Longs) -> None:
     """Raise NotVerified where a cell of the new records is not true, or beyond its boundary."""
-    verdict = verify_release(released, archived.policy, source, rows)
+    verdict = verify_release(released, archived.policy, original=source, places=rows)
     wrong = [part for part in (verdict.truth, verdict.boundaries, verdict.unchanged) if part and part["violations"]]
     if wrong:
         raise NotVerified(

@@ -39,7 +39,7 @@ def files_beside(run: Run, account: Account, targets: Targets, progress: Progres
             page = public_page(run.policy, make_receipt(account, run), run.released)
         else:
             owner = run.owner(account["sha256"]["release"])
-            page = owners_page(run.policy, account, run.released, run.source, owner, progress)
+            page = owners_page(run.policy, account, run.released, run.source, owner, progress=progress)
         yield targets.report, page.encode()
 
 

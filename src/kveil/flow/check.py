@@ -82,7 +82,7 @@ class Check(TypedDict):
     warnings: list[str]
 
 
-def check_file(policy: Policy, given: Place | None = None, *, progress: Progress = silent) -> Check:
+def check_file(policy: Policy, *, given: Place | None = None, progress: Progress = silent) -> Check:
     """Return what a policy forces on its table; ``possible`` tells whether anything can meet it."""
     progress("reading")
     path = input_path(policy, given)
@@ -139,7 +139,7 @@ def check_tuples(source: Source, policy: Policy, table: Table, *, records: int, 
         "impossible": impossible,
         "algorithms": able,
         "boundaries": boundaries,
-        "risk": raw_risk(source, policy, table.times),
+        "risk": raw_risk(source, policy, times=table.times),
         "warnings": _warnings(table),
     }
 

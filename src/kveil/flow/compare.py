@@ -118,7 +118,7 @@ def compare(
     each release are tested on it (with scikit-learn).
     """
     return compare_source(
-        table_of(frame, policy), policy, algorithms, terms=Terms(seconds, seconds_each, predict=predict)
+        table_of(frame, policy), policy, algorithms=algorithms, terms=Terms(seconds, seconds_each, predict=predict)
     )
 
 
@@ -133,8 +133,8 @@ def _check_policy(policy: Policy) -> None:
 def compare_source(
     source: Source,
     policy: Policy,
-    algorithms: Sequence[str] | None = None,
     *,
+    algorithms: Sequence[str] | None = None,
     terms: Terms | None = None,
     progress: Progress = silent,
 ) -> Comparison:
@@ -180,9 +180,9 @@ def compare_source(
 
 def compare_file(
     policy: Policy,
+    *,
     path: Place | None = None,
     algorithms: Sequence[str] | None = None,
-    *,
     terms: Terms | None = None,
     progress: Progress = silent,
     report: Path | None = None,
@@ -197,7 +197,7 @@ def compare_file(
             check_targets(policy, source, [report])
             page = outputs.open(report)
         progress("reading")
-        comparison = compare_source(read(policy, source), policy, algorithms, terms=terms, progress=progress)
+        comparison = compare_source(read(policy, source), policy, algorithms=algorithms, terms=terms, progress=progress)
         if page is not None:
             from kveil.report.page import comparison_page
 
@@ -227,7 +227,7 @@ def _entry(source: Source, table: Table, trial: Trial, tests: _Tests) -> Compari
     release = decode(source, table, solved.solution)
     frame = release.frame(source)
     released = Source("the release", frame, source.kind, source.separator)
-    verdict = verify_release(released, table.policy, source, release.rows)
+    verdict = verify_release(released, table.policy, original=source, places=release.rows)
     gone = int(solved.solution.suppressed_anywhere.sum())
     entry: ComparisonEntry = {
         "algorithm": name,

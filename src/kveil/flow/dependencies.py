@@ -13,16 +13,16 @@ from kveil.progress import Progress, silent
 
 
 def dependencies_of_file(
-    place: Place, columns: Sequence[str] | None = None, *, progress: Progress = silent
+    place: Place, *, columns: Sequence[str] | None = None, progress: Progress = silent
 ) -> TableRules:
     """Return the rules that hold in a table by itself."""
     progress("reading")
-    return describe_rules(read_any(place), None, columns, progress=progress)
+    return describe_rules(read_any(place), None, chosen=columns, progress=progress)
 
 
 def dependencies_of_policy(
-    policy: Policy, path: Place | None = None, columns: Sequence[str] | None = None, *, progress: Progress = silent
+    policy: Policy, *, path: Place | None = None, columns: Sequence[str] | None = None, progress: Progress = silent
 ) -> TableRules:
     """Return the rules that hold in a policy's table, or in another one, and how the declared ones stand."""
     progress("reading")
-    return describe_rules(read(policy, input_path(policy, path)), policy, columns, progress=progress)
+    return describe_rules(read(policy, input_path(policy, path)), policy, chosen=columns, progress=progress)

@@ -54,15 +54,15 @@ def import_arx(
 
     The table is written for its owner's eyes alone.
     """
-    foreign = read_project(project, k)
+    foreign = read_project(project, k=k)
     if data is None and foreign.table is None:
         raise FileError(f"{project.name} holds no table; give it with --data.")
     inside = output.parent / f"{output.stem}.table.csv"
     table = inside if data is None else data
     if data is None and foreign.table is not None:
-        source = parse_table(foreign.table, inside, foreign.separator)
+        source = parse_table(foreign.table, inside, separator=foreign.separator)
     else:
-        source = read_table(table, foreign.separator)
+        source = read_table(table, separator=foreign.separator)
     return _written(foreign, source, table, output, _Reads([project], force=force, take_table=data is None))
 
 
@@ -74,7 +74,7 @@ def import_anjana(
     table = data or asked.table
     if table is None:
         raise DataError(f"{script.name} does not say which table it reads; give it with --data.")
-    source = read_table(table, asked.separator if data is None else None)
+    source = read_table(table, separator=asked.separator if data is None else None)
     numeric = [name.strip() for name in source.frame.columns if _is_numeric(source, name)]
     foreign = policy_of(asked, source.frame.columns, numeric, k)
     return _written(foreign, source, table, output, _Reads([script, table], force=force))
@@ -129,7 +129,7 @@ def import_hierarchy(file: Path, *, data: Path | None = None, column: str | None
     """
     if file.suffix.lower() == ".ahs":
         values = None if data is None or column is None else _values_of(data, column)
-        made = read_builder(file, values)
+        made = read_builder(file, values=values)
         if made.builder is not None:
             return ImportedHierarchy(f"hierarchy: {flow_text(made.builder)}\n", made.left_out)
         return ImportedHierarchy(hierarchy_csv(made.lines), made.left_out)

@@ -81,10 +81,10 @@ def release_few_rows(
     assert isinstance(reopened, StoredSource), "a release that streams is a file"
     laid = written.laid(rows, reopened, policy)
     aligned = laid.aligned
-    verdict = verify_rows(aligned.release, aligned.rows, policy, aligned)
+    verdict = verify_rows(aligned.release, aligned.rows, policy, aligned=aligned)
     check_verdict(verdict, aligned, policy, chosen.algorithm)
-    warnings = release_warnings(aligned.release, policy, release.labels, aligned.rows.times)
-    private_warnings = owners_warnings(evidence_of(policy, aligned, laid.place[rows.of_record]))
+    warnings = release_warnings(aligned.release, policy, release.labels, times=aligned.rows.times)
+    private_warnings = owners_warnings(evidence_of(policy, aligned, of_record=laid.place[rows.of_record]))
     stages.end("verify")
     least = None
     if bounded:

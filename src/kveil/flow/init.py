@@ -145,7 +145,7 @@ def start(
             for name, content in started.files.items():
                 outputs.write(outputs.open(folder / name), content.encode())
             if copy is not None:
-                write_table(source.frame, outputs.open(copy, private=True), copy, source.separator)
+                write_table(source.frame, outputs.open(copy, private=True), copy, separator=source.separator)
             outputs.write(outputs.open(output), started.text.encode())
             outputs.commit()
     return started
@@ -156,7 +156,9 @@ def _read(data: Place, form: FileForm) -> Source:
     if form.columns is not None:
         if not isinstance(data, Path):
             raise DataError("a table of a database has names of columns; leave --columns out.")
-        return replace(read_headless(data, form.columns, form.skip, form.encoding), encoding="utf-8")  # as the copy is
+        return replace(
+            read_headless(data, form.columns, skip=form.skip, encoding=form.encoding), encoding="utf-8"
+        )  # as the copy is
     try:
         source = read_any(data, encoding=form.encoding)
         return with_points(source, numbers_with_commas(source.frame), ("",))

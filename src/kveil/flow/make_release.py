@@ -67,7 +67,7 @@ def make_release(source: Source, asked: Request, stages: Stages, store: Store, o
     with written_meanwhile(laid, source, policy, out) as written:
         released = laid.source
         aligned = lay_beside(released, source, release.rows, policy)
-        verdict = verify_rows(released, aligned.rows, policy, aligned)
+        verdict = verify_rows(released, aligned.rows, policy, aligned=aligned)
         if earlier is not None and people is not None:
             verdict = verdict.with_previous(*earlier.check(released, policy, people.gather(release.rows)))
         check_verdict(verdict, aligned, policy, chosen.algorithm)

@@ -55,7 +55,7 @@ def measure_sources(release: Source, policy: Policy, original: Source, owner: Ow
     shown = release_rows(release, policy)
     rows = align(owner, policy, released=shown.height, original=table.records)
     starred = shown.starred.to_numpy() if table.stars_take_part else None
-    solution, unknown = codes_of_release(table, {n: shown.texts[n] for n in shown.texts.columns}, rows, starred)
+    solution, unknown = codes_of_release(table, {n: shown.texts[n] for n in shown.texts.columns}, rows, starred=starred)
     items = {}
     for name in policy.generalized:
         pairs = shown.items[name]

@@ -85,7 +85,7 @@ def write_release(frame: pl.DataFrame, source: Source, policy: Policy, file: IO[
     if kind_of(target) != "csv":  # which shows categories as their texts
         frame = _in_texts(frame, policy)
     written = _as_it_came(frame, source, policy)
-    return write_table(written, file, target, source.separator, policy.data.missing[0], labels)
+    return write_table(written, file, target, separator=source.separator, missing=policy.data.missing[0], labels=labels)
 
 
 @contextmanager

@@ -13,4 +13,4 @@ def input_path(policy: Policy, given: Place | None) -> Place:
         return given
     if policy.data.path is None:
         raise DataError("the policy names no data.path; add it, or give --input.")
-    return parse_place(policy.data.path, policy.folder)
+    return parse_place(policy.data.path, folder=policy.folder)

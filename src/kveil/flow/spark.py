@@ -95,7 +95,9 @@ class SolvedTuples:
         )
         counts = count_release(join, written, policy, questioned, tuples.counted)
         laid = lay_counts(policy, counts)
-        verdict = verify_rows(laid.release, laid.rows, policy, laid.aligned).with_findings(incomplete(policy, counts))
+        verdict = verify_rows(laid.release, laid.rows, policy, aligned=laid.aligned).with_findings(
+            incomplete(policy, counts)
+        )
         assert laid.aligned is not None, "the original was counted, too"
         check_verdict(verdict, laid.aligned, policy, self.attempt.algorithm)
         stages.end("verify")
@@ -106,7 +108,7 @@ class SolvedTuples:
             least = lower_bound(self.table, stages.progress)
             stages.end("solve")
         told = (
-            cell_warnings(release, policy, types, written.totals.rows, written.rows),
+            cell_warnings(release, policy, types, written.totals.rows, counted=written.rows),
             tuple_warnings(policy, tuples, self.release),
             policy_sha256(policy, laid.rows),
             least,

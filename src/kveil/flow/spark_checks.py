@@ -49,7 +49,7 @@ def verify_on_spark(policy: Policy, release: Place, original: Place | None, owne
     beside = NOTHING_BESIDE
     if isinstance(release, Path):
         beside = look_beside(release, open_stored(release), policy.data.missing[0])
-    verdict = verify_rows(laid.release, laid.rows, policy, laid.aligned, beside)
+    verdict = verify_rows(laid.release, laid.rows, policy, aligned=laid.aligned, beside=beside)
     verdict = verdict.with_findings(incomplete(policy, counts))
     return Checked(verdict, policy_sha256(policy, laid.rows))
 
@@ -109,10 +109,10 @@ def _measured(policy: Policy, tuples: list[LaidTuples]) -> Measured:
     rows = release_rows(Source("the release", shown, "frame"), policy)
     starred = rows.starred.to_numpy() if table.stars_take_part else None
     texts = {name: rows.texts[name] for name in policy.quasi_identifiers}
-    solution, unknown = codes_of_release(table, texts, np.flatnonzero(here), starred)
+    solution, unknown = codes_of_release(table, texts, np.flatnonzero(here), starred=starred)
     return Measured(
         measure_solution(table, solution),
-        count_suppressed(solution.suppressed_anywhere, table.times),
+        count_suppressed(solution.suppressed_anywhere, times=table.times),
         [f"{count(unknown, 'label')} unknown to their hierarchies, counted as fully general."] if unknown else [],
         plugged_measures(table, solution),
     )

@@ -179,7 +179,7 @@ class SolvedParts:
             written = count_written(release, policy, asked, types, number=self.released)
             counts = count_release(join, written, policy, asked, None)
             laid = lay_counts(policy, counts)
-            verdict = verify_rows(laid.release, laid.rows, policy, laid.aligned)
+            verdict = verify_rows(laid.release, laid.rows, policy, aligned=laid.aligned)
             assert laid.aligned is not None, "the original was counted, too"
             return _Judged(laid.aligned, verdict.with_findings(incomplete(policy, counts)), written.totals.rows)
         judged = SlicedRelease(policy, types, values_taking_part(release, policy))

@@ -28,7 +28,7 @@ class SparkRequest:
 
 
 def cell_warnings(
-    release: SparkFrame, policy: Policy, types: Types, rows: int, counted: pl.DataFrame | None = None
+    release: SparkFrame, policy: Policy, types: Types, rows: int, *, counted: pl.DataFrame | None = None
 ) -> list[str]:
     """Return warnings about a release's own cells, as for one in memory.
 
@@ -39,6 +39,6 @@ def cell_warnings(
     others = {name: kind for name, kind in types.items() if name not in here}
     cells = formula_names(list(types)) + count_formulas(release, others, FORMULA, NUMBER)
     if counted is not None:
-        cells += sum(starting(counted[name], counted[TIMES].to_numpy()) for name in here)
+        cells += sum(starting(counted[name], times=counted[TIMES].to_numpy()) for name in here)
     distinct = count_distinct_rows(release, [name for name in plain if name in policy.unchanged])
     return [*unique_columns(policy, plain, rows, distinct), *formula_cells(cells)]

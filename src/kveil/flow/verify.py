@@ -68,7 +68,7 @@ def verify_sources(
         before = original_rows(original, policy)
         places = align(owner, policy, released=rows.height, original=before.height)
         aligned = Aligned.of(release, rows, original, before, places)
-    verdict = verify_rows(release, rows, policy, aligned, beside)
+    verdict = verify_rows(release, rows, policy, aligned=aligned, beside=beside)
     if archives:
         from kveil.flow.previous import earlier_releases, linked_release, who_is_who
         from kveil.verifier.together import verify_together
@@ -77,7 +77,7 @@ def verify_sources(
         way_back = original, places, digest
         newest, earlier = linked_release(release, policy, archives[0], earlier_releases(archives), way_back)
         known = None if original is None else who_is_who(original, policy, archives[0])
-        verdict = verdict.with_previous(*verify_together(policy, [*earlier, newest], known))
+        verdict = verdict.with_previous(*verify_together(policy, [*earlier, newest], known=known))
     return Checked(verdict, policy_sha256(policy, rows))
 
 

@@ -35,7 +35,7 @@ def counted_names(policy: Policy) -> set[str]:
     return names
 
 
-def sensitive_pairs(table: Table, kept: Bools | None = None) -> dict[str, Pairs]:
+def sensitive_pairs(table: Table, *, kept: Bools | None = None) -> dict[str, Pairs]:
     """Return the values that models count, per distinct tuple of leaves; of the ``kept`` rows only, if given."""
     distinct = table.distinct
     return {

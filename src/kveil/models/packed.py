@@ -48,12 +48,9 @@ def needs_of(models: list[GroupModel], names: list[str]) -> Needs:
 
 
 def values_of(
-    table: Table,
-    pairs: Mapping[str, Pairs],
-    models: list[GroupModel],
-    alive: Longs,
+    table: Table, pairs: Mapping[str, Pairs], models: list[GroupModel], alive: Longs, *,
     whole_table: Mapping[str, Longs] | None = None,
-) -> SensitiveCodes:
+) -> SensitiveCodes:  # fmt: skip
     """Return the sensitive values that models count, in CSR form, and the distribution of all that are alive.
 
     ``whole_table`` has how many of the whole table have each code, where the tuples are only a part of it.

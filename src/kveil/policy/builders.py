@@ -275,12 +275,12 @@ def build_lines(spec: Hierarchy | None, values: Iterable[str], where: str) -> tu
     unknown = [value for value, line in zip(distinct, ways, strict=True) if line is None] if None in ways else []
     if isinstance(spec, Mask) and any(STAR in value for value in distinct):
         # Only a value that looks masked already can stand in another one's way.
-        check_lines(lines, where, "rename the values that contain `*`, or use a hierarchy file")
+        check_lines(lines, where, remedy="rename the values that contain `*`, or use a hierarchy file")
     return Lines(tuple(lines), STAR, built=True), unknown
 
 
 def balanced_lines(
-    counts: Iterable[tuple[str, int]], fan_out: int, order: Callable[[str], Any] | None = None, *, least: int
+    counts: Iterable[tuple[str, int]], fan_out: int, *, order: Callable[[str], Any] | None = None, least: int
 ) -> tuple[Line, ...]:
     """Return a tree over values whose siblings hold about equally many records, in the order of their texts.
 

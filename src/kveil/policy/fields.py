@@ -56,7 +56,7 @@ class PolicyPart(BaseModel):
             except ValidationError as error:
                 if nested:
                     raise
-                raise policy_error(error, type(self).__name__) from None
+                raise policy_error(error, where=type(self).__name__) from None
 
     @classmethod
     def read(cls, values: Any, where: str, line_of: Callable[[Location], str] | None = None) -> Self:
@@ -65,7 +65,7 @@ class PolicyPart(BaseModel):
             with inside():
                 return cls.model_validate(values)
         except ValidationError as error:
-            raise policy_error(error, where, line_of) from None
+            raise policy_error(error, where=where, line_of=line_of) from None
         except PolicyError as error:  # of checks across keys
             raise PolicyError(f"{where}: {error}") from None
 

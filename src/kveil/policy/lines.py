@@ -28,7 +28,7 @@ def collapse(line: Sequence[str]) -> Line:
 
 
 def check_lines(
-    lines: Iterable[Line], where: str, remedy: str = "correct the hierarchy", *, quoted: bool = True
+    lines: Iterable[Line], where: str, *, remedy: str = "correct the hierarchy", quoted: bool = True
 ) -> tuple[Line, ...]:
     """Return the lines, each leaf once, if they form one tree; raise PolicyError otherwise.
 

@@ -95,6 +95,7 @@ def _reason(error: ErrorDetails) -> str:
 
 def policy_error(
     error: ValidationError,
+    *,
     where: str = "",
     line_of: Callable[[Location], str] | None = None,
 ) -> PolicyError:

@@ -33,7 +33,7 @@ def flow_text(value: Any) -> str:
     return scalar(str(value))
 
 
-def comment(text: str, indent: str = "") -> list[str]:
+def comment(text: str, *, indent: str = "") -> list[str]:
     """Return a text as comment lines of a readable width."""
     found, line = [], ""
     for word in " ".join(text.split()).split(" "):

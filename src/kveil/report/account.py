@@ -78,7 +78,7 @@ class Account(TypedDict):
     previous: NotRequired[TogetherCheck]
 
 
-def count_suppressed(gone: Bools, times: Longs | None = None) -> Counts:
+def count_suppressed(gone: Bools, *, times: Longs | None = None) -> Counts:
     """Return the counts of rows of which some are suppressed; ``times`` says how many records each stands for."""
     everyone = len(gone) if times is None else int(times.sum())
     suppressed = int(gone.sum() if times is None else times[gone].sum())
@@ -89,7 +89,7 @@ def _records(run: Run) -> Counts:
     """Return the counts of records, also where rows are individuals, or stand for several."""
     gone, persons = run.attempt.solution.suppressed_anywhere, run.table.persons
     if persons is None or run.records is not None:
-        return count_suppressed(gone, run.table.times if persons is None else run.records)
+        return count_suppressed(gone, times=run.table.times if persons is None else run.records)
     return count_suppressed(gone[persons.of_record])
 
 
@@ -104,7 +104,7 @@ def make_account(run: Run, *, seconds: Mapping[str, float], release_sha256: str 
         "seed": policy.seed,
         "engine": run.engine,
         "records": _records(run),
-        "individuals": None if run.table.persons is None else count_suppressed(gone, run.table.times),
+        "individuals": None if run.table.persons is None else count_suppressed(gone, times=run.table.times),
         "guarantees": run.verdict.guarantees,
         "dependencies": [{"rule": rule["rule"], "holds": rule["holds"]} for rule in run.verdict.dependencies],
         "boundaries": {"violations": run.verdict.boundaries["violations"] if run.verdict.boundaries else 0},

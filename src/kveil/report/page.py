@@ -75,6 +75,7 @@ def owners_page(
     release: Source,
     original: Source,
     owner: Owner,
+    *,
     progress: Progress = silent,
 ) -> str:
     """Return the report of a release for the owner of the data, as HTML: original and attacks included."""

@@ -68,7 +68,7 @@ def make_app(studio: Studio, nonce: str, stop_server: Callable[[], None]) -> Sta
     return app
 
 
-async def _watch(studio: Studio, stop_server: Callable[[], None], idle: float = 3600.0) -> None:
+async def _watch(studio: Studio, stop_server: Callable[[], None], *, idle: float = 3600.0) -> None:
     """Take up what editors change, and stop after an hour without a page and a job."""
     while True:
         await asyncio.sleep(2)

@@ -40,7 +40,7 @@ class PolicyDesk(Desk):
             if table is not None:
                 return table
         self.encoded = None
-        self.held = with_points(source, policy.numeric, policy.data.missing, policy.data.decimal)
+        self.held = with_points(source, policy.numeric, policy.data.missing, decimal=policy.data.decimal)
         table = encode(self.held, policy)
         self.encoded = (source, unlimited, table)
         return table

@@ -211,7 +211,7 @@ class _Patch:
     def _whole(self, node: yaml.Node, new: Any, after_key: int | None, indent: int) -> None:
         start, end = node.start_mark.index, self.spans.end(node)
         style = node.style if isinstance(node, yaml.ScalarNode) and node.style in ('"', "'") else None
-        written = scalar_as_quoted(new, style) if isinstance(new, str) else flow(new)
+        written = scalar_as_quoted(new, style=style) if isinstance(new, str) else flow(new)
         if after_key is not None:
             between = self.text[after_key:start]
             if not between.strip():  # no comment between: the value goes on the line of its key

@@ -35,7 +35,7 @@ async def open_policy(studio: Studio, path: Path) -> None:
     await studio.begin(Project.opened(path))
 
 
-async def open_path(studio: Studio, path: Path, said: FileSaid | None = None) -> None:
+async def open_path(studio: Studio, path: Path, *, said: FileSaid | None = None) -> None:
     """Open a policy, a table, or a folder that has a policy."""
     if path.is_dir():
         policies = [p for p in sorted(path.iterdir()) if p.suffix.lower() in POLICIES and _is_inside(studio, p)]
@@ -45,7 +45,7 @@ async def open_path(studio: Studio, path: Path, said: FileSaid | None = None) ->
     elif path.suffix.lower() in POLICIES:
         await open_policy(studio, path)
     elif is_table(path):
-        await open_table(studio, path.parent, path.name, said)
+        await open_table(studio, path.parent, path.name, said=said)
     elif path.suffix.lower() in DATABASES:
         raise Told("This is a database; start the studio without it, and choose one of its tables on File.")
     else:
@@ -85,7 +85,7 @@ async def open_address(studio: Studio, address: str) -> None:
     await open_table(studio, studio.root, address)
 
 
-async def open_table(studio: Studio, folder: Path, named: str, said: FileSaid | None = None) -> None:
+async def open_table(studio: Studio, folder: Path, named: str, *, said: FileSaid | None = None) -> None:
     """Open a table that a policy in a folder would name so."""
     said = said or FileSaid()
     known = None if said.columns else _policy_for(studio, folder, named)

@@ -27,7 +27,7 @@ AS_DECIDED = "As decided."
 CHECK = "CHECK: "
 
 
-def save(path: Path, raw: bytes, mode: int = 0o600) -> None:
+def save(path: Path, raw: bytes, *, mode: int = 0o600) -> None:
     """Write a file whole or not at all; a file that exists keeps its permissions."""
     try:
         if path.exists():

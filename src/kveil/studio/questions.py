@@ -78,7 +78,7 @@ class Desk:
         key = (name, data.missing, data.decimal if numbers else None, numbers)
         known = self.columns.get(key)
         if known is None:
-            held = with_points(source, [name], data.missing, data.decimal) if numbers else source
+            held = with_points(source, [name], data.missing, decimal=data.decimal) if numbers else source
             counts = held.texts(name).alias("text").value_counts(name="len")
             here = counts.filter(pl.col("text").is_not_null() & ~pl.col("text").is_in(list(data.missing)))
             known = Column(here, source.rows - int(here["len"].sum()), source.rows)
@@ -162,9 +162,9 @@ class Desk:
             place = table.place
             if not isinstance(place, Path):
                 raise DataError("a table of a database has names of columns already; open it as it is.")
-            named = read_headless(place, columns, skip, table.data.encoding)
+            named = read_headless(place, columns, skip=skip, encoding=table.data.encoding)
             with Outputs() as outputs:
-                write_table(named.frame, outputs.open(Path(copy), private=True), Path(copy), named.separator)
+                write_table(named.frame, outputs.open(Path(copy), private=True), Path(copy), separator=named.separator)
                 outputs.commit()
             table = TableAt(Data(path=copy), table.folder, tuple(columns), table.opened)
         source = self._open(table)
@@ -180,8 +180,8 @@ class Desk:
                 found[name] = None
                 continue
             source, missing = self._open(table), table.data.missing
-            numbers = numbers_with_commas(source.frame.select(name), missing) if name in source.columns else []
-            texts = with_points(source, numbers, missing, table.data.decimal).texts(name)
+            numbers = numbers_with_commas(source.frame.select(name), missing=missing) if name in source.columns else []
+            texts = with_points(source, numbers, missing, decimal=table.data.decimal).texts(name)
             way = hierarchy_for(profile(name, texts, frozenset(missing)))
             if way is None or (way.builder is None and way.lines is None):
                 found[name] = None
@@ -197,7 +197,7 @@ class Desk:
         try:
             return Attribute.model_validate({"role": "quasi-identifier", "hierarchy": hierarchy}).hierarchy
         except ValidationError as error:
-            raise policy_error(error, "these steps") from None
+            raise policy_error(error, where="these steps") from None
 
     def _stepped(self, table: TableAt, column: str, hierarchy: Any) -> Column:
         """Return a column as its steps read it: as numbers where they are of numbers."""

@@ -109,7 +109,7 @@ def pasted(text: str, name: str) -> tuple[Line, ...]:
     tops = {line[-1] for line in lines}
     if len(tops) > 1:
         lines = [(*line, "*") if line[-1] != "*" else line for line in lines]
-    return check_lines(lines, name, "correct the rows")
+    return check_lines(lines, name, remedy="correct the rows")
 
 
 def as_file(lines: Sequence[Line]) -> str:
@@ -142,7 +142,7 @@ def _in_place(lines: Sequence[Line], under: Line) -> list[Line]:
 
 def _planted(lines: Sequence[Line]) -> tuple[Line, ...]:
     """Return lines that form one tree; a group that lost everything below it is gone."""
-    return check_lines(lines, "the tree", "undo, or change it another way")
+    return check_lines(lines, "the tree", remedy="undo, or change it another way")
 
 
 def tree_mapping(lines: Sequence[Line]) -> Any:

@@ -284,7 +284,7 @@ class Studio:
                 receipt=json.loads((folder / "receipt.json").read_bytes()),
                 release=str(runs.run_release(folder)),
             )
-            save(target, page.encode(), 0o644)
+            save(target, page.encode(), mode=0o644)
         return target
 
     async def stop(self) -> None:

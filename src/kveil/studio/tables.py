@@ -52,7 +52,7 @@ class TableAt:
         """The file, the folder or pattern of files, or the database's table."""
         if self.data.path is None:
             raise DataError("the policy names no table; choose one on File, or write data.path.")
-        return parse_place(self.data.path, self.folder)
+        return parse_place(self.data.path, folder=self.folder)
 
     @property
     def written(self) -> str:
@@ -76,7 +76,7 @@ class TableAt:
         place = self.place
         if isinstance(place, Address):
             return read_database(place)
-        return read_table(place, self.data.separator, self.names, encoding=self.data.encoding)
+        return read_table(place, separator=self.data.separator, columns=self.names, encoding=self.data.encoding)
 
 
 def _with_journals(database: Path) -> list[Path]:

@@ -22,7 +22,7 @@ def quoted(text: str) -> str:
     return '"' + "".join(parts) + '"'
 
 
-def scalar_as_quoted(text: str | None, style: str | None = None) -> str:
+def scalar_as_quoted(text: str | None, *, style: str | None = None) -> str:
     """Return a text as YAML writes it, in the quotes it had, else in quotes unless that cannot be needed."""
     if text is None:
         return ""

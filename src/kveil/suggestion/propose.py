@@ -204,7 +204,7 @@ def _in_order(guess: Guess, guesses: dict[str, Guess], rules: list[tuple[str, st
             numbers = {text: parse_number(number) for text, number in pairs.iter_rows()}
             order = {text: number for text, number in numbers.items() if number is not None}
             if all(text in order for text in guess.profile.texts):
-                way = replace(balanced(guess.profile, order, f"by {right}"), doubtful=False)
+                way = replace(balanced(guess.profile, order=order, told=f"by {right}"), doubtful=False)
                 return replace(guess, way=way)
     return guess
 

@@ -252,7 +252,9 @@ def codes(profile: Profile) -> Way | None:
     """Return runs of whole numbers that stand for something, in their order; few need no steps."""
     if profile.distinct <= FEW or profile.numbers is None:
         return None
-    return balanced(profile, {text: Decimal(text) for text in profile.texts}, "numbers that stand for something")
+    return balanced(
+        profile, order={text: Decimal(text) for text in profile.texts}, told="numbers that stand for something"
+    )
 
 
 def prefixes(profile: Profile) -> Way | None:
@@ -274,10 +276,10 @@ def prefixes(profile: Profile) -> Way | None:
     return Way("values under the word they begin with", lines=tree, doubtful=True) if tree else None
 
 
-def balanced(profile: Profile, order: Mapping[str, Decimal] | None = None, told: str = "no known tree") -> Way:
+def balanced(profile: Profile, *, order: Mapping[str, Decimal] | None = None, told: str = "no known tree") -> Way:
     """Return runs of values in an order, by default that of their texts, about equally frequent: a last resort."""
     ordered = None if order is None else order.__getitem__
-    lines = tree_of(list(balanced_lines(profile.counts, 5, ordered, least=usual_k(profile.rows))))
+    lines = tree_of(list(balanced_lines(profile.counts, 5, order=ordered, least=usual_k(profile.rows))))
     if lines is None or max(map(len, lines)) < 3:
         return Way(f"{count(profile.distinct, 'value')}, no steps in between")
     return Way(

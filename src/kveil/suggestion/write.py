@@ -54,7 +54,7 @@ def _leaves_as_lists(tree: dict[str, Any]) -> Any:
 def _attribute(guess: Guess, stem: str | None, files: dict[str, str], taken: set[str]) -> list[str]:
     told = f"{guess.reason[:1].upper()}{guess.reason[1:]}{'' if guess.way is None else f'. Steps: {guess.way.reason}'}"
     mark = "CHECK: " if guess.doubtful or (guess.way is not None and guess.way.doubtful) else ""
-    lines = comment(f"{mark}{told}.", "  ")
+    lines = comment(f"{mark}{told}.", indent="  ")
     entry: dict[str, Any] = {"role": guess.role}
     tree: Any = None
     if guess.way is not None and guess.way.builder is not None:
@@ -111,7 +111,7 @@ def policy_text(
     for role, told in SECTIONS:
         guesses = [guess for guess in suggestion.guesses if guess.role == role]
         if guesses and by_role:
-            lines += ["", *comment(f"{role.upper()}. {told}", "  ")]
+            lines += ["", *comment(f"{role.upper()}. {told}", indent="  ")]
             for guess in guesses:
                 lines += _attribute(guess, stem, files, taken)
     lines += ["", *_models(suggestion)]
@@ -168,14 +168,14 @@ def _models(suggestion: Suggestion) -> list[str]:
     for name, words in told.items():
         models = [model for model in kept if model.model == name]
         if models:
-            lines += comment(words, "  ")
+            lines += comment(words, indent="  ")
         for model in models:
             settings = "".join(f", {key}: {value}" for key, value in model.settings)
             lines.append(f"  - {{model: {name}, sensitive: {scalar(model.name)}{settings}}}")
     for model in suggestion.models:
         if model not in kept:
             reason = model.reason or "with a model for it, too, this table cannot keep the policy"
-            lines += comment(f"CHECK: nothing is asked for {model.name}: {reason}.", "  ")
+            lines += comment(f"CHECK: nothing is asked for {model.name}: {reason}.", indent="  ")
     return lines
 
 

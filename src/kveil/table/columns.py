@@ -50,7 +50,9 @@ def code_texts(texts: pl.Series) -> Coded:
     return Coded(distinct, codes_among(texts, distinct))
 
 
-def code_columns(source: Source, policy: Policy, names: Sequence[str], times: Longs | None = None) -> Iterator[Coded]:
+def code_columns(
+    source: Source, policy: Policy, names: Sequence[str], *, times: Longs | None = None
+) -> Iterator[Coded]:
     """Return columns as distinct texts and codes, missing apart; a literal `*` is an error.
 
     One pass over the records, all columns at once; everything else works on the distinct texts. ``times`` says how

@@ -41,7 +41,7 @@ def encode_tuples(source: Source, policy: Policy, times: Longs, of_row: Ints) ->
     gives the tuple of every row, ``times`` how many records, or individuals, each tuple stands for. Every value must be
     known to its hierarchy.
     """
-    return _encoded(source, policy, times[of_row], times)
+    return _encoded(source, policy, times[of_row], times=times)
 
 
 def encode_values(values: Iterator[tuple[str, Source, Longs]], policy: Policy, name: str) -> Table:
@@ -51,7 +51,7 @@ def encode_values(values: Iterator[tuple[str, Source, Longs]], policy: Policy, n
     The table called ``name`` has too many rows to be encoded at once; `encode_some` encodes some of them. Every value
     must be known to its hierarchy.
     """
-    known = {column: (next(code_columns(source, policy, [column], times))) for column, source, times in values}
+    known = {column: (next(code_columns(source, policy, [column], times=times))) for column, source, times in values}
     trees: list[Tree | Scale] = []
     fractions: dict[str, Bools] = {}
     for attribute in policy.quasi_identifiers:
@@ -82,9 +82,9 @@ def encoded_columns(policy: Policy) -> list[str]:
 def encode_some(
     source: Source,
     whole: Table,
+    *,
     times: Longs | None = None,
     of_row: Ints | None = None,
-    *,
     checked: bool = True,
 ) -> Table:
     """Return some rows of a table whose trees and values are known, by `encode_values`.
@@ -102,7 +102,7 @@ def leaves_of_values(source: Source, whole: Table, name: str) -> tuple[Ints, Boo
 
     The second is told where the whole table has such numbers in intervals, as `Table.fractions` does.
     """
-    coded = next(code_columns(source, whole.policy, [name], None))
+    coded = next(code_columns(source, whole.policy, [name], times=None))
     leaves = _leaves_among(coded, whole, whole.names.index(name), source.name)
     if name not in whole.fractions:
         return leaves, np.zeros(len(leaves), dtype=bool)
@@ -118,7 +118,7 @@ def _has_fractions(policy: Policy, name: str, column: Coded) -> bool:
     return isinstance(policy.attributes[name].hierarchy, Intervals) and is_real(column.texts)
 
 
-def _encoded(source: Source, policy: Policy, row_times: Longs | None, times: Longs | None = None) -> Table:
+def _encoded(source: Source, policy: Policy, row_times: Longs | None, *, times: Longs | None = None) -> Table:
     table = _encoded_records(source, policy, row_times, times, None)
     return table if table.persons is None else _by_person(table, table.persons, source)
 
@@ -131,7 +131,9 @@ def _encoded_records(
     leaves = np.empty((len(names), source.rows), dtype=np.int32)
     trees: list[Tree | Scale] = []
     fractions: dict[str, Bools] = {}
-    for position, (name, coded) in enumerate(zip(names, code_columns(source, policy, names, row_times), strict=True)):
+    for position, (name, coded) in enumerate(
+        zip(names, code_columns(source, policy, names, times=row_times), strict=True)
+    ):
         if whole is None:
             tree, column = encode_column(coded, policy, name, source.name)
         else:
@@ -146,7 +148,7 @@ def _encoded_records(
         name: encode_sensitive(coded, policy, name, persons, source.name)
         if whole is None
         else sensitive_among(coded, whole.sensitive[name], persons, source.name)
-        for name, coded in zip(counted, code_columns(source, policy, counted, row_times), strict=True)
+        for name, coded in zip(counted, code_columns(source, policy, counted, times=row_times), strict=True)
     }
     return Table(
         policy,
@@ -171,7 +173,7 @@ def _by_person(table: Table, persons: Persons, source: Source, *, checked: bool 
         check_constant(source, policy, persons)
     low, high = persons.lowest(leaves), persons.highest(leaves)
     if policy.individual.conflicts == "error" and checked:
-        check_conflicts(table.names, low, high, source.name, table.times)
+        check_conflicts(table.names, low, high, source.name, times=table.times)
     first = np.take(leaves, persons.first, axis=1)
     if np.array_equal(low, high):
         low = high = first
@@ -272,7 +274,7 @@ def encode_column(column: Coded, policy: Policy, name: str, where: str) -> tuple
         if unknown:
             raise unknown_values(column, unknown, policy, name, where)
     missing = policy.data.missing[0] if absent else None
-    tree = build_tree(fixed.lines, fixed.root, attribute, missing, policy.data.missing)
+    tree = build_tree(fixed.lines, fixed.root, attribute, missing, missing_texts=policy.data.missing)
     leaf_of = _leaf_of(tree)
     leaves = [*map(leaf_of.get, column.texts)]
     if None in leaves:

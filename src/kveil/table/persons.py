@@ -89,7 +89,7 @@ def records_of_nobody(where: str, column: str, records: int) -> DataError:
     )
 
 
-def check_conflicts(names: tuple[str, ...], low: Ints, high: Ints, where: str, times: Longs | None = None) -> None:
+def check_conflicts(names: tuple[str, ...], low: Ints, high: Ints, where: str, *, times: Longs | None = None) -> None:
     """Raise DataError where records of one person disagree on a quasi-identifier.
 
     ``times`` says how many people each entry stands for, one where it is not given.

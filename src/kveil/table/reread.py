@@ -17,7 +17,7 @@ from kveil.table.tree import Tree
 
 
 def codes_of_release(
-    table: Table, texts: dict[str, pl.Series], rows: Longs, starred: Bools | None = None
+    table: Table, texts: dict[str, pl.Series], rows: Longs, *, starred: Bools | None = None
 ) -> tuple[Solution, int]:
     """Return a release made anywhere as codes, and how many cells show what their hierarchy does not know.
 

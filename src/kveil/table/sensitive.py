@@ -35,7 +35,7 @@ class TreeBuilder:
         """Return the tree whose leaves are some values."""
         lines, _ = build_lines(self.attribute.hierarchy, values, self.where)
         shown = self.missing[0] if self.has_missing else None
-        return build_tree(lines.lines, lines.root, self.attribute, shown, self.missing)
+        return build_tree(lines.lines, lines.root, self.attribute, shown, missing_texts=self.missing)
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,7 @@ def _tree(column: Coded, policy: Policy, name: str, where: str) -> Tree | None:
         lines, unknown = build_lines(attribute.hierarchy, column.texts, f"{where}: attributes.{name}")
     absent = bool((column.codes < 0).any())
     missing = policy.data.missing
-    tree = build_tree(lines.lines, lines.root, attribute, missing[0] if absent else None, missing)
+    tree = build_tree(lines.lines, lines.root, attribute, missing[0] if absent else None, missing_texts=missing)
     leaves = {tree.labels[node] for node in tree.leaf_nodes.tolist()}
     unknown = unknown or [text for text in column.texts if text not in leaves]
     if unknown:
@@ -299,7 +299,7 @@ def _other_ends(spec: Intervals | Ranges, unknown: list[str]) -> str:
 
 
 def row_pairs(
-    sensitive: Sensitive, member: Ints, tuples: int, kept: Bools | None = None, times: Longs | None = None
+    sensitive: Sensitive, member: Ints, tuples: int, *, kept: Bools | None = None, times: Longs | None = None
 ) -> tuple[Ints, Ints, Longs]:
     """Return the pairs of an attribute by tuple: tuple, code and how many records of the tuple have it.
 

@@ -162,7 +162,7 @@ class Table:
 
     def pairs(self, name: str, member: Ints, tuples: int, kept: Bools | None = None) -> tuple[Ints, Ints, Longs]:
         """Return how often each tuple has each value of a sensitive attribute: tuple, code, count."""
-        return row_pairs(self.sensitive[name], member, tuples, kept, self.times)
+        return row_pairs(self.sensitive[name], member, tuples, kept=kept, times=self.times)
 
 
 @dataclass(frozen=True)

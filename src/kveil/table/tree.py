@@ -118,6 +118,7 @@ def build_tree(
     root: str,
     attribute: Attribute,
     missing: str | None,
+    *,
     missing_texts: Sequence[str] = (),
 ) -> Tree:
     """Return the tree of an attribute's lines; ``missing`` is the text shown for missing where it occurs.

@@ -167,7 +167,7 @@ class ReleaseCounts:
 def verify_counts(policy: Policy, counts: ReleaseCounts) -> Verdict:
     """Return the verdict on a release by what was counted of it."""
     laid = lay_counts(policy, counts)
-    verdict = verify_rows(laid.release, laid.rows, policy, laid.aligned)
+    verdict = verify_rows(laid.release, laid.rows, policy, aligned=laid.aligned)
     return verdict.with_findings(incomplete(policy, counts))
 
 
@@ -187,7 +187,7 @@ def lay_counts(policy: Policy, counts: ReleaseCounts) -> CountedRelease:
     absent = [pl.lit(None, counts.types[name]).alias(name) for name in here if name not in counts.rows.columns]
     frame = counts.rows.with_columns(absent).select(*asked.rows, *here)
     release = CountedSource("the release", frame, "frame", types=counts.types, apart=counts.apart)
-    rows = checkable_rows(release, policy, counts.rows[TIMES].cast(pl.Int64).to_numpy())
+    rows = checkable_rows(release, policy, times=counts.rows[TIMES].cast(pl.Int64).to_numpy())
     aligned = None
     if counts.original is not None:
         aligned = CountedSides.of(policy, counts, counts.original, release, rows)
@@ -244,7 +244,7 @@ def _texts(frame: pl.DataFrame, policy: Policy, column: str, *, stars: bool = Fa
     return released_texts(Source("the counts", frame, "frame"), policy, column, stars=stars)
 
 
-def _merged(frame: pl.DataFrame, policy: Policy, shown: Sequence[str] = (), times: str = TIMES) -> pl.DataFrame:
+def _merged(frame: pl.DataFrame, policy: Policy, *, shown: Sequence[str] = (), times: str = TIMES) -> pl.DataFrame:
     """Return groups of typed cells as groups of texts: cells of one text together."""
     names = [name for name in frame.columns if name not in (TIMES, STARRED)]
     texts = frame.with_columns(_texts(frame, policy, name, stars=name in shown).cast(pl.String) for name in names)
@@ -280,7 +280,7 @@ class CountedSides:
 
     def generalized(self, policy: Policy, stars: Stars) -> Iterator[GeneralizedColumn]:
         for name, star in stars.by_attribute():
-            pairs = _merged(self.original.pairs[name], policy, (SHOWN,), CELLS).select(*PAIRS)
+            pairs = _merged(self.original.pairs[name], policy, shown=(SHOWN,), times=CELLS).select(*PAIRS)
             pairs = pairs.filter(Asked.of(policy, name).cells() | pl.col(STARRED))
             yield GeneralizedColumn(name, star, pairs, _texts(self.original.values[name], policy, VALUE))
 

@@ -33,7 +33,7 @@ def per_group(frame: pl.DataFrame, expression: pl.Expr, number: int, empty: floa
 
 
 def distances(
-    model: TCloseness, policy: Policy, histogram: pl.DataFrame, number: int, everyone: pl.DataFrame | None = None
+    model: TCloseness, policy: Policy, histogram: pl.DataFrame, number: int, *, everyone: pl.DataFrame | None = None
 ) -> Floats:
     """Return every group's distance to the distribution of all rows that take part; missing is a value here.
 

@@ -83,7 +83,7 @@ def check_model(model: PrivacyModel, policy: Policy, rows: Rows, taking_part: pl
         judgement = Judgement(sizes < model.k, int(sizes.min()) if len(sizes) else None)
     else:
         sizes, histogram = _histogram(rows, attributes, rows.items[model.sensitive], taking_part)
-        judgement = judge(model, policy, sizes, histogram, _everyone(rows, model.sensitive))
+        judgement = judge(model, policy, sizes, histogram, everyone=_everyone(rows, model.sensitive))
     broken = judgement.broken
     guarantee = as_guarantee(model, attributes, judgement.worst, len(sizes), judgement.extra, holds=not broken.any())
     if not broken.any():
@@ -114,7 +114,7 @@ def holds_as_one_group(model: PrivacyModel, policy: Policy, rows: Rows, group: p
         inside = items.filter(part.gather(items[ROW]))
         return in_one_order(rows.tally(inside, [GROUP, ITEM], COUNT, inside[ROW].to_numpy()))
 
-    return not judge(model, policy, sizes, counted(group), counted(everyone)).broken.any()
+    return not judge(model, policy, sizes, counted(group), everyone=counted(everyone)).broken.any()
 
 
 def as_guarantee(
@@ -169,7 +169,7 @@ def _count_per_group(frame: pl.DataFrame, expression: pl.Expr, number: int) -> L
 
 
 def judge(
-    model: PrivacyModel, policy: Policy, sizes: Longs, histogram: pl.DataFrame, everyone: pl.DataFrame | None = None
+    model: PrivacyModel, policy: Policy, sizes: Longs, histogram: pl.DataFrame, *, everyone: pl.DataFrame | None = None
 ) -> Judgement:
     """Return which groups break a model, the worst group's figure, and further figures.
 
@@ -200,7 +200,7 @@ def judge(
         share = float((most / sizes).max()) if some else None
         return Judgement(broken, share, {"smallest": int(sizes.min()) if some else None})
     assert isinstance(model, TCloseness)
-    distance = distances(model, policy, histogram, number, everyone)
+    distance = distances(model, policy, histogram, number, everyone=everyone)
     return Judgement(distance > float(model.t) + TOLERANCE, float(distance.max()) if some else None)
 
 

@@ -41,7 +41,7 @@ def can_verify(policy: Policy) -> None:
         raise Refused(f"this version of kveil cannot verify {listing(cannot)}; use a later version.")
 
 
-def checkable_rows(release: Source, policy: Policy, times: Longs | None = None) -> Rows:
+def checkable_rows(release: Source, policy: Policy, *, times: Longs | None = None) -> Rows:
     """Return the rows of a release; raise where it, or the policy, cannot be checked.
 
     ``times`` says how many records or persons each row stands for, where equal ones were counted together.
@@ -75,17 +75,22 @@ def lay_beside(release: Source, original: Source, places: Longs, policy: Policy)
 
 
 def verify_release(
-    release: Source, policy: Policy, original: Source | None = None, places: Longs | None = None
+    release: Source, policy: Policy, *, original: Source | None = None, places: Longs | None = None
 ) -> Verdict:
     """Check a release by its texts, against the original where ``places`` says which row of it each row is."""
     if original is None or places is None:
         return verify_rows(release, checkable_rows(release, policy), policy)
     aligned = lay_beside(release, original, places, policy)
-    return verify_rows(release, aligned.rows, policy, aligned)
+    return verify_rows(release, aligned.rows, policy, aligned=aligned)
 
 
 def verify_rows(
-    release: Source, rows: Rows, policy: Policy, aligned: BesideOriginal | None = None, beside: Beside = NOTHING_BESIDE
+    release: Source,
+    rows: Rows,
+    policy: Policy,
+    *,
+    aligned: BesideOriginal | None = None,
+    beside: Beside = NOTHING_BESIDE,
 ) -> Verdict:
     """Check the rows of a release by their texts, against the original where they are ``aligned`` with it.
 
@@ -130,7 +135,7 @@ def verify_rows(
 
 
 def judge_guarantees(
-    policy: Policy, rows: Rows, stars: Stars, suppressed: Suppressed, chosen: Sequence[int] | None = None
+    policy: Policy, rows: Rows, stars: Stars, suppressed: Suppressed, *, chosen: Sequence[int] | None = None
 ) -> tuple[list[Guarantee], list[str]]:
     """Return every model as it was counted, and what breaks it; one that nobody takes part in protects nobody.
 

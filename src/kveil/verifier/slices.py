@@ -160,7 +160,7 @@ class SlicedRelease:
         policy, stars = self.policy, Stars.of(rows, self.policy)
         nobody = pl.Series(np.zeros(rows.height, dtype=bool))
         suppressed = read_stars(policy, laid.release, rows, stars, tuple(nobody for _ in stars.parts))
-        guarantees, broken = judge_guarantees(policy, rows, stars, suppressed, slicing.models)
+        guarantees, broken = judge_guarantees(policy, rows, stars, suppressed, chosen=slicing.models)
         for i, guarantee in zip(slicing.models, guarantees, strict=True):
             self._guarantees.setdefault(i, []).append(guarantee)
         if len(stars.parts) > 1 and stars.anywhere.any():

@@ -75,7 +75,7 @@ def check_several(policy: Policy) -> None:
 
 
 def verify_together(
-    policy: Policy, releases: Sequence[LinkedRelease], known: KnownPeople | None = None
+    policy: Policy, releases: Sequence[LinkedRelease], *, known: KnownPeople | None = None
 ) -> tuple[TogetherCheck, list[str]]:
     """Judge a policy's models on what several releases show together, the last one being the newest.
 
@@ -140,7 +140,9 @@ def _judged(
         inside = items.join(classes.members, on=PERSON, how="inner")
         inside = inside.with_columns(renumber.gather(inside[GROUP]).alias(GROUP))
         histogram = _counted(inside)
-        judgement = judge(model, policy, classes.sizes[shown], histogram, _counted(inside.with_columns(GROUP_OF_ALL)))
+        judgement = judge(
+            model, policy, classes.sizes[shown], histogram, everyone=_counted(inside.with_columns(GROUP_OF_ALL))
+        )
         broken[np.flatnonzero(shown)[judgement.broken]] = True
         number_broken = int(judgement.broken.sum())
         if told is None or number_broken >= told[0]:

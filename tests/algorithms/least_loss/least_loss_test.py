@@ -138,7 +138,7 @@ def test_asking_once_takes_the_best_so_far(privacy: str) -> None:
 
     before = signal.getsignal(signal.SIGINT)
     with under(stop):
-        found = run(find("least-loss"), table, {"refine": 100_000}, progress)
+        found = run(find("least-loss"), table, {"refine": 100_000}, progress=progress)
     assert found.details["refine"]["stopped"] == "asked to stop"
     assert loss(table, found) < found.details["refine"]["loss_before"]
 
@@ -382,6 +382,6 @@ def test_a_part_of_adult_between_its_bound_and_mondrian() -> None:
     table = encode(from_frame(frame), policy)
     refined, split = run(find("least-loss"), table, {}), run(find("mondrian"), table, {})
     holds(frame, table, refined)
-    found = lower_bound(table, silent, 15.0)
+    found = lower_bound(table, silent, seconds=15.0)
     assert 0 < found.simple < found.at_least < loss(table, refined) < 0.8 * loss(table, split)
     assert loss(table, refined) < 1.25 * found.at_least

@@ -57,7 +57,7 @@ def test_no_item_is_shown_finer_than_given() -> None:
     tree = own.sensitive["s"].tree
     leaf = own.sensitive["s"].leaves[own.sensitive["s"].code]
     given = {"s": tree.parent[tree.leaf_nodes[leaf]]}
-    shown, _ = generalize_combinations(own, SharedCombinations(("s",), 1, 1), label, given)
+    shown, _ = generalize_combinations(own, SharedCombinations(("s",), 1, 1), label, given=given)
     assert (tree.depth[shown["s"]] <= 1).all()
     finest, rounds = generalize_combinations(own, SharedCombinations(("s",), 1, 1), label)
     assert rounds == 0

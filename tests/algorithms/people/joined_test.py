@@ -144,7 +144,7 @@ def test_combinations_are_shared_and_never_shown_finer_than_given() -> None:
         names = ("illness", "drug")
         given = {name: random_items(table, name, draw) for name in names}
         label = np.array([draw.choice([0, 0, 1, 1, -1]) for _ in range(table.rows)], dtype=np.int32)
-        shown, _ = generalize_combinations(table, SharedCombinations(names, 3, 2), label, given)
+        shown, _ = generalize_combinations(table, SharedCombinations(names, 3, 2), label, given=given)
         sets: dict[int, set[tuple[str, int]]] = {row: set() for row in range(table.rows)}
         for name in names:
             sensitive = table.sensitive[name]

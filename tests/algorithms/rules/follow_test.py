@@ -92,7 +92,7 @@ def test_rules_hold_and_the_loss_falls(name: str) -> None:
         done += 1
         source = from_frame(frame)
         release = decode(source, table, refined)
-        verdict = verify_release(from_frame(release.frame(source)), table.policy, source, release.rows)
+        verdict = verify_release(from_frame(release.frame(source)), table.policy, original=source, places=release.rows)
         assert verdict.findings == []
         assert loss(table, refined) <= loss(table, plain)
         lower += loss(table, refined) < loss(table, plain)

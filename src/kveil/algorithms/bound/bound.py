@@ -61,11 +61,11 @@ def _bound_of(
     lattice, whole = lattice_of(table, kept, fine)
     first = cheapest(lattice, k, whole)
     simple = int((lattice.weight * first).sum())
-    _, best = prices(lattice, k, whole, stop, tell, first)
+    _, best = prices(lattice, k, whole, stop, tell, price=first)
     return max(best, simple), simple, kept
 
 
-def lower_bound(table: Table, progress: Progress, seconds: float = SECONDS) -> Bound:
+def lower_bound(table: Table, progress: Progress, *, seconds: float = SECONDS) -> Bound:
     """Return a proved lower bound on the loss of any release of a table's policy.
 
     Components have no attribute in common, so that their bounds add up. Cost: within about the seconds given for every

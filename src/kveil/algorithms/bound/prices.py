@@ -168,7 +168,7 @@ class _Climb:
 
 
 def prices(
-    lattice: CoverLattice, k: int, whole: int, stop: Stop, tell: Callable[[int], None], price: Longs | None = None
+    lattice: CoverLattice, k: int, whole: int, stop: Stop, tell: Callable[[int], None], *, price: Longs | None = None
 ) -> tuple[Tolled, int]:
     """Return prices and tolls whose bound is as high as could be reached, and that bound.
 

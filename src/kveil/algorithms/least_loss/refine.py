@@ -49,6 +49,7 @@ def refine(
     tries_per_row: float,
     seconds: float | None,
     progress: Progress,
+    *,
     rules: Sequence[DeclaredRule] = (),
 ) -> Solution:
     """Return a solution of the same policy with a loss no higher, and what was done for it in its details.

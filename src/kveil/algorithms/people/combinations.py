@@ -34,7 +34,7 @@ class SharedCombinations:
 
 
 def generalize_combinations(
-    table: Table, shared: SharedCombinations, label: Ints, given: Mapping[str, Ints] = MappingProxyType({})
+    table: Table, shared: SharedCombinations, label: Ints, *, given: Mapping[str, Ints] = MappingProxyType({})
 ) -> tuple[dict[str, Ints], int]:
     """Return the shown node of every pair, so that k of a cluster share every combination of at most m items.
 

@@ -209,7 +209,9 @@ def _share_combinations(asked: _PeopleToSplit, solution: Solution, items: dict[s
             label, _ = _classes(table, solution, model)
             shared = SharedCombinations(sensitive_of(model), model.k, model.m)
             inside = np.where(kept, label, -1).astype(np.int32)
-            found |= generalize_combinations(table, shared, inside, {name: found[name] for name in shared.names})[0]
+            found |= generalize_combinations(table, shared, inside, given={name: found[name] for name in shared.names})[
+                0
+            ]
         if len(models) == 1 or all(np.array_equal(found[name], before[name]) for name in found):
             return found
 

@@ -39,7 +39,7 @@ def climbed(table: Table, solution: Solution, rules: list[DeclaredRule]) -> Solu
             work.give_up(lost.any(axis=0), MODELS)
 
 
-def beyond_rules(table: Table, total: int, allowed: int, why: str = "") -> Unmeetable:
+def beyond_rules(table: Table, total: int, allowed: int, *, why: str = "") -> Unmeetable:
     """Return the error about so many records, or people, whom no release with the rules can keep."""
     return Unmeetable(
         f"the declared dependencies cannot be kept: {count(total, table.noun)} of {table.records:,} would have to be "
@@ -275,4 +275,4 @@ class ClimbingRows:
             if fixed and RULES in self.reasons
             else ""
         )
-        return beyond_rules(self.table, total, allowed, why)
+        return beyond_rules(self.table, total, allowed, why=why)

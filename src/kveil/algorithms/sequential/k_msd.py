@@ -35,7 +35,7 @@ class KmsdOptions(PolicyPart):
 # ---------------------------------------------------------------------------------------------- IMKAS
 
 
-def largest_anonymous_columns(columns: Ints, weights: Longs, k: int, within: Ints | None = None) -> list[int]:
+def largest_anonymous_columns(columns: Ints, weights: Longs, k: int, *, within: Ints | None = None) -> list[int]:
     """Return a largest set of columns whose groups all have weight k (IMKAS; Huang et al. 2014, definition 6).
 
     Level-wise: a subset of an anonymous set is anonymous, so a set is looked at only if all its subsets one smaller
@@ -120,7 +120,7 @@ class _Build:
         """Begin with a largest set of some attributes that is k-anonymous as it stands."""
         rows = self.inside
         columns = np.take(self.nodes[attributes], rows, axis=1)
-        found = largest_anonymous_columns(columns, self.weights[rows], self.k, self.group[rows])
+        found = largest_anonymous_columns(columns, self.weights[rows], self.k, within=self.group[rows])
         for a in found:
             self.finish(attributes[a])
 

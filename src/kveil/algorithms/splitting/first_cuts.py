@@ -247,7 +247,9 @@ class FirstCuts:
             counted.weights,
             self._single[a],
             needs_of(self.component.models, self.component.sensitive),
-            values_of(self.component.table, pairs, self.component.models, counted.weights, self.whole_table),
+            values_of(
+                self.component.table, pairs, self.component.models, counted.weights, whole_table=self.whole_table
+            ),
             order,
             np.array([0, len(order)], dtype=np.int64),
             False,

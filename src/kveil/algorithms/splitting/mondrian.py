@@ -80,7 +80,7 @@ def split_kept(
     member = distinct.member
     everyone = bool(kept.all())
     weights = distinct.weights if everyone else table.tally(member, len(distinct.weights), kept)
-    pairs = sensitive_pairs(table, None if everyone else kept)
+    pairs = sensitive_pairs(table, kept=None if everyone else kept)
     splitters = [splitter(component, pairs, weights) for component in components_of(table)]
     divided = _split_all(splitters, weights > 0, by_gain=by_gain)
     suppressed = np.zeros((len(splitters), table.rows), dtype=bool)

@@ -181,7 +181,7 @@ class Splitter:
             self.weights,
             lay_trees(self.table, self.positions),
             needs_of(self.models, self.sensitive),
-            values_of(self.table, self.pairs, self.models, alive, self.whole_table),
+            values_of(self.table, self.pairs, self.models, alive, whole_table=self.whole_table),
             order,
             starts,
             by_gain,

@@ -82,11 +82,13 @@ def count_spans(table: Table, names: Sequence[str], cuts: PartCuts, parts: Seque
     counted = []
     for a in range(len(table.names)):
         laid = pl.DataFrame({PART: part, KEY: spans.keys(a)}).with_columns(pl.lit(a, pl.Int32).alias(ATTRIBUTE))
-        counted += [own.select(*SPAN_COUNTS) for own in _counted(laid, table, names, here)]
+        counted += [own.select(*SPAN_COUNTS) for own in _counted(laid, table, names, here=here)]
     return _added_up(counted, SPAN_COUNTS)
 
 
-def _counted(laid: pl.DataFrame, table: Table, names: Sequence[str], here: Bools | None = None) -> list[pl.DataFrame]:
+def _counted(
+    laid: pl.DataFrame, table: Table, names: Sequence[str], *, here: Bools | None = None
+) -> list[pl.DataFrame]:
     """Return the lines of some rows with counts: of rows, of records, and of the values that they have."""
     rows = np.arange(table.rows) if here is None else np.flatnonzero(here)
     nothing = [pl.lit(0, pl.Int32).alias(CODE)]

@@ -72,7 +72,7 @@ def anonymize(
     """Make a release: solve, verify, and only then let it appear."""
     if public and report is None:
         raise typer.BadParameter("--public is about the report; give --report too.")
-    loaded = load(policy, engine)
+    loaded = load(policy, engine=engine)
     place, source = _begun(loaded, place_of(input_), hashed=owner is not None or archive is not None)
     from kveil.cli.loading import compile_and_load
     from kveil.flow.anonymize import anonymize_file

@@ -32,9 +32,9 @@ def check(
     """Say before any run what the policy forces: who can never be kept, and why. Exit 1 if it cannot be met."""
     from kveil.flow.check import check_file
 
-    loaded = load(policy, engine)
+    loaded = load(policy, engine=engine)
     with stages("check", quiet=quiet) as progress:
-        content = check_file(loaded, place_of(input_), progress=progress)
+        content = check_file(loaded, given=place_of(input_), progress=progress)
 
     def show(out: Console) -> None:
         from kveil.cli.terminal import show_check

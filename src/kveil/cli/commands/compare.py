@@ -70,7 +70,7 @@ def compare(
     terms = Terms(seconds, seconds_each, refine, predict)
     with stages("compare", quiet=quiet, progress=progress_as) as progress:
         names, place = names_in(algorithms), place_of(input_)
-        compared = compare_file(loaded, place, names, terms=terms, progress=progress, report=report)
+        compared = compare_file(loaded, path=place, algorithms=names, terms=terms, progress=progress, report=report)
     content = compared.as_json()
 
     def show(out: Console) -> None:

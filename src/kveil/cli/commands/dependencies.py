@@ -35,9 +35,9 @@ def dependencies(
     loaded = load(Path(file)) if is_policy else None
     with stages("dependencies", quiet=quiet) as progress:
         content = (
-            dependencies_of_file(place_of(file), chosen, progress=progress)
+            dependencies_of_file(place_of(file), columns=chosen, progress=progress)
             if loaded is None
-            else dependencies_of_policy(loaded, place_of(input_), chosen, progress=progress)
+            else dependencies_of_policy(loaded, path=place_of(input_), columns=chosen, progress=progress)
         )
 
     def show(out: Console) -> None:

@@ -36,7 +36,7 @@ def measure(
     from kveil.flow.measure import measure_sources
     from kveil.report.owner import Owner
 
-    loaded = load(policy, engine)
+    loaded = load(policy, engine=engine)
     with stages("measure", quiet=quiet) as progress:
         progress("reading")
         after, before = place_of(release), place_of(original)

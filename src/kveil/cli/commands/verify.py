@@ -41,7 +41,7 @@ def verify(
     """Check a release made by anyone. Exit 0 if everything holds, 1 if not."""
     from kveil.cli.loading import read_in_background
 
-    loaded = load(policy, engine)
+    loaded = load(policy, engine=engine)
     if owner is not None and original is None:
         raise typer.BadParameter("--owner aligns a release with its original; give --original too.")
     place, before = place_of(release), place_of(original)

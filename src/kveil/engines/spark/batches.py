@@ -97,7 +97,7 @@ class RowEncoder:
             of_row = np.arange(frame.height, dtype=np.int32)
         source = numbers_held(Source(layout.where, frame, "frame"), policy)
         times = rows.column(TIMES).to_numpy().astype(np.int64) if self.tuples else None
-        return EncodedRows(source, encode_some(source, self.whole, times, of_row, checked=checked))
+        return EncodedRows(source, encode_some(source, self.whole, times=times, of_row=of_row, checked=checked))
 
     def _records(self, rows: Any) -> tuple[pl.DataFrame, Ints]:
         """Return the records of individuals, those of one side by side."""

@@ -42,7 +42,7 @@ def spark_session() -> SparkSession:
 
         return SparkSession
 
-    kind = needed(load, "tables on Spark", "pyspark", "spark")
+    kind = needed(load, "tables on Spark", "pyspark", extra="spark")
     active = kind.getActiveSession()
     if active is None:
         active = _started(kind)

@@ -83,7 +83,11 @@ def grouped(frame: DataFrame, keys: Sequence[str], sums: Sequence[Column]) -> Da
 
 
 def one_by_one(
-    frame: DataFrame, keys: Sequence[str], sums: Sequence[Column], others: Mapping[str, Column] = MappingProxyType({})
+    frame: DataFrame,
+    keys: Sequence[str],
+    sums: Sequence[Column],
+    *,
+    others: Mapping[str, Column] = MappingProxyType({}),
 ) -> DataFrame:
     """Return units as `grouped` would return tuples that are all different, and some columns more.
 
@@ -210,7 +214,7 @@ def _counted(units: Units, most: int, salt: int) -> CountedTuples | None:
         number = units.table.frame.count()  # which files of Parquet tell without being read
     several = slices_of(units.table.session, number, len(units.keys) + 2 * len(sums) + 3) > 1
     if number <= most and not several and _mostly_different(units, number):
-        rows = one_by_one(units.frame, [*units.keys], [*sums], {HASH: tuple_hash(units, salt)})
+        rows = one_by_one(units.frame, [*units.keys], [*sums], others={HASH: tuple_hash(units, salt)})
         with told_plainly(doing):
             return _taken_together(_held(rows.toArrow(), units.keys))
     frame = grouped(units.frame, units.keys, sums).withColumn(HASH, tuple_hash(units, salt))

@@ -18,7 +18,7 @@ NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
 
 
 def release_warnings(
-    release: Source, policy: Policy, labels: Mapping[str, list[str]], times: Longs | None = None
+    release: Source, policy: Policy, labels: Mapping[str, list[str]], *, times: Longs | None = None
 ) -> list[str]:
     """Return warnings about a release's own cells: columns that name people, cells a spreadsheet would run.
 
@@ -76,7 +76,7 @@ def _formulas(release: Source, labels: Mapping[str, list[str]], times: Longs | N
         elif isinstance(kind, TEXT_TYPES):
             known = labels.get(name)
             if known is None or starting(pl.Series(known, dtype=pl.String)):
-                cells += starting(release.texts(name), times)
+                cells += starting(release.texts(name), times=times)
     return cells
 
 
@@ -94,7 +94,7 @@ def formula_names(columns: Sequence[str]) -> int:
     return starting(pl.Series(columns, dtype=pl.String))
 
 
-def starting(texts: pl.Series, times: Longs | None = None) -> int:
+def starting(texts: pl.Series, *, times: Longs | None = None) -> int:
     """Return how many texts start like a formula and are no numbers; ``times`` says how many each stands for."""
     like = texts.str.contains(FORMULA) & ~texts.str.contains(NUMBER)
     return int(like.sum() if times is None else times[like.fill_null(value=False).to_numpy()].sum())

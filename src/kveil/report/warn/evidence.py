@@ -100,7 +100,7 @@ class Evidence:
         return pairs.filter(known & (pl.col("row") >= 0)).select("row", pl.col(ITEM).alias("value"))
 
 
-def evidence_of(policy: Policy, aligned: Aligned, of_record: Ints | None = None) -> Evidence:
+def evidence_of(policy: Policy, aligned: Aligned, *, of_record: Ints | None = None) -> Evidence:
     """Return what warnings are reckoned on, of a release that lies beside its original.
 
     ``of_record`` gives the row of every record of the original, where rows stand for several.

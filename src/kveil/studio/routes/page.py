@@ -61,7 +61,7 @@ async def open_file(request: Request) -> Response:
     elif body.get("parts"):
         await opening.open_parts(studio, path)
     else:
-        await opening.open_path(studio, path, _said(body))
+        await opening.open_path(studio, path, said=_said(body))
     return JSONResponse(studio.state())
 
 
