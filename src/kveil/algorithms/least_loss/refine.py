@@ -161,6 +161,8 @@ class _Refinement:
         rows = np.union1d(np.union1d(part.rows, part.parked), came).astype(np.int32)
         if self.rules or len(rows) > MOST_ROWS or self.watch.over():
             return columns
+        if len(part.parked) and self.given.items:  # who shows `*` for items too would be gone, and missed by others
+            return columns
         shown: list[Shown | None] = [None] * len(self.table.names)
         cost = 0
         for position, column in zip(part.positions, columns, strict=True):

@@ -115,7 +115,10 @@ class ClimbingRows:
         """Return, per column that is released as is, the rows whose cell shows `*` since they are starred beside it."""
         beside = starred_beside(self.table.policy)
         hides = self.table.persons is None and self.table.policy.suppression.show == "star"
-        return [gone[[hides and name in names for names in beside]].any(axis=0) for name in self.table.others]
+        return [
+            gone[np.array([hides and name in names for names in beside], dtype=bool)].any(axis=0)
+            for name in self.table.others
+        ]
 
     def stars(self, attributes: list[int]) -> Bools:
         """Return the rows that show `*` in all the attributes."""

@@ -93,7 +93,7 @@ class Splitter:
             left = give_away(waiting, _Neighbours(splitter, parts).join, lambda left: set())
             return ~np.isin(moving, left)
 
-        self.by_runs(np.array(moving), attempt)
+        self.by_runs(np.array(moving, dtype=np.int64), attempt)
 
     def by_runs(self, tuples: Longs, attempt: Callable[[Splitter, Bools], Bools]) -> None:
         """Let tuples of lost parts find places, by whole runs where sensitive values have a say in it.
