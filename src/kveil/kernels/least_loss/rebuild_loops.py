@@ -79,12 +79,12 @@ def weigh_pairs(codes: Codes, work: PoolRoom, i: int, start: int, opened: int, f
         cost = np.int64(0)
         if every_small:
             for a in range(width):
-                cost += longs[field.NOISE, a] * table[longs[field.OFFSET, a] + unit[j, a]]
+                cost += longs[field.NOISE, a] * table[np.uint64(longs[field.OFFSET, a] + unit[np.uint64(j), a])]
         else:
             for a in range(width):
                 cost += longs[field.NOISE, a] * joined_cost(codes, a, unit[i, a], unit[j, a])
-        theirs = longs[field.UNIT_HAS, j]
-        grown = (cost >> field.NOISE_BITS) * (mine + theirs) - spent - longs[field.UNIT_COSTS, j] * theirs
+        theirs = longs[field.UNIT_HAS, np.uint64(j)]
+        grown = (cost >> field.NOISE_BITS) * (mine + theirs) - spent - longs[field.UNIT_COSTS, np.uint64(j)] * theirs
         value = grown / (mine + theirs)
         pairs[i, j] = pairs[j, i] = value
         if first:
@@ -119,9 +119,9 @@ def find_near(codes: Codes, work: PoolRoom, i: int, opened: int, stored: bool) -
         j = ints[field.QUEUE, place]
         if j == i:
             continue
-        value = pairs[i, j] if stored else pair_value(codes, work, i, j)
+        value = pairs[i, np.uint64(j)] if stored else pair_value(codes, work, i, j)
         if value < least:
-            near, least = j, value
+            near, least = np.int64(j), value
     ints[field.NEAR, i] = near
     work.value[i] = least
 
@@ -245,8 +245,8 @@ def merge_units(codes: Codes, models: Models, work: PoolRoom, k: int, units: int
         least = np.inf
         for place in range(opened):
             u = ints[field.QUEUE, place]
-            if values[u] < least:
-                i, least = u, values[u]
+            if values[np.uint64(u)] < least:
+                i, least = np.int64(u), values[np.uint64(u)]
         if i < 0:
             return
         j = ints[field.NEAR, i]
