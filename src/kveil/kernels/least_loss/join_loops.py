@@ -78,12 +78,12 @@ def cover_cost(codes: Codes, ones: Ints, one: int, others: Ints, other: int, row
     for a in range(ones.shape[1]):
         u, v = np.int64(ones[one, a]), np.int64(others[other, a])
         if about[a, field.KIND] == field.SMALL:
-            total += longs[np.uint64(about[a, field.LEAF_AT] + u * about[a, field.WIDTH] + v)] * rows
+            total += longs[np.uint64(about[a, field.LEAF_AT] + u * about[a, field.WIDTH] + v)]
         else:
-            total += cost_of(codes, a, join(codes, a, u, v)) * rows
-        if total >= most:
-            break
-    return total
+            if total * rows >= most:  # to stop at what a table tells costs more than it saves
+                break
+            total += cost_of(codes, a, join(codes, a, u, v))
+    return total * rows
 
 
 @inner
