@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from made_up_data import clustering_file, clustering_policy
 from measuring import Row, best, best_command, floor
 
+ARX_LOSS, ENOUGH = 8.57, "0.15"  # NCP of ARX's local recoding with k = 10, in %, and a refine that comes below it
+
 
 def least_loss(folder: Path) -> Iterator[Row]:
     """Refine Adult under ARX's trees, and prove its bound."""
     from figures_least_loss import adult_table, bound_of, losses_of
 
-    for k, normal, best_effort, proved in ((2, 0, 0, 0), (5, 5.25, 5.10, 4.79), (10, 7.85, 7.65, 7.15), (50, 0, 0, 0)):
+    for k, normal, best_effort, proved in ((2, 0, 0, 0), (5, 5.20, 5.10, 4.79), (10, 7.80, 7.65, 7.15), (50, 0, 0, 0)):
         table = adult_table(k)
         for effort, target in (("normal", normal), ("best", best_effort)):
             loss, tries = losses_of(table, effort)
@@ -25,9 +28,31 @@ def least_loss(folder: Path) -> Iterator[Row]:
         least = 100 * bound_of(table)
         told = f"≥ {proved}" if proved else "reported"
         yield Row(f"bound, Adult, k = {k}", least, "% NCP", told, least >= proved)
+    seconds, loss = least_seconds()
+    told = f"≤ 0.3, at ≤ {ARX_LOSS} %"
+    yield Row(
+        f"least-loss, Adult, k = 10, to an NCP of {loss:.2f} %", seconds, "s", told, seconds <= 0.3 and loss <= ARX_LOSS
+    )
     for k in (5, 10):
         loss, _ = losses_of(adult_table(k, "adult_test.txt"), "normal")
         yield Row(f"least-loss normal, Adult's test split, k = {k}", 100 * loss, "% NCP", "reported", True)
+
+
+def least_seconds() -> tuple[float, float]:
+    """Return how many seconds Adult takes to an NCP below ARX's, solving alone, the least of some runs, and the NCP."""
+    from figures_least_loss import adult_table
+    from kveil.algorithms.registry import find
+    from kveil.engines.local import run
+    from kveil.measures import measure_solution
+
+    found, loss = [], 0.0
+    for _ in range(5):
+        table = adult_table(10)
+        started = time.perf_counter()
+        solution = run(find("least-loss"), table, {"refine": ENOUGH})
+        found.append(time.perf_counter() - started)
+        loss = 100 * measure_solution(table, solution).ncp
+    return min(found), loss
 
 
 def least_loss_speed(folder: Path) -> Iterator[Row]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from kveil.algorithms.costs import NodeCosts
 from kveil.algorithms.least_loss.layout import children_of_trees, lay_out, leaves_of_codes
+from kveil.algorithms.least_loss.options import tries_in_groups
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch
 from kveil.algorithms.rules.follow import Follower, follow_costs, show_followers
 from kveil.algorithms.stars import star_spans
@@ -191,6 +192,7 @@ class GroupSearch:
         rows = len(self.found.rows)
         if not rows or not self.found.cost:
             return
+        tries_per_row = tries_in_groups(tries_per_row)
         tries = tries_per_row * rows * min(1.0, FEWER_ABOVE / self.part.k)
         blocks = max(1, round(rows / BLOCK))
         rounds = min(max(round(tries / blocks / ROUND_TRIES), LEAST_ROUNDS if blocks > 1 else 1), MOST_ROUNDS)

@@ -40,9 +40,11 @@ PLACED_SIZE, PLACED_COST = range(2)
 POOL, OF, OTHER, LINK, ALONE, FIRST, NEAR, OPEN, CORE, MEMBERS, ROWS, QUEUE, STAYED = range(13)
 POOL_INTS = 13
 # `PoolRoom.longs`: what a row's group would cost without it; sizes and costs of groups, of groups on trial, of units;
-# per attribute its noise and where its costs begin; how near a group is.
-LESS, HAS, COSTS, TRY_HAS, TRY_COSTS, UNIT_HAS, UNIT_COSTS, NOISE, OFFSET, SCORE = range(10)
-POOL_LONGS = 10
+# per attribute its noise and where its costs begin; how near a group is; by how much a group's cost changes when a row
+# is swapped for one that adds nothing, SWAPS_NOTHING for a row that is not to be looked at.
+LESS, HAS, COSTS, TRY_HAS, TRY_COSTS, UNIT_HAS, UNIT_COSTS, NOISE, OFFSET, SCORE, CHANGE = range(11)
+POOL_LONGS = 11
+SWAPS_NOTHING = 1 << 62
 
 # Tuned on Adult with k of 5 and 10.
 MOST_GROUPS = 11  # in a pool; at first FIRST_GROUPS, until so many tries per row were done

@@ -78,12 +78,12 @@ def cover_cost(codes: Codes, ones: Ints, one: int, others: Ints, other: int, row
     for a in range(ones.shape[1]):
         u, v = np.int64(ones[one, a]), np.int64(others[other, a])
         if about[a, field.KIND] == field.SMALL:
-            total += longs[about[a, field.LEAF_AT] + u * about[a, field.WIDTH] + v] * rows
+            total += longs[np.uint64(about[a, field.LEAF_AT] + u * about[a, field.WIDTH] + v)]
         else:
-            total += cost_of(codes, a, join(codes, a, u, v)) * rows
-        if total >= most:
-            break
-    return total
+            if total * rows >= most:  # to stop at what a table tells costs more than it saves
+                break
+            total += cost_of(codes, a, join(codes, a, u, v))
+    return total * rows
 
 
 @inner
@@ -104,8 +104,8 @@ def cover_vector(codes: Codes, into: Ints, one: int, others: Ints, other: int) -
         u, v = np.int64(into[one, a]), np.int64(others[other, a])
         if about[a, field.KIND] == field.SMALL:
             at = u * about[a, field.WIDTH] + v
-            into[one, a] = ints[about[a, field.PAIR_AT] + at]
-            total += longs[about[a, field.LEAF_AT] + at]
+            into[one, a] = ints[np.uint64(about[a, field.PAIR_AT] + at)]
+            total += longs[np.uint64(about[a, field.LEAF_AT] + at)]
         else:
             code = join(codes, a, u, v)
             into[one, a] = code

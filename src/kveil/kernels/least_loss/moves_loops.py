@@ -14,7 +14,10 @@ from kveil.kernels.models.layout import Models
 
 @inner
 def refresh(state: GroupedRows, codes: Codes, work: PoolRoom, rows: int, group: int) -> None:
-    """Reckon again what a group shows, and what it would show without each of its pool rows."""
+    """Reckon again what a group shows, and what it would show without each of its pool rows.
+
+    Of equal rows only the first is looked at when rows are swapped: the others would gain the same.
+    """
     ints, longs = work.ints, work.longs
     number = 0
     for at in range(rows):
@@ -45,6 +48,15 @@ def refresh(state: GroupedRows, codes: Codes, work: PoolRoom, rows: int, group: 
             copy_row(work.code, group, state.base, row)
             longs[field.COSTS, group] = vector_cost(codes, work.code, group)
         has = True
+    cost, size = longs[field.COSTS, group], longs[field.HAS, group]
+    last = np.int64(-1)
+    for i in range(number):
+        at = ints[field.MEMBERS, i]
+        same = np.int64(state.rows[field.SAME, ints[field.POOL, at]])
+        longs[field.CHANGE, at] = (longs[field.LESS, at] - cost) * size
+        if ints[field.ALONE, at] or same == last:
+            longs[field.CHANGE, at] = field.SWAPS_NOTHING
+        last = same
 
 
 @inner
@@ -71,12 +83,12 @@ def improve(
                     best, to = out + grown - spent, j
     gain = (less - cost) * size
     for other in range(rows):
+        if longs[field.CHANGE, other] >= best - gain:
+            continue
         j = ints[field.OF, other]
-        if j == i or ints[field.ALONE, other]:
+        if j == i:
             continue
         theirs = longs[field.HAS, j]
-        if gain + (longs[field.LESS, other] - longs[field.COSTS, j]) * theirs >= best:
-            continue
         old = cost * size + longs[field.COSTS, j] * theirs
         most = best + old - longs[field.LESS, other] * theirs
         mine = cover_cost(codes, without, at, base, ints[field.POOL, other], size, most)
@@ -94,13 +106,16 @@ def move_rows(state: GroupedRows, codes: Codes, models: Models, work: PoolRoom, 
     """Move and swap every row of the pool once where that lowers the cost; tell whether anything did."""
     ints, longs = work.ints, work.longs
     moved = False
+    stuck, stuck_in = np.int64(-1), np.int64(-1)  # rows equal to the last one, in its group, gain no more than it
     for g in range(groups):
         refresh(state, codes, work, rows, g)
     for at in range(rows):
         i = ints[field.OF, at]
-        if ints[field.ALONE, at] or longs[field.COSTS, i] == 0:
+        same = np.int64(state.rows[field.SAME, ints[field.POOL, at]])
+        if ints[field.ALONE, at] or longs[field.COSTS, i] == 0 or (same == stuck and i == stuck_in):
             continue
         to, partner = improve(state, codes, work, k, rows, groups, at)
+        stuck, stuck_in = (same, np.int64(i)) if to < 0 else (np.int64(-1), np.int64(-1))
         if to < 0:
             continue
         if not (

@@ -48,7 +48,7 @@ def nearest(state: GroupedRows, codes: Codes, work: PoolRoom, seed: int, k: int,
     costs, in_use = state.cost, state.counts[field.IN_USE]
     for at in range(in_use):
         g = groups[field.ALIVE, at]
-        cost = costs[g]
+        cost = costs[np.uint64(g)]
         if g == own:
             continue
         if cost == 0 and groups[field.SIZE, g] <= k:
@@ -57,10 +57,10 @@ def nearest(state: GroupedRows, codes: Codes, work: PoolRoom, seed: int, k: int,
                 continue
         value = -credit * cost
         if every_small:
+            covered = np.int64(0)  # of all attributes: to stop in between costs more than it saves
             for a in range(width):
-                value += table[longs[field.OFFSET, a] + code[g, a]] << field.NOISE_BITS
-                if value >= most:
-                    break
+                covered += table[np.uint64(longs[field.OFFSET, a] + code[np.uint64(g), a])]
+            value += covered << field.NOISE_BITS
         else:
             value += cover_cost(codes, centre, 0, code, g, 1 << field.NOISE_BITS, most - value)
         if value >= most or state.rows[field.ZONE, groups[field.HEAD, g]] != zone:

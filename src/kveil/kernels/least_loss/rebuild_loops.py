@@ -65,13 +65,15 @@ def group_allowed(
 
 
 @inner
-def weigh_pairs(codes: Codes, work: PoolRoom, i: int, start: int, opened: int) -> None:
+def weigh_pairs(codes: Codes, work: PoolRoom, i: int, start: int, opened: int, first: bool) -> None:
     """Reckon by how much the cost of a unit and each open one, from a place on, grows per row when they are merged.
 
-    Attributes are weighed by chance.
+    Attributes are weighed by chance. When all pairs are weighed, one unit after another, for the ``first`` time, the
+    unit that merges best with each, of equals the first, is found as well.
     """
-    ints, longs, unit, pairs, table = work.ints, work.longs, work.unit, work.pairs, codes.longs
+    ints, longs, unit, pairs, values, table = work.ints, work.longs, work.unit, work.pairs, work.value, codes.longs
     width = unit.shape[1]
+    near, least = np.int64(ints[field.NEAR, i]), values[i]
     every_small = True
     for a in range(width):
         every_small &= codes.about[a, field.KIND] == field.SMALL
@@ -85,13 +87,21 @@ def weigh_pairs(codes: Codes, work: PoolRoom, i: int, start: int, opened: int) -
         cost = np.int64(0)
         if every_small:
             for a in range(width):
-                cost += longs[field.NOISE, a] * table[longs[field.OFFSET, a] + unit[j, a]]
+                cost += longs[field.NOISE, a] * table[np.uint64(longs[field.OFFSET, a] + unit[np.uint64(j), a])]
         else:
             for a in range(width):
                 cost += longs[field.NOISE, a] * joined_cost(codes, a, unit[i, a], unit[j, a])
-        theirs = longs[field.UNIT_HAS, j]
-        grown = (cost >> field.NOISE_BITS) * (mine + theirs) - spent - longs[field.UNIT_COSTS, j] * theirs
-        pairs[i, j] = pairs[j, i] = grown / (mine + theirs)
+        theirs = longs[field.UNIT_HAS, np.uint64(j)]
+        grown = (cost >> field.NOISE_BITS) * (mine + theirs) - spent - longs[field.UNIT_COSTS, np.uint64(j)] * theirs
+        value = grown / (mine + theirs)
+        pairs[i, j] = pairs[j, i] = value
+        if first:
+            if value < least:
+                near, least = j, value
+            if value < values[j]:
+                ints[field.NEAR, j], values[j] = i, value
+    if first:
+        ints[field.NEAR, i], values[i] = near, least
 
 
 @inner
@@ -117,9 +127,9 @@ def find_near(codes: Codes, work: PoolRoom, i: int, opened: int, stored: bool) -
         j = ints[field.QUEUE, place]
         if j == i:
             continue
-        value = pairs[i, j] if stored else pair_value(codes, work, i, j)
+        value = pairs[i, np.uint64(j)] if stored else pair_value(codes, work, i, j)
         if value < least:
-            near, least = j, value
+            near, least = np.int64(j), value
     ints[field.NEAR, i] = near
     work.value[i] = least
 
@@ -231,18 +241,20 @@ def merge_units(codes: Codes, models: Models, work: PoolRoom, k: int, units: int
             ints[field.QUEUE, opened] = i
             opened += 1
     stored = units <= pairs.shape[0]
-    if stored:
-        for place in range(opened):
-            weigh_pairs(codes, work, ints[field.QUEUE, place], place + 1, opened)
     for place in range(opened):
-        find_near(codes, work, ints[field.QUEUE, place], opened, stored)
+        ints[field.NEAR, ints[field.QUEUE, place]], values[ints[field.QUEUE, place]] = -1, np.inf
+    for place in range(opened):
+        if stored:
+            weigh_pairs(codes, work, ints[field.QUEUE, place], place + 1, opened, True)
+        else:
+            find_near(codes, work, ints[field.QUEUE, place], opened, stored)
     while opened > 1:
         i = -1
         least = np.inf
         for place in range(opened):
             u = ints[field.QUEUE, place]
-            if values[u] < least:
-                i, least = u, values[u]
+            if values[np.uint64(u)] < least:
+                i, least = np.int64(u), values[np.uint64(u)]
         if i < 0:
             return
         j = ints[field.NEAR, i]
@@ -252,7 +264,7 @@ def merge_units(codes: Codes, models: Models, work: PoolRoom, k: int, units: int
         if not stays:
             opened = close(work, i, opened)
         elif stored:
-            weigh_pairs(codes, work, i, 0, opened)
+            weigh_pairs(codes, work, i, 0, opened, False)
         for place in range(opened):
             u = ints[field.QUEUE, place]
             if u == i or ints[field.NEAR, u] == i or ints[field.NEAR, u] == j:
