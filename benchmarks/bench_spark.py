@@ -102,7 +102,7 @@ def _java() -> float:
 
 
 DRIVER = """
-import re, resource, sys
+import re, sys
 from pathlib import Path
 from pyspark import SparkContext
 from kveil.flow.anonymize import anonymize_file
@@ -110,9 +110,10 @@ from kveil.flow.outputs import Targets
 from kveil.policy.model import Policy
 policy, data, out = map(Path, sys.argv[1:])
 anonymize_file(Policy.load(policy).model_copy(update={"engine": "spark"}), data, Targets(out))
-told = Path(f"/proc/{SparkContext._gateway.proc.pid}/status")
-java = re.search(r"VmHWM:\\s+(\\d+)", told.read_text() if told.exists() else "")
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 0 if java is None else int(java[1]) / 1e6)
+def most(process):  # not `ru_maxrss`, which begins with what the process that started this one had
+    told = Path(f"/proc/{process}/status").read_text()
+    return int(re.search(r"VmHWM:\\s+(\\d+)", told)[1]) / 1e6
+print(most("self"), most(SparkContext._gateway.proc.pid))
 """
 
 
