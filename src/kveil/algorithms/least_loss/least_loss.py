@@ -14,6 +14,7 @@ from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
 from kveil.algorithms.least_loss.small_search import MOST_ROWS, keeps_rules, try_everything
 from kveil.algorithms.least_loss.state import released_loss
 from kveil.algorithms.neighbourhoods import looks_at_values
+from kveil.algorithms.settle import settle
 from kveil.algorithms.small_tables import shown_at_least_cost
 from kveil.errors import Unmeetable
 from kveil.policy.components import binding_sets, most_suppressed
@@ -59,14 +60,25 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
             loss = released_loss(table, found)
             if best is None or loss < least:
                 best, least = replace(found, details={"start": algorithm.name, **chosen}), loss
-    small = _tried_table(table)
+    small = _settled(table, _tried_table(table))
     if small is None and best is None:
-        small = _small_table(table)
+        small = _settled(table, _small_table(table))
     if small is not None and (best is None or released_loss(table, small) < least):
         return small
     if best is None:
         raise Unmeetable(f"least-loss has nothing to start from: {failures[0]}", failures[0].lost)
     return best
+
+
+def _settled(table: Table, found: Solution | None) -> Solution | None:
+    """Return a solution settled, None where there is none, or where it leaves out more than may be.
+
+    Components are tried one by one: a row that each of them lets show nothing but stars shows nothing at all.
+    """
+    try:
+        return None if found is None else settle(table, found, "least-loss")
+    except Unmeetable:
+        return None
 
 
 def _tried_table(table: Table) -> Solution | None:
