@@ -9,7 +9,7 @@ import polars as pl
 from kveil.files import Source
 from kveil.files.texts import as_texts, exact_values, item_texts
 from kveil.policy.model import Policy
-from kveil.verifier.aligned import SHOWN, STARRED, VALUE, WAS, Aligned
+from kveil.verifier.alignment import SHOWN, STARRED, VALUE, WAS, Aligned
 from kveil.verifier.counts import OriginalCounts, Questions, ReleaseCounts, Totals, questions, was_of
 from kveil.verifier.rows import TIMES, ApartColumn
 

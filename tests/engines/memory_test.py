@@ -26,7 +26,7 @@ from kveil.flow import outputs
 from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.inputs import with_algorithm
 from kveil.policy.model import Policy
-from kveil.verifier import aligned
+from kveil.verifier import alignment
 from places import GOLDEN
 from planted_rules import planted
 from strategies import examples, placed, seeds
@@ -66,9 +66,9 @@ def same_on_both(policy: Policy, data: Path, folder: Path) -> bool:
     return not isinstance(told, str)
 
 
-@pytest.mark.parametrize("most", [aligned.MOST_COUNTS, 0], ids=["counted", "looked for"])
+@pytest.mark.parametrize("most", [alignment.MOST_COUNTS, 0], ids=["counted", "looked for"])
 def test_random_policies_give_the_same_however_their_texts_are_held(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aligned, "MOST_COUNTS", most)
+    monkeypatch.setattr(alignment, "MOST_COUNTS", most)
     solved = []
 
     @given(data=st.data(), number=st.integers(0, len(ALGORITHMS) - 1))

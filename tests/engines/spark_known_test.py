@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import kveil
-from kveil.engines.spark import held, ordering, showing, staging, tuples
+from kveil.engines.spark import ordering, showing, staging, tuple_release, tuples
 from kveil.flow import spark as flow
 from kveil.flow.anonymize import anonymize_file
 from kveil.flow.outputs import Targets
@@ -141,7 +141,7 @@ def told_by_tuples(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     moments = pl.Series("seen", [None, *range(9)]).gather([i % 10 for i in range(frame.height)]).cast(pl.Datetime("us"))
     frame.with_columns(moments).write_parquet(here / "data.parquet")
     (here / "policy.yaml").write_text(TOLD_BY_TUPLES)
-    monkeypatch.setattr(held, "REPEATED", 2)
+    monkeypatch.setattr(tuple_release, "REPEATED", 2)
     return here
 
 
@@ -169,7 +169,7 @@ def test_what_tuples_tell_is_compared_with_what_was_written_and_with_the_table(
     from pyspark.sql import functions as f
 
     policy, data = Policy.load(told_by_tuples / "policy.yaml"), told_by_tuples / "data.parquet"
-    write, rows = staging.StagedFolder.write, held.HeldRelease.rows
+    write, rows = staging.StagedFolder.write, tuple_release.HeldRelease.rows
 
     def changed(self: Any, frame: Any) -> None:
         write(self, frame)
@@ -183,7 +183,7 @@ def test_what_tuples_tell_is_compared_with_what_was_written_and_with_the_table(
     def mixed_up(self: Any, names: Any) -> Any:
         return rows(self, names).withColumn(showing.CLASS, f.greatest(showing.CLASS, f.lit(1).cast("long")))
 
-    monkeypatch.setattr(held.HeldRelease, "rows", mixed_up)
+    monkeypatch.setattr(tuple_release.HeldRelease, "rows", mixed_up)
     with pytest.raises(kveil.NotVerified, match=r"its own verifier refuses.*not those that were counted"):
         anonymize_file(policy, data, Targets(told_by_tuples / "release"))
     assert sorted(path.name for path in told_by_tuples.iterdir()) == ["data.parquet", "policy.yaml"]

@@ -11,7 +11,7 @@ import pytest
 import kveil
 from arx_projects import ZIP, parts, project
 from kveil.errors import FileError, PolicyError
-from kveil.exchange.zipped import parse_xml
+from kveil.exchange.zip_parts import parse_xml
 from kveil.flow.exchange import export_arx, import_arx, import_hierarchy
 
 

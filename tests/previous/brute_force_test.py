@@ -17,7 +17,7 @@ from kveil.errors import Unmeetable
 from kveil.files import Source
 from kveil.policy.components import most_suppressed
 from kveil.previous.attempt import attempt_together
-from kveil.previous.past import Past
+from kveil.previous.earlier_looks import Past
 from kveil.progress import silent
 from kveil.table.decode import decode
 from kveil.table.encode import encode

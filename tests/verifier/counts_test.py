@@ -18,7 +18,7 @@ from kveil.algorithms.algorithm import GROUP_MODELS
 from kveil.flow.inputs import table_of
 from kveil.frames import from_frame
 from kveil.policy.model import Policy
-from kveil.verifier.aligned import Aligned
+from kveil.verifier.alignment import Aligned
 from kveil.verifier.counts import OriginalCounts, ReleaseCounts, Totals, questions, verify_counts
 from kveil.verifier.release import lay_beside, verify_rows
 from kveil.verifier.rows import TIMES

@@ -9,7 +9,7 @@ import pytest
 
 from kveil.flow.inputs import table_of
 from kveil.policy.privacy import LDiversity, PSensitive
-from kveil.verifier.linked import PERSON, LinkedRelease
+from kveil.verifier.links import PERSON, LinkedRelease
 from kveil.verifier.possible import LEFT, possible_values, values_left
 from kveil.verifier.rows import ITEM
 from small_people import policy_of

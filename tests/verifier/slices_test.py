@@ -18,7 +18,7 @@ from kveil.flow.inputs import table_of
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.policy.privacy import TCloseness
-from kveil.verifier.aligned import Aligned
+from kveil.verifier.alignment import Aligned
 from kveil.verifier.release import lay_beside, verify_rows
 from kveil.verifier.slices import SlicedRelease, Slicing, slicings
 from kveil.verifier.stars import Stars

@@ -12,7 +12,7 @@ import kveil
 from clinic_views import write_view
 from kveil.datasets import hospital
 from kveil.files import Source
-from kveil.verifier.linked import LinkedRelease
+from kveil.verifier.links import LinkedRelease
 from kveil.verifier.together import verify_together
 from naive.together import below, possible
 from support import refused, run

@@ -22,7 +22,7 @@ from kveil.errors import DataError
 from kveil.files import Source, parse_table, with_points
 from kveil.policy.attributes import HierarchyFile
 from kveil.policy.model import Policy
-from kveil.policy.written import hierarchy_csv
+from kveil.policy.yaml_text import hierarchy_csv
 
 VERSION = 1
 MANIFEST, POLICY, PEOPLE = "manifest.json", "policy.yaml", "people"

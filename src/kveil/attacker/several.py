@@ -10,7 +10,7 @@ import polars as pl
 from kveil.attacker.attacks import SeveralReleases
 from kveil.attacker.rate import Rate, rate_of
 from kveil.attacker.world import World
-from kveil.verifier.linked import PERSON, KnownPeople, LinkedRelease
+from kveil.verifier.links import PERSON, KnownPeople, LinkedRelease
 from kveil.verifier.possible import LEFT, values_left
 from kveil.verifier.rows import ITEM
 

@@ -30,7 +30,7 @@ from kveil.kernels.grouping.groups import group_rows
 from kveil.policy.model import Policy
 from kveil.table.decode import Release
 from kveil.table.order import sorted_rows
-from kveil.verifier.aligned import Aligned
+from kveil.verifier.alignment import Aligned
 from kveil.verifier.release import checkable_rows
 from kveil.verifier.rows import plain_rows
 

@@ -207,7 +207,7 @@ def _keeping_rules(task: _Task) -> Solved:
     Right sides that follow their left sides keep the rules in the search; otherwise they climb after it, which may
     cost what the search gained. So both are tried, beside the solution that was not refined.
     """
-    from kveil.algorithms.declared import rules_of
+    from kveil.algorithms.declared_rules import rules_of
     from kveil.algorithms.rules.follow import followers_of
     from kveil.algorithms.rules.keep import keep_rules, solve_keeping_rules
     from kveil.algorithms.rules.tighten import tightened

@@ -17,7 +17,7 @@ from xml.etree.ElementTree import Element
 
 from kveil.errors import FileError, PolicyError
 from kveil.exchange.foreign import ForeignColumn, ForeignPolicy, as_tree, check_models
-from kveil.exchange.zipped import MOST_TABLE, Zipped
+from kveil.exchange.zip_parts import MOST_TABLE, Zipped
 from kveil.policy.attributes import Role
 from kveil.policy.numbers import parse_number, show_number
 

@@ -9,7 +9,7 @@ from typing import Any
 from kveil.errors import PolicyError
 from kveil.policy.attributes import STAR, Role
 from kveil.policy.lines import Line, check_lines, collapse
-from kveil.policy.written import comment, flow_text, hierarchy_csv, hierarchy_file_name, scalar
+from kveil.policy.yaml_text import comment, flow_text, hierarchy_csv, hierarchy_file_name, scalar
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ they quote the data.
 
 from __future__ import annotations
 
-from kveil.files.beside import Beside, look_beside
+from kveil.files.column_files import ShownCells, open_file_path, sink_parquet
 from kveil.files.dataset import dataset_files, is_dataset
 from kveil.files.decimals import numbers_with_commas, with_commas, with_points
+from kveil.files.disk_tables import CategorySource, SharedSource, StoredSource, as_categories, number_texts, open_stored
+from kveil.files.metadata import Beside, look_beside
 from kveil.files.reading import parse_table, read_table
 from kveil.files.source import Labels, Source, check_columns, check_written, kind_of
-from kveil.files.spilled import ShownCells, open_file_path, sink_parquet
-from kveil.files.stored import CategorySource, SharedSource, StoredSource, as_categories, number_texts, open_stored
 from kveil.files.texts import TEXT_TYPES, as_texts, exact_values, fresh, item_texts, text_of
 from kveil.files.writing import Outputs, as_json, default_release, joined_items, write_table
 from kveil.suffixes import suffix_of

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from kveil.errors import FileError
-from kveil.files.compressed import unpacked
+from kveil.files.compression import unpacked
 from kveil.files.csv_reading import read_csv
 from kveil.files.dataset import is_dataset, read_dataset
 from kveil.files.encodings import UTF8, in_utf8
@@ -79,7 +79,7 @@ def _parsed(
 
         return Source(path.name, read_excel(raw, path.name), kind, sha256=digest)
     if kind in LABELLED:
-        from kveil.files.labelled import read_labelled
+        from kveil.files.code_labels import read_labelled
 
         labelled = read_labelled(raw, path)
         return Source(path.name, labelled.frame, kind, sha256=digest, labels=labelled.labels)

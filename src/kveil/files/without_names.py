@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from kveil.errors import DataError, FileError
-from kveil.files.compressed import unpacked
+from kveil.files.compression import unpacked
 from kveil.files.csv_reading import SEPARATORS
 from kveil.files.encodings import UTF8, in_utf8
 from kveil.files.reading import read_bytes

@@ -19,7 +19,7 @@ from typing import IO, Any, Self
 import polars as pl
 
 from kveil.errors import FileError
-from kveil.files.compressed import packed
+from kveil.files.compression import packed
 from kveil.files.dataset import is_dataset
 from kveil.files.reading import parse_table
 from kveil.files.source import Labels, check_written, kind_of
@@ -262,7 +262,7 @@ def _write_for_others(frame: pl.DataFrame, file: IO[bytes], target: Path, labels
 
         write_excel(plain, written)
     else:
-        from kveil.files.labelled import write_labelled
+        from kveil.files.code_labels import write_labelled
 
         write_labelled(plain, written, target, labels)
     again = parse_table(written.getvalue(), target).frame

@@ -12,7 +12,6 @@ from kveil.databases import Place
 from kveil.engines.choosing import ChosenStore, store_of
 from kveil.engines.memory import BeingRead, MemoryStore
 from kveil.errors import Refused
-from kveil.flow.beside import RunOutputs
 from kveil.flow.cancelling import cancellable
 from kveil.flow.inputs import check_targets, table_of, with_algorithm
 from kveil.flow.make_release import make_release
@@ -20,6 +19,7 @@ from kveil.flow.on_spark import spark_result, write_on_spark
 from kveil.flow.outputs import Targets, check_destination
 from kveil.flow.request import Request
 from kveil.flow.result import Result, without_names
+from kveil.flow.run_outputs import RunOutputs
 from kveil.flow.stages import Stages
 from kveil.frames import is_spark_frame, to_frame
 from kveil.policy.model import Policy

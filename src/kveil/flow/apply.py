@@ -23,7 +23,7 @@ from kveil.measures import LossFigures, measure_solution
 from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.keys import Suppression
 from kveil.previous.covering import cover_rows
-from kveil.previous.fixed import rows_of_table
+from kveil.previous.fixed_attributes import rows_of_table
 from kveil.previous.joining import rows_that_may_join
 from kveil.progress import Progress, silent
 from kveil.report.account import Counts

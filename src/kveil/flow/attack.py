@@ -24,7 +24,7 @@ from kveil.frames import from_frame
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
 from kveil.report.owner import Owner
-from kveil.verifier.linked import LinkedRelease
+from kveil.verifier.links import LinkedRelease
 
 
 @dataclass(frozen=True)

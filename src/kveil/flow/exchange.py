@@ -22,7 +22,7 @@ from kveil.flow.outputs import check_new
 from kveil.flow.places import input_path
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
-from kveil.policy.written import flow_text, hierarchy_csv, hierarchy_file_name
+from kveil.policy.yaml_text import flow_text, hierarchy_csv, hierarchy_file_name
 from kveil.suggestion.write import relative
 from kveil.table.encode import encode
 from kveil.words import did_you_mean

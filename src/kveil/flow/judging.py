@@ -6,7 +6,7 @@ from kveil.algorithms.algorithm import Algorithm
 from kveil.errors import NotVerified, PolicyError
 from kveil.policy.model import Policy
 from kveil.verifier import Verdict
-from kveil.verifier.aligned import BesideOriginal
+from kveil.verifier.alignment import BesideOriginal
 from kveil.verifier.labels import telling_labels
 
 

@@ -16,11 +16,11 @@ from kveil.errors import DataError, Refused
 from kveil.files import Source
 from kveil.policy.model import Policy
 from kveil.previous.attempt import TogetherAttempt, attempt_together
-from kveil.previous.fixed import with_looks
-from kveil.previous.past import Past
+from kveil.previous.earlier_looks import Past
+from kveil.previous.fixed_attributes import with_looks
 from kveil.progress import Progress
 from kveil.table.table import Table
-from kveil.verifier.linked import KnownPeople, LinkedRelease
+from kveil.verifier.links import KnownPeople, LinkedRelease
 from kveil.verifier.rows import original_rows
 from kveil.verifier.together import check_several, verify_together
 from kveil.verifier.verdict import TogetherCheck

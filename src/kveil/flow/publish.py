@@ -25,7 +25,7 @@ from kveil.policy.lines import Line, Lines
 from kveil.policy.load import read_document
 from kveil.policy.model import Policy
 from kveil.policy.privacy import sensitive_of
-from kveil.policy.written import comment, flow_text, hierarchy_csv, hierarchy_file_name
+from kveil.policy.yaml_text import comment, flow_text, hierarchy_csv, hierarchy_file_name
 from kveil.verifier import Verdict, verify_release
 from kveil.verifier.rows import Rows, release_rows
 from kveil.verifier.verdict import Guarantee

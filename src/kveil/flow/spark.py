@@ -16,7 +16,6 @@ from kveil.algorithms.registry import loops_of
 from kveil.choose import Attempt, attempt
 from kveil.databases import Place
 from kveil.engines.spark.counting import Written, count_release, count_written, types_of
-from kveil.engines.spark.held import HeldRelease, is_held
 from kveil.engines.spark.ordering import in_order
 from kveil.engines.spark.owner import ABOUT, about, check_key, owner_frame
 from kveil.engines.spark.parts import kept_tuples
@@ -24,16 +23,17 @@ from kveil.engines.spark.reading import SparkTable, open_table, table_of_frame
 from kveil.engines.spark.session import spark_session, told_plainly
 from kveil.engines.spark.showing import Joined, joined, shown_tuples
 from kveil.engines.spark.staging import StagedFolder
+from kveil.engines.spark.tuple_release import HeldRelease, is_held
 from kveil.engines.spark.tuples import SparkTuples, TooManyTuples, tuples_of
 from kveil.engines.spark.units import Units
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Outputs, check_columns, with_commas
-from kveil.flow.beside import files_beside
 from kveil.flow.check import proved_or_not_found
 from kveil.flow.inputs import check_input, check_values
 from kveil.flow.judging import check_verdict
 from kveil.flow.outputs import Targets
 from kveil.flow.publish import policy_sha256
+from kveil.flow.run_outputs import files_beside
 from kveil.flow.spark_parts import SolvedParts, check_by_parts, divides
 from kveil.flow.spark_request import SparkFrame, SparkRequest, cell_warnings
 from kveil.flow.spark_solving import solved_by_division, solved_by_mondrian

@@ -17,7 +17,6 @@ from kveil.algorithms.splitting.planning import check_parts
 from kveil.choose import Attempt, Tried
 from kveil.engines.finishing import FinishedColumn
 from kveil.engines.spark.counting import Types, count_release, count_written, types_of
-from kveil.engines.spark.held import HeldRelease
 from kveil.engines.spark.parts import (
     SolvedRows,
     UnitRows,
@@ -32,6 +31,7 @@ from kveil.engines.spark.solving import (
     set_columns,
     starred_columns,
 )
+from kveil.engines.spark.tuple_release import HeldRelease
 from kveil.errors import Refused
 from kveil.files import Source
 from kveil.flow.judging import check_verdict

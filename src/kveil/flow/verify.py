@@ -14,7 +14,7 @@ from kveil.flow.publish import policy_sha256
 from kveil.policy.model import Policy
 from kveil.report.owner import Owner
 from kveil.verifier import Verdict
-from kveil.verifier.aligned import Aligned
+from kveil.verifier.alignment import Aligned
 from kveil.verifier.release import NOTHING_BESIDE, checkable_rows, verify_rows
 from kveil.verifier.rows import original_rows
 

@@ -17,8 +17,8 @@ from kveil.kernels.grouping.groups import group_rows
 from kveil.measures import measure_solution
 from kveil.policy.attributes import Ranges
 from kveil.policy.components import most_suppressed
-from kveil.previous.fixed import fixed_table
-from kveil.previous.past import Past
+from kveil.previous.earlier_looks import Past
+from kveil.previous.fixed_attributes import fixed_table
 from kveil.previous.withhold import already_broken, hide_groups, withhold_company
 from kveil.progress import Progress
 from kveil.table.order import sorted_rows

@@ -14,7 +14,7 @@ import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
 from kveil.policy.privacy import TCloseness
-from kveil.previous.past import NEVER, Past
+from kveil.previous.earlier_looks import NEVER, Past
 
 MOST_STARTS = 40  # runs of one length that are tried
 MOST_LENGTHS = 60  # the longest run that is tried

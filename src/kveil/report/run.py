@@ -16,7 +16,7 @@ from kveil.report.owner import Owner
 from kveil.table.decode import Release
 from kveil.table.table import Table
 from kveil.verifier import Verdict
-from kveil.verifier.aligned import Aligned
+from kveil.verifier.alignment import Aligned
 
 if TYPE_CHECKING:  # only engines that count make such
     from kveil.verifier.counts import CountedSides

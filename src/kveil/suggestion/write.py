@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kveil.policy.lines import Line
-from kveil.policy.written import comment, flow_text, hierarchy_csv, hierarchy_file_name, scalar
+from kveil.policy.yaml_text import comment, flow_text, hierarchy_csv, hierarchy_file_name, scalar
 from kveil.suggestion.propose import Suggestion
 from kveil.suggestion.roles import Guess
 from kveil.words import count, listing, person_noun

@@ -45,7 +45,7 @@ from kveil.policy.attributes import STAR, Ranges
 from kveil.policy.components import components
 from kveil.policy.model import Policy
 from kveil.policy.privacy import sensitive_of
-from kveil.verifier.aligned import (
+from kveil.verifier.alignment import (
     CELLS,
     PAIRS,
     PEOPLE,

@@ -19,7 +19,7 @@ from kveil.policy.builders import IntervalScale, build_lines
 from kveil.policy.lines import Line, in_preorder
 from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number, parse_span, show_span
-from kveil.verifier.aligned import VALUE, BesideOriginal
+from kveil.verifier.alignment import VALUE, BesideOriginal
 from kveil.verifier.rows import INDIVIDUAL, ROW, TIMES, CountedSource, Rows, is_text
 from kveil.words import count
 

@@ -15,7 +15,7 @@ from kveil.policy.attributes import Ranges
 from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
-from kveil.verifier.aligned import PEOPLE, VALUE, BesideOriginal
+from kveil.verifier.alignment import PEOPLE, VALUE, BesideOriginal
 from kveil.words import count
 
 LONGEST = 300  # characters of a label that are looked at

@@ -11,7 +11,7 @@ import polars as pl
 
 from kveil.policy.model import Policy
 from kveil.policy.privacy import KAnonymity, KKmAnonymity, KLDiversity, PrivacyModel
-from kveil.verifier.aligned import BesideOriginal
+from kveil.verifier.alignment import BesideOriginal
 from kveil.verifier.fingerprints import one_set_is_too_frequent
 from kveil.verifier.guarantees import holds_as_one_group, name_of
 from kveil.verifier.rows import Rows

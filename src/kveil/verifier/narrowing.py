@@ -16,7 +16,7 @@ from kveil.policy.dependencies import Dependency
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
 from kveil.policy.privacy import KAnonymity
-from kveil.verifier.aligned import BesideOriginal
+from kveil.verifier.alignment import BesideOriginal
 from kveil.verifier.rows import SIZE, released_texts
 from kveil.words import count
 

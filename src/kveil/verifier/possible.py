@@ -11,7 +11,7 @@ import polars as pl
 from kveil.policy.privacy import LDiversity, PrivacyModel, PSensitive
 from kveil.verifier.distances import GROUP
 from kveil.verifier.fitting import KNOWN, groups_that_fit
-from kveil.verifier.linked import PERSON, KnownPeople, LinkedRelease
+from kveil.verifier.links import PERSON, KnownPeople, LinkedRelease
 from kveil.verifier.rows import ITEM
 from kveil.verifier.verdict import PossibleValues
 from kveil.words import count

@@ -11,16 +11,16 @@ from kveil.errors import DataError, Refused
 from kveil.files import Beside, Source
 from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
-from kveil.verifier.aligned import Aligned, BesideOriginal
+from kveil.verifier.alignment import Aligned, BesideOriginal
 from kveil.verifier.dependencies import broken_rule, check_dependency
 from kveil.verifier.form import check_form
 from kveil.verifier.guarantees import can_check, check_model, name_of
-from kveil.verifier.hidden import hidden_values
-from kveil.verifier.kept import compare_kept
+from kveil.verifier.kept_cells import compare_kept
 from kveil.verifier.labels import bounds_of_somebody, telling_labels
 from kveil.verifier.left_out import left_out_warnings
 from kveil.verifier.narrowing import narrowed_groups, narrowing_warnings
 from kveil.verifier.rows import INDIVIDUAL, Rows, original_rows, release_rows, rule_texts
+from kveil.verifier.starred_values import hidden_values
 from kveil.verifier.stars import Stars, Suppressed, read_stars
 from kveil.verifier.truth import (
     compare_generalized,

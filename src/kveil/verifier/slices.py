@@ -33,13 +33,13 @@ from kveil.verifier.counts import (
 )
 from kveil.verifier.dependencies import broken_rule, check_dependency
 from kveil.verifier.form import check_form
-from kveil.verifier.hidden import hidden_values
-from kveil.verifier.kept import compare_kept
+from kveil.verifier.kept_cells import compare_kept
 from kveil.verifier.labels import bounds_of_somebody, telling_labels
 from kveil.verifier.left_out import left_out_warnings
 from kveil.verifier.narrowing import rule_columns
 from kveil.verifier.release import judge_guarantees, judge_suppression, star_warnings, strange_columns
 from kveil.verifier.rows import ITEM, ROW, SIZE, TIMES, Rows, WholeRelease, known_items, rule_texts
+from kveil.verifier.starred_values import hidden_values
 from kveil.verifier.stars import Stars, Suppressed, read_stars
 from kveil.verifier.truth import compare_generalized, unknown_items
 from kveil.verifier.verdict import DependencyCheck, Guarantee, Verdict

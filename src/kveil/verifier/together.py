@@ -23,7 +23,7 @@ from kveil.policy.model import Policy
 from kveil.policy.privacy import GENERALIZING, KAnonymity, PrivacyModel
 from kveil.verifier.distances import COUNT, GROUP
 from kveil.verifier.guarantees import as_guarantee, in_one_order, judge, name_of
-from kveil.verifier.linked import PERSON, KnownPeople, LinkedRelease, known_attributes
+from kveil.verifier.links import PERSON, KnownPeople, LinkedRelease, known_attributes
 from kveil.verifier.possible import possible_values
 from kveil.verifier.rows import ITEM
 from kveil.verifier.verdict import Guarantee, PossibleValues, TogetherCheck

@@ -16,7 +16,7 @@ from kveil.policy.lines import Line
 from kveil.policy.model import Policy
 from kveil.policy.numbers import EXACT, parse_number, parse_span
 from kveil.stopping import check_cancelled
-from kveil.verifier.aligned import SHOWN, WAS, BesideOriginal
+from kveil.verifier.alignment import SHOWN, WAS, BesideOriginal
 from kveil.verifier.rows import ITEM, ROW, SIZE, Rows, is_text
 from kveil.verifier.stars import Stars
 from kveil.words import count, listing

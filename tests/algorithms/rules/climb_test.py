@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coded_tables import QUASI, coded, shown_as, texts_of
-from kveil.algorithms.declared import rules_of
+from kveil.algorithms.declared_rules import rules_of
 from kveil.algorithms.rules.climb import MODELS, RULES, climbed
 from kveil.errors import Unmeetable
 from kveil.table.solution import Solution

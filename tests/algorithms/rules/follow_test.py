@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import kveil
-from kveil.algorithms.declared import rules_of
+from kveil.algorithms.declared_rules import rules_of
 from kveil.algorithms.registry import find
 from kveil.algorithms.rules.follow import followers_of
 from kveil.engines.local import run

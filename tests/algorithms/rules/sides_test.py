@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kveil.algorithms.declared import rules_of
+from kveil.algorithms.declared_rules import rules_of
 from kveil.algorithms.registry import find
 from kveil.algorithms.rules.keep import keep_rules
 from kveil.algorithms.rules.sides import check_sides, climbed_sides, rule_attributes

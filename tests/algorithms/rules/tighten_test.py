@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from coded_tables import QUASI, coded
-from kveil.algorithms.declared import rules_of
+from kveil.algorithms.declared_rules import rules_of
 from kveil.algorithms.rules.tighten import tightened
 from kveil.table.table import Table
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.costs import NodeCosts
-from kveil.algorithms.declared import DeclaredRule
+from kveil.algorithms.declared_rules import DeclaredRule
 from kveil.algorithms.least_loss.items import (
     loses_no_more,
     with_searched_items,

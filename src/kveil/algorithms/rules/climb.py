@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kveil.algorithms.declared import DeclaredRule
+from kveil.algorithms.declared_rules import DeclaredRule
 from kveil.algorithms.rules.joinable import JoinableNodes, JoinableSpans, heaviest
 from kveil.algorithms.stars import NOTHING_LEFT, count_as_suppressed, without_part
 from kveil.arrays import Bools, Ints

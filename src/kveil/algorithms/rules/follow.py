@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kveil.algorithms.costs import NodeCosts
-from kveil.algorithms.declared import DeclaredRule
+from kveil.algorithms.declared_rules import DeclaredRule
 from kveil.arrays import Ints, Longs
 from kveil.table.table import Table
 from kveil.table.tree import Tree

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from kveil.algorithms.component import named_k
-from kveil.algorithms.declared import DeclaredRule, rules_of
+from kveil.algorithms.declared_rules import DeclaredRule, rules_of
 from kveil.algorithms.neighbourhoods import hidden_with_neighbours
 from kveil.algorithms.rules.climb import beyond_rules, climbed
 from kveil.algorithms.rules.tighten import tightened

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kveil.algorithms.declared import rules_of
+from kveil.algorithms.declared_rules import rules_of
 from kveil.algorithms.rules.climb import ClimbingRows
 from kveil.arrays import Bools, Longs
 from kveil.errors import Refused

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kveil.algorithms.declared import DeclaredRule
+from kveil.algorithms.declared_rules import DeclaredRule
 from kveil.arrays import Bools, Ints
 from kveil.table.table import Table
 from kveil.table.tree import Tree

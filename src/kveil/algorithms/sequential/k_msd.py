@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.algorithms.declared import rules_of
+from kveil.algorithms.declared_rules import rules_of
 from kveil.algorithms.judge import PolicyJudge
 from kveil.algorithms.limits import limit_groups
 from kveil.algorithms.suppression import beyond_limit

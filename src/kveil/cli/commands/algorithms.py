@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def algorithms(as_json: JsonOption = False) -> None:
     """List the algorithms and what each honours."""
     from kveil.algorithms.least_loss.options import RefineOptions
-    from kveil.algorithms.plugged import plugged_algorithms
+    from kveil.algorithms.plug_ins import plugged_algorithms
     from kveil.algorithms.registry import ALGORITHMS
 
     content = [

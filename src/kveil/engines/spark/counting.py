@@ -13,16 +13,16 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
-from kveil.engines.spark.held import HeldRelease
-from kveil.engines.spark.known import laid_known
 from kveil.engines.spark.laying import PERSON, LaidTuples, laid_slices, some_star
 from kveil.engines.spark.showing import Joined
+from kveil.engines.spark.tuple_join import laid_known
+from kveil.engines.spark.tuple_release import HeldRelease
 from kveil.engines.spark.tuples import CountedTuples, grouped, in_slices
 from kveil.engines.spark.units import hash_number
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.table.sensitive import changed_meanwhile
-from kveil.verifier.aligned import SHOWN, STARRED, VALUE, WAS
+from kveil.verifier.alignment import SHOWN, STARRED, VALUE, WAS
 from kveil.verifier.counts import OriginalCounts, Questions, ReleaseCounts, Totals, was_of
 from kveil.verifier.rows import TIMES, ApartColumn
 

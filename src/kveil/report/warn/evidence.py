@@ -14,7 +14,7 @@ from kveil.files import Source
 from kveil.kernels.grouping.groups import add_up, group_rows
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
-from kveil.verifier.aligned import Aligned
+from kveil.verifier.alignment import Aligned
 from kveil.verifier.rows import ITEM, ROW, Rows, released_texts
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coded_tables import QUASI, coded
-from kveil.algorithms.declared import DeclaredRule, rules_of
+from kveil.algorithms.declared_rules import DeclaredRule, rules_of
 from kveil.policy.dependencies import Dependency
 
 ATTRIBUTES = {"a": QUASI, "b": QUASI, "c": QUASI, "w": "insensitive", "v": "insensitive"}

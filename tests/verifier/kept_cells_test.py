@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from kveil.flow.inputs import table_of
-from kveil.verifier.kept import compare_kept
+from kveil.verifier.kept_cells import compare_kept
 from kveil.verifier.release import lay_beside
 from support import make_policy
 

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from kveil.flow.inputs import table_of
-from kveil.verifier import aligned
-from kveil.verifier.aligned import CELLS, SHOWN, STARRED, WAS, Asked, star_is_free
+from kveil.verifier import alignment
+from kveil.verifier.alignment import CELLS, SHOWN, STARRED, WAS, Asked, star_is_free
 from kveil.verifier.release import lay_beside
 from kveil.verifier.stars import Stars
 from small_people import people, policy_of
@@ -96,5 +96,5 @@ def test_a_star_is_free_where_it_is_the_root_and_nothing_limits_it() -> None:
 
 
 def test_pairs_of_many_categories_are_found_without_a_table_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aligned, "MOST_COUNTS", 1)
+    monkeypatch.setattr(alignment, "MOST_COUNTS", 1)
     test_pairs_that_need_a_judgement_are_counted(1, categories=True)

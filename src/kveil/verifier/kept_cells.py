@@ -10,7 +10,7 @@ import polars as pl
 from kveil.arrays import Longs
 from kveil.files import Source, as_texts, exact_values
 from kveil.policy.model import Policy
-from kveil.verifier.aligned import Aligned, BesideOriginal, KeptCells
+from kveil.verifier.alignment import Aligned, BesideOriginal, KeptCells
 from kveil.verifier.fingerprints import Coverage, compare_items
 from kveil.verifier.form import below_text, more_than_text
 from kveil.verifier.rows import ITEM, ROW, Rows

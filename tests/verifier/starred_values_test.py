@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from kveil.flow.inputs import table_of
-from kveil.verifier.hidden import hidden_values
 from kveil.verifier.rows import release_rows
+from kveil.verifier.starred_values import hidden_values
 from kveil.verifier.stars import Stars, Suppressed
 from small_people import policy_of
 

@@ -10,10 +10,10 @@ import pytest
 
 import kveil
 from kveil.engines.memory import MemoryStore
-from kveil.flow.beside import RunOutputs
 from kveil.flow.make_release import make_release
 from kveil.flow.outputs import Targets
 from kveil.flow.request import Request
+from kveil.flow.run_outputs import RunOutputs
 from kveil.flow.stages import Stages
 from kveil.policy.model import Policy
 from kveil.progress import silent

@@ -13,7 +13,7 @@ from kveil.policy.attributes import STAR, Attribute
 from kveil.policy.components import binding, most_suppressed
 from kveil.policy.keys import Suppression
 from kveil.policy.model import Policy
-from kveil.previous.past import Past
+from kveil.previous.earlier_looks import Past
 from kveil.table.scale import Scale
 from kveil.table.sensitive import Sensitive
 from kveil.table.table import Table

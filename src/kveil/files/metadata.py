@@ -19,16 +19,16 @@ import polars as pl
 
 from kveil.errors import FileError
 from kveil.files.arrow_parts import arrow_parts, schema_metadata
-from kveil.files.compressed import tells_beside, unpacked
+from kveil.files.column_files import sink_parquet
+from kveil.files.compression import tells_beside, unpacked
 from kveil.files.csv_reading import count_byte
 from kveil.files.dataset import dataset_files, is_dataset
 from kveil.files.decimals import with_commas
+from kveil.files.disk_tables import StoredSource, open_stored
 from kveil.files.excel_parts import in_excel
 from kveil.files.parquet_parts import SCHEMA_KEY, Unreadable, parquet_parts
 from kveil.files.reading import read_bytes, read_table
 from kveil.files.source import Source
-from kveil.files.spilled import sink_parquet
-from kveil.files.stored import StoredSource, open_stored
 from kveil.files.texts import fresh
 from kveil.files.writing import write_table
 from kveil.suffixes import LABELLED, PACKED
@@ -120,7 +120,7 @@ def _beside_cells(raw: bytes, ours: bytes, source: Source) -> list[str]:
 
 
 def _in_labelled(raw: bytes, source: Source) -> list[str]:
-    from kveil.files.labelled import read_labelled
+    from kveil.files.code_labels import read_labelled
 
     labelled = read_labelled(raw, Path(source.name))
     told = list(labelled.notes)

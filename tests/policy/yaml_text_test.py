@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kveil.policy.hierarchy import parse_hierarchy
-from kveil.policy.written import WIDTH, comment, flow_text, hierarchy_csv, hierarchy_file_name, scalar
+from kveil.policy.yaml_text import WIDTH, comment, flow_text, hierarchy_csv, hierarchy_file_name, scalar
 from strategies import examples
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=12)

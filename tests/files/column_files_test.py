@@ -11,14 +11,14 @@ import polars as pl
 import pytest
 
 from kveil.errors import FileError
-from kveil.files import spilled
-from kveil.files.spilled import ShownCells, open_file_path, sink_parquet
+from kveil.files import column_files
+from kveil.files.column_files import ShownCells, open_file_path, sink_parquet
 from kveil.files.writing import write_table
 
 
 @pytest.mark.parametrize("rows", [0, 1, 7])
 def test_columns_are_written_as_a_frame_would_be(rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spilled, "ROWS_PER_GROUP", 3)
+    monkeypatch.setattr(column_files, "ROWS_PER_GROUP", 3)
     monkeypatch.setattr("kveil.files.writing.ROWS_PER_GROUP", 3)
     texts, numbers = pl.Series("t", [f"t{i % 2}" for i in range(rows)], dtype=pl.String), pl.Series("n", range(rows))
     shown = ShownCells(pl.Series("s", ["x", "y"]), (np.arange(rows) % 2).astype(np.int32))

@@ -8,7 +8,7 @@ import polars as pl
 from kveil.flow.inputs import table_of
 from kveil.policy.privacy import KAnonymity
 from kveil.verifier.distances import GROUP
-from kveil.verifier.linked import PERSON, KnownPeople, LinkedRelease, known_attributes
+from kveil.verifier.links import PERSON, KnownPeople, LinkedRelease, known_attributes
 from kveil.verifier.rows import ITEM
 from small_people import policy_of
 

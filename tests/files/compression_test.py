@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kveil.errors import FileError
-from kveil.files.compressed import packed, tells_beside, unpacked
+from kveil.files.compression import packed, tells_beside, unpacked
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.csv.zst"])
