@@ -18,7 +18,8 @@ def interruptible() -> Iterator[Stop]:
     stop = Stop(within=current())
 
     def ask(number: int, frame: FrameType | None) -> None:
-        if not stop.ask():
+        if not stop.ask() or stop.cancelled:  # cancelled: by the thread that heard of it first, when nobody listened
+            stop.cancel()  # loops of other threads, which the run's end waits for
             raise KeyboardInterrupt
 
     if threading.current_thread() is not threading.main_thread():  # which alone can have signals
@@ -52,7 +53,7 @@ def _loops_end_too(stop: Stop) -> Iterator[None]:
         first = True
         while told := here.recv(1):
             if told[0] == signal.SIGINT:
-                if not (first and stop.heard):
+                if not (first and (stop.heard or stop.asked)):  # asked: the handler was here before
                     stop.cancel()
                 first = False
 

@@ -1,5 +1,5 @@
 // The window: steps on top, work at the left, the policy's text at the right.
-import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
+import { html, render, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 import { start, useStore, undo, redo, set, state, go } from "./store.js";
 import { Text } from "./yaml.js";
 import { FileScreen } from "./file.js";
@@ -33,7 +33,7 @@ function badge(screen) {
 function History({ close }) {
   const { project } = useStore();
   const button = useRef(null);
-  useEffect(() => {
+  useLayoutEffect(() => {  // before it is painted: whoever sees the list can close it
     const key = (event) => event.key === "Escape" && close();
     button.current?.focus();
     addEventListener("keydown", key);
