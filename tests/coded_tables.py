@@ -47,3 +47,15 @@ def shown_as(
 def texts_of(shown: Shown) -> list[str]:
     """Return what every row shows."""
     return [shown.labels[code] for code in shown.codes.tolist()]
+
+
+TREE_AND_RANGE = {
+    "t": {"role": QUASI, "hierarchy": {"tree": {"*": {"N": ["a", "b"], "S": ["c"]}}}},
+    "n": {"role": QUASI, "hierarchy": {"ranges": {"within": [0, 10]}}},
+}
+
+
+def tree_and_range() -> tuple[Table, Solution]:
+    """Return four records, one of them suppressed, with what they show."""
+    table = coded({"t": list("abca"), "n": ["1", "4", "9", "4"]}, TREE_AND_RANGE, limit=1)
+    return table, shown_as(table, {"t": ["N", "N", "c", "N"], "n": ["1-4", "1-4", "9", "1-4"]}, [[2]])
