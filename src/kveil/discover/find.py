@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.discover.columns import PART, Columns
+from kveil.discover.coded_columns import PART, Columns
 from kveil.kernels.grouping.groups import group_rows
 
 WIDEST = 2  # attributes on the left of a multivalued rule, and on its right

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Ints, Longs
-from kveil.discover.columns import Columns
+from kveil.discover.coded_columns import Columns
 from kveil.discover.find import independent
 from kveil.errors import DataError, PolicyError
 from kveil.files import Source

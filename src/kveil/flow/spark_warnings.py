@@ -13,7 +13,7 @@ from kveil.policy.privacy import sensitive_of
 from kveil.report.warn.bounds import exact_bounds, exact_ranges
 from kveil.report.warn.evidence import evidence_of
 from kveil.report.warn.promises import empty_promises, uniform_groups
-from kveil.report.warn.values import alike_values, marks_of_missing
+from kveil.report.warn.sensitive_values import alike_values, marks_of_missing
 from kveil.table.decode import Release
 from kveil.verifier.alignment import Aligned
 from kveil.verifier.rows import plain_rows

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from kveil.attacker.attacks import RatedAttack
 from kveil.attacker.play import play
-from kveil.attacker.words import TITLES, knowledge_in_words, percent, picture_line
+from kveil.attacker.sentences import TITLES, knowledge_in_words, percent, picture_line
 from kveil.files import Source
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
