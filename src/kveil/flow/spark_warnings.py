@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from kveil.engines.spark.tuples import SparkTuples
+from kveil.engines.spark.driver_tuples import SparkTuples
 from kveil.files import Source
 from kveil.policy.model import Policy
 from kveil.policy.privacy import sensitive_of
