@@ -29,6 +29,8 @@ MODULE_LINES, FUNCTION_LINES, PARAMETERS = 400, 60, 6
 
 PUBLIC = frozenset(re.findall(r'^    "(\w+)",$', (SOURCE / "__init__.py").read_text(encoding="utf-8"), re.MULTILINE))
 
+_OF_TYPES = ("Annotated", "Final", "Optional", "Union")  # what stands around another type
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 # Words that lead a reader to something that is not in the tree.
@@ -114,12 +116,27 @@ def functions_to_cut(found: list[Module]) -> Iterator[Breach]:
             number = len(by_position) + len(given.kwonlyargs)
             if number > PARAMETERS and not module.is_kernel:
                 yield Breach("many-parameters", place, f"{number} parameters, more than {PARAMETERS}")
-            if given.defaults and "." not in name and not module.is_kernel and not is_outside(module, name):
+            if given.defaults and not module.is_kernel and not is_outside(module, name):
                 options = [a.arg for a in by_position[-len(given.defaults) :]]
                 yield Breach("positional-options", place, f"{' and '.join(options)} may be given by position")
-            flags = [a.arg for a in by_position if isinstance(a.annotation, ast.Name) and a.annotation.id == "bool"]
-            if flags and not module.is_kernel:
+            flags = [a.arg for a in by_position if a.annotation is not None and is_flag(a.annotation)]
+            if flags and not module.is_kernel and not is_outside(module, name):
                 yield Breach("positional-booleans", place, f"{' and '.join(flags)} may be given by position")
+
+
+def is_flag(annotation: ast.expr) -> bool:
+    """Tell whether a parameter of this type may be true or false: a bool, or one among others, or one described."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        annotation = ast.parse(annotation.value, mode="eval").body
+    if isinstance(annotation, ast.BinOp):
+        return is_flag(annotation.left) or is_flag(annotation.right)
+    if isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) in _OF_TYPES:
+        inner = annotation.slice
+        parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+        return any(is_flag(part) for part in (parts[:1] if ast.unparse(annotation.value) == "Annotated" else parts))
+    if isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) == "Literal":
+        return any(isinstance(node, ast.Constant) and isinstance(node.value, bool) for node in ast.walk(annotation))
+    return ast.unparse(annotation).split(".")[-1] in ("bool", "bool_")
 
 
 def is_outside(module: Module, name: str) -> bool:

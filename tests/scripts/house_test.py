@@ -40,6 +40,15 @@ def test_a_function_of_61_lines_is_too_long_also_inside_a_class() -> None:
         ("self, a, b, c, d, e, f", []),
         ("a: bool", ["positional-booleans"]),
         ("a, *, b: bool", []),
+        ("a: bool | None", ["positional-booleans"]),
+        ("a: 'None | bool'", ["positional-booleans"]),
+        ("a: Optional[bool]", ["positional-booleans"]),
+        ("a: Annotated[bool, 'why']", ["positional-booleans"]),
+        ("a: Annotated[int, 'a bool, once']", []),
+        ("a: np.bool_", ["positional-booleans"]),
+        ("a: Literal[True, 'auto']", ["positional-booleans"]),
+        ("a: Literal['bool', 'no bool']", []),
+        ("a: list[bool], b: Callable[[int], bool]", []),
         ("a, b=1", ["positional-options"]),
         ("a, *, b=1", []),
     ],
@@ -48,6 +57,18 @@ def test_what_a_function_takes(head: str, rules: list[str]) -> None:
     text = f"def f({head}):\n    pass\n"
     assert [rule for rule, _ in found(house.functions_to_cut, module(text))] == rules
     assert found(house.functions_to_cut, module(text, "kveil.kernels.models.models_loops")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("class A:\n    def f(self, b=1):\n        pass\n", "A.f"),
+        ("class A:\n    def __init__(self, b, c=None):\n        pass\n", "A.__init__"),
+        ("def f():\n    def g(b, c=1):\n        pass\n", "f.g"),
+    ],
+)
+def test_options_of_methods_and_of_functions_inside_others_are_keyword_only_too(text: str, name: str) -> None:
+    assert found(house.functions_to_cut, module(text)) == [("positional-options", f"src/kveil/table/tree.py:{name}")]
 
 
 def test_one_class_name_in_two_modules_has_two_meanings() -> None:

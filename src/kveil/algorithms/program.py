@@ -115,7 +115,7 @@ class Program:
         """The number of options."""
         return len(self.options.kind)
 
-    def solve(self, most_outside: int, most_nodes: int, seconds: float | None = None) -> Answer:
+    def solve(self, most_outside: int, most_nodes: int, *, seconds: float | None = None) -> Answer:
         """Return the best division that leaves out so many rows at most, and a bound on all of them.
 
         HiGHS looks at so many nodes of its tree at most: a limit that is the same on every machine.

@@ -58,7 +58,11 @@ def least_cost(component: SearchComponent, costs: Sequence[Longs], seconds: floa
     made = program_of_component(component, costs)
     if made is None:
         return 0
-    return made[0].solve(most_suppressed(component.table.policy, component.table.records), MOST_NODES, seconds).at_least
+    return (
+        made[0]
+        .solve(most_suppressed(component.table.policy, component.table.records), MOST_NODES, seconds=seconds)
+        .at_least
+    )
 
 
 def sizes_allow_none(component: SearchComponent) -> bool:

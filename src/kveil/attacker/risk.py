@@ -97,7 +97,7 @@ class _EqualOver:
     Everything is reckoned on distinct rows, of which a long table has few; whatever is counted is counted in rows.
     """
 
-    def __init__(self, texts: pl.DataFrame, times: Longs | None = None) -> None:
+    def __init__(self, texts: pl.DataFrame, *, times: Longs | None = None) -> None:
         columns = [code_texts(texts[name]) for name in texts.columns]
         member, first = group_rows(np.array([column.codes for column in columns], dtype=np.int32))
         self.rows = texts.height if times is None else int(times.sum())
@@ -154,7 +154,7 @@ def raw_risk(source: Source, policy: Policy, *, times: Longs | None = None) -> R
     person where the policy names individuals.
     """
     rows = original_rows(source, policy)
-    groups = _EqualOver(rows.texts, times)
+    groups = _EqualOver(rows.texts, times=times)
     names = tuple(policy.quasi_identifiers)
     return {
         "counts": person_noun(persons=bool(rows.persons)) + "s",

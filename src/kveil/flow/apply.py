@@ -156,7 +156,7 @@ def _applied(table: Table, archived: Archived, asked: Application, progress: Pro
             f"{count(lost, table.noun)} of {table.records:,} would be left out, since the archived release shows "
             f"nothing for such {table.noun}s, and the limit leaves room for {max(allowed, 0):,}; "
             f"{'make a new release' if asked.extend else 'solve them as new groups with --extend'}.",
-            lost,
+            lost=lost,
         )
     reasons = {"the archived release shows nothing that covers them": np.flatnonzero(rest).astype(np.int32)}
     suppressed = np.tile(rest, (len(table.components), 1))

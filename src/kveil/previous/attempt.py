@@ -84,7 +84,7 @@ def _check_before(past: Past) -> None:
         raise Unmeetable(
             f"the earlier releases already break the policy together, for {count(broken, 'person', 'people')}: no new "
             "release can mend that; leave an archive out, or ask for less.",
-            broken,
+            lost=broken,
         )
 
 
@@ -96,7 +96,7 @@ def _check_withheld(table: Table, past: Past, withheld: int) -> None:
             f"{count(_gone(past), 'person', 'people')} of earlier releases are in the table no more and would be told "
             f"apart from those they were shown with; the limit allows {allowed:,}: raise suppression.limit, or leave "
             "an archive out.",
-            withheld,
+            lost=withheld,
         )
 
 

@@ -144,7 +144,7 @@ def _groups(rows: Rows, policy: Policy) -> tuple[int, float]:
     groups = rows.groups(names)
     if stars.any():
         inside = (~stars).to_numpy()
-        groups = rows.tally(rows.texts.filter(inside), names, SIZE, np.flatnonzero(inside))
+        groups = rows.tally(rows.texts.filter(inside), names, SIZE, rows=np.flatnonzero(inside))
     sizes = groups[SIZE].cast(pl.Int64)
     outside = rows.count(stars)
     average = (rows.number - outside) / len(sizes) / largest_k(policy) if len(sizes) else 0.0

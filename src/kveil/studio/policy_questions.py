@@ -33,7 +33,7 @@ class PolicyDesk(Desk):
 
         policy = Policy.parse(text, name, Path(folder))
         policy.read_hierarchies()
-        source = self._open(TableAt.of(policy, opened))
+        source = self._open(TableAt.of(policy, opened=opened))
         unlimited = _without_limits(policy)
         if self.encoded is not None and self.encoded[0] is source and self.encoded[1] == unlimited:
             table = _bounded(self.encoded[2], policy)
@@ -127,7 +127,7 @@ class PolicyDesk(Desk):
         policy = Policy.parse(text, name, Path(folder))
         if policy.individual_column is not None:
             return {"columns": [], "rows": []}
-        source = self._open(TableAt.of(policy, opened))
+        source = self._open(TableAt.of(policy, opened=opened))
         shown = read_release(policy, Path(release))
         rows = Owner.load(Path(release).with_name("owner.json")).rows
         columns = [c for c in policy.quasi_identifiers if c in shown.frame.columns]

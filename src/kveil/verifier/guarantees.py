@@ -112,7 +112,7 @@ def holds_as_one_group(model: PrivacyModel, policy: Policy, rows: Rows, group: p
 
     def counted(part: pl.Series) -> pl.DataFrame:
         inside = items.filter(part.gather(items[ROW]))
-        return in_one_order(rows.tally(inside, [GROUP, ITEM], COUNT, inside[ROW].to_numpy()))
+        return in_one_order(rows.tally(inside, [GROUP, ITEM], COUNT, rows=inside[ROW].to_numpy()))
 
     return not judge(model, policy, sizes, counted(group), everyone=counted(everyone)).broken.any()
 
@@ -143,7 +143,7 @@ def _round(worst: Any) -> str:
 def _groups_of(rows: Rows, attributes: tuple[str, ...], taking_part: pl.Series) -> pl.DataFrame:
     """Return the groups of some rows, with how many records or persons each has."""
     texts = rows.texts.select(attributes).filter(taking_part)
-    return rows.tally(texts, attributes, SIZE, np.flatnonzero(taking_part.to_numpy()))
+    return rows.tally(texts, attributes, SIZE, rows=np.flatnonzero(taking_part.to_numpy()))
 
 
 def _histogram(
@@ -154,7 +154,7 @@ def _histogram(
     texts = rows.texts.select(attributes).with_columns(pl.Series(ROW, np.arange(rows.height, dtype=np.int64)))
     numbered = texts.filter(taking_part).join(groups.drop(SIZE), on=list(attributes), how="left", nulls_equal=True)
     laid = numbered.select(ROW, GROUP).join(items, on=ROW, how="inner")
-    counted = rows.tally(laid, [GROUP, ITEM], COUNT, laid[ROW].to_numpy())
+    counted = rows.tally(laid, [GROUP, ITEM], COUNT, rows=laid[ROW].to_numpy())
     return groups[SIZE].cast(pl.Int64).to_numpy(), in_one_order(counted)
 
 

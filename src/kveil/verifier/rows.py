@@ -70,7 +70,7 @@ class Rows:
             self._groups[key] = self.tally(self.texts, attributes, SIZE)
         return self._groups[key]
 
-    def tally(self, frame: pl.DataFrame, by: Sequence[str], name: str, rows: Longs | None = None) -> pl.DataFrame:
+    def tally(self, frame: pl.DataFrame, by: Sequence[str], name: str, *, rows: Longs | None = None) -> pl.DataFrame:
         """Return how many records or persons have each combination of some columns of a frame.
 
         The frame has one line per row, or lines of the ``rows`` that are given by position.
@@ -105,7 +105,7 @@ class Rows:
                 over = next((attributes for attributes in self.counted_over if name in attributes), (name,))
                 laid = self.groups(over).select(pl.col(name).alias(ITEM), SIZE)
             else:
-                laid = self.tally(self.items[name], [ITEM], SIZE, self.items[name][ROW].to_numpy())
+                laid = self.tally(self.items[name], [ITEM], SIZE, rows=self.items[name][ROW].to_numpy())
             counts = laid.drop_nulls(ITEM).group_by(ITEM).agg(pl.col(SIZE).sum())
             self._counts[name] = dict(zip(counts[ITEM].to_list(), counts[SIZE].to_list(), strict=True))
         return self._counts[name]

@@ -213,7 +213,7 @@ class SlicedRelease:
         here = np.flatnonzero(~stars.everywhere.to_numpy())
         for name, frame in self.everyone.items():
             own = rows.items[name].filter(pl.col(ROW).is_in(here))
-            counted = rows.tally(own, [ITEM], SIZE, own[ROW].to_numpy()).sort(ITEM)
+            counted = rows.tally(own, [ITEM], SIZE, rows=own[ROW].to_numpy()).sort(ITEM)
             told = _items(self.policy, name, frame).sort(ITEM)
             if not counted.cast({SIZE: pl.Int64}).equals(told.cast({SIZE: pl.Int64})):
                 return [f"{name} was compared with other values than the release has."]

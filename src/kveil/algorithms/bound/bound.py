@@ -135,7 +135,9 @@ def _one_by_one(component: SearchComponent, share: float, tell: Callable[[int], 
         if quick[over] == 0:
             break
         here = partial(_told, tell, total)
-        best, simple, used = _bound_of(table, [p for p in over if p in free], k, Stop(share, within=current()), here)
+        best, simple, used = _bound_of(
+            table, [p for p in over if p in free], k, Stop(seconds=share, within=current()), here
+        )
         free -= set(over)
         total += best
         simple_total += simple
