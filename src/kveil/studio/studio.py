@@ -142,7 +142,7 @@ class Studio:
         if self.table is not None:
             with contextlib.suppress(Told):
                 if self.data() != self.table["given"]:
-                    self._later(self.look_at_table())
+                    self.start_task(self.look_at_table())
         if checked:
             self.ask_check()
             return
@@ -150,7 +150,8 @@ class Studio:
             self.checking.cancel()
         self._checked({"state": "running", "seconds": 0.0})
 
-    def _later(self, work: Any) -> None:
+    def start_task(self, work: Any) -> None:
+        """Start work that goes on beside what asked for it, and keep it from being collected until it ends."""
         task = asyncio.ensure_future(work)
         self.jobs.tasks.add(task)
         task.add_done_callback(self.jobs.tasks.discard)
