@@ -22,7 +22,7 @@ SURE = 1e-6  # how far HiGHS's numbers may be off, as a share of a row's whole l
 
 
 class ProgramTree(NamedTuple):
-    """One attribute: the parent of every node, the root's being itself, and what a node costs a row.
+    """One attribute: the parent of every node, the root's being itself, and what a node costs per row.
 
     ``star`` is the node that shows nothing where no row may show nothing at all, else -1.
     """
@@ -92,7 +92,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class _Options:
-    """Options of all kinds: whose, what is shown (0 where an attribute has not had its turn), what it costs a row."""
+    """Options of all kinds: whose, what is shown (0 where an attribute has not had its turn), what it costs per row."""
 
     kind: Ints
     vector: Ints

@@ -22,7 +22,7 @@ MOST_PROGRAM_NODES = 100  # of HiGHS's tree
 def program_of_component(component: SearchComponent, costs: Sequence[Longs]) -> tuple[Program, Ints] | None:
     """Return the program of a component by the sizes of its classes, and every row's kind; None if it is too large.
 
-    ``costs`` are what every node of its attributes' trees costs a row.
+    ``costs`` are what every node of its attributes' trees costs per row.
     """
     table = component.table
     if not 0 < table.rows <= MOST_PROGRAM_ROWS or not component.positions or not component.trees_only:

@@ -89,7 +89,7 @@ def keep_rules(table: Table, solution: Solution, rules: list[DeclaredRule]) -> S
 
     Every round lets right sides climb to what covers their group; then whoever a model lost is made to climb along
     with the group it had, or else suppressed. Values only climb and rows only go, so it ends. O(distinct released
-    rows · rules) a round. Raises Unmeetable beyond the suppression limit.
+    rows · rules) per round. Raises Unmeetable beyond the suppression limit.
     """
     if not solution.items:
         while True:
