@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from typing import Any
 from unicodedata import category
+
+from kveil.guarantee import FIGURES, NamedModel
 
 
 def did_you_mean(found: str, allowed: Iterable[str]) -> str:
@@ -44,20 +45,17 @@ def person_noun(*, persons: bool) -> str:
     return "person" if persons else "record"
 
 
-FIGURES = frozenset({"model", "attributes", "holds", "worst", "groups", "smallest", "fingerprints", "shared"})
-
-
-def model_in_words(guarantee: Mapping[str, Any]) -> str:
+def model_in_words(model: NamedModel) -> str:
     """Return a privacy model with its settings, ``l-diversity (sensitive diagnosis, l 3, variant distinct)``.
 
-    ``guarantee`` is plain data: a model's parameters, with or without the figures of a verification.
+    The attributes it is over are left out, and so are the figures of a guarantee.
     """
     settings = {
         key: ", ".join(value) if isinstance(value, (list, tuple)) else value
-        for key, value in guarantee.items()
-        if key not in FIGURES
+        for key, value in model.items()
+        if key not in FIGURES and key not in ("model", "attributes")
     }
-    return f"{guarantee['model']} ({', '.join(f'{key} {value}' for key, value in settings.items())})"
+    return f"{model['model']} ({', '.join(f'{key} {value}' for key, value in settings.items())})"
 
 
 PROMISES = {
@@ -80,7 +78,7 @@ WORST = {
 }
 
 
-def promise_in_words(guarantee: Mapping[str, Any], noun: str) -> str:
+def promise_in_words(guarantee: NamedModel, noun: str) -> str:
     """Return what a guarantee promises, in a sentence; ``noun`` is what it counts, ``records`` or ``people``."""
     sensitive = guarantee.get("sensitive", "")
     named = sensitive if isinstance(sensitive, str) else ", ".join(sensitive)

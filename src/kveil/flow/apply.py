@@ -19,6 +19,7 @@ from kveil.flow.archive import release_of
 from kveil.flow.inputs import read
 from kveil.flow.outputs import write_release
 from kveil.flow.stages import Stages
+from kveil.guarantee import Guarantee
 from kveil.measures import LossFigures, measure_solution
 from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.keys import Suppression
@@ -36,7 +37,6 @@ from kveil.table.table import Table
 from kveil.table.tree import Tree
 from kveil.verifier import verify_release
 from kveil.verifier.rows import INDIVIDUAL, release_rows
-from kveil.verifier.verdict import Guarantee
 from kveil.words import count
 
 LEVELS = {"datafly": "steps", "incognito": "levels"}  # full-domain algorithms, and what their details call levels

@@ -117,6 +117,16 @@ class Result:
         )
 
     def _repr_html_(self) -> str:
-        from kveil.notebook import account_html
+        from kveil.notebook import LossRow, account_html
 
-        return account_html(self.account)
+        account = self.account
+        counts = account["individuals"] or account["records"]
+        noun = row_noun(individuals=bool(account["individuals"])) + "s"
+        losses = {"all quasi-identifiers": account["loss"], **account["loss_by_attribute"]}
+        return account_html(
+            f"{counts['released']:,} of {counts['input']:,} {noun} released",
+            f"{counts['suppressed']:,} suppressed by {account['algorithm']}, verified",
+            account["guarantees"],
+            {name: LossRow(loss["precision"], loss["il_per_cell"], loss["ncp"]) for name, loss in losses.items()},
+            account["warnings"],
+        )

@@ -65,6 +65,19 @@ class Comparison:
         }
 
     def _repr_html_(self) -> str:
-        from kveil.notebook import comparison_html
+        from kveil.notebook import TrialRow, comparison_html
 
-        return comparison_html(self.as_json())
+        trials = [
+            TrialRow(
+                entry["algorithm"],
+                entry["seconds"],
+                entry["loss"][self.loss],
+                entry["suppressed"],
+                entry["suppressed_share"],
+                entry["groups"],
+            )
+            if entry["solved"]
+            else TrialRow(entry["algorithm"], entry["seconds"], reason=str(entry["reason"]))
+            for entry in self.algorithms
+        ]
+        return comparison_html(self.loss, trials, self.best)

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
+from kveil.guarantee import SetFigures
 from kveil.policy.builders import label_writer
 from kveil.policy.model import Policy
 from kveil.policy.privacy import KKmAnonymity, KLDiversity, sensitive_of
@@ -176,7 +177,7 @@ class Figures:
 
     worst: Any
     groups: int
-    extra: dict[str, Any]
+    extra: SetFigures
     findings: list[str]
 
 

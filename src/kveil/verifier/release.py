@@ -9,6 +9,7 @@ from fractions import Fraction
 from kveil.arrays import Longs
 from kveil.errors import DataError, Refused
 from kveil.files import Beside, Source
+from kveil.guarantee import Guarantee
 from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
 from kveil.verifier.alignment import Aligned, BesideOriginal
@@ -28,7 +29,7 @@ from kveil.verifier.truth import (
     unknown_items,
     unknown_labels,
 )
-from kveil.verifier.verdict import DependencyCheck, Guarantee, SuppressionCheck, Verdict
+from kveil.verifier.verdict import DependencyCheck, SuppressionCheck, Verdict
 from kveil.words import count, listing
 
 NOTHING_BESIDE = Beside()

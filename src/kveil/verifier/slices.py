@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from kveil.files import Source
+from kveil.guarantee import Guarantee
 from kveil.policy.model import Policy
 from kveil.policy.privacy import AlphaK, LDiversity, PrivacyModel, TCloseness
 from kveil.verifier.counts import (
@@ -42,7 +43,7 @@ from kveil.verifier.rows import ITEM, ROW, SIZE, TIMES, Rows, WholeRelease, know
 from kveil.verifier.starred_values import hidden_values
 from kveil.verifier.stars import Stars, Suppressed, read_stars
 from kveil.verifier.truth import compare_generalized, unknown_items
-from kveil.verifier.verdict import DependencyCheck, Guarantee, Verdict
+from kveil.verifier.verdict import DependencyCheck, Verdict
 
 SOMETHING = "something"  # what rows show that are not told apart any more
 
