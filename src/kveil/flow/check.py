@@ -27,6 +27,7 @@ from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.attributes import MaxWidth
 from kveil.policy.components import most_suppressed
 from kveil.policy.model import Policy
+from kveil.policy.privacy import named_k
 from kveil.progress import Progress, silent
 from kveil.report.warn.bounds import bound_warning, exact_ranges, expected_bounds
 from kveil.report.warn.promises import empty_promises
@@ -149,7 +150,7 @@ def _warnings(table: Table) -> list[str]:
     warnings = empty_promises(table.policy)
     for name in exact_ranges(table.policy):
         over = [model for model in table.policy.privacy if name in table.policy.attributes_of(model)]
-        k = max((int(getattr(model, "k", 1)) for model in over), default=1)
+        k = max((named_k(model) or 1 for model in over), default=1)
         position = table.names.index(name)
         scale, leaves = table.trees[position], table.leaves[position]
         known = leaves[leaves != scale.missing] if isinstance(scale, Scale) and scale.missing is not None else leaves

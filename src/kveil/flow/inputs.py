@@ -21,7 +21,7 @@ from kveil.frames import from_frame
 from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.keys import AlgorithmChoice, algorithm_names, is_algorithm
 from kveil.policy.model import Policy
-from kveil.policy.privacy import LDiversity, PSensitive
+from kveil.policy.privacy import LDiversity, PSensitive, distinct_values
 from kveil.progress import Progress
 from kveil.report.owner import Owner
 from kveil.verifier.dependencies import check_dependency
@@ -132,8 +132,9 @@ def check_values(source: Source, table: Table) -> None:
     if most_suppressed(policy, table.records) >= table.records:  # nobody need be released
         return
     for model in policy.privacy:
-        if isinstance(model, PSensitive) or (isinstance(model, LDiversity) and model.variant == "distinct"):
-            sign, least = ("p", model.p) if isinstance(model, PSensitive) else ("l", model.l)
+        least = distinct_values(model)
+        if least is not None and isinstance(model, (PSensitive, LDiversity)):
+            sign = "p" if isinstance(model, PSensitive) else "l"
             values = table.sensitive[model.sensitive].known
             if values < least:
                 raise Unmeetable(

@@ -24,7 +24,7 @@ from kveil.policy.hierarchy import marked_nodes
 from kveil.policy.lines import Line, Lines
 from kveil.policy.load import read_document
 from kveil.policy.model import Policy
-from kveil.policy.privacy import sensitive_of
+from kveil.policy.privacy import TCloseness, sensitive_of
 from kveil.policy.yaml_text import comment, flow_text, hierarchy_csv, hierarchy_file_name
 from kveil.verifier import Verdict, verify_release
 from kveil.verifier.rows import Rows, release_rows
@@ -115,7 +115,7 @@ def _measured(policy: Policy) -> set[str]:
     return {
         name
         for model in policy.privacy
-        if getattr(model, "distance", None) == "hierarchical"
+        if isinstance(model, TCloseness) and model.distance == "hierarchical"
         for name in sensitive_of(model)
     }
 
