@@ -19,8 +19,8 @@ from kveil.databases import Place
 from kveil.engines.choosing import check_on_spark
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Source
-from kveil.flow.inputs import check_input, store_for, table_of
-from kveil.flow.places import input_path
+from kveil.flow.steps.inputs import check_input, store_for, table_of
+from kveil.flow.steps.places import input_path
 from kveil.models.groups import AtLeastK
 from kveil.models.of_policy import sensitive_pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
@@ -88,7 +88,7 @@ def check_file(policy: Policy, *, given: Place | None = None, progress: Progress
     progress("reading")
     path = input_path(policy, given)
     if policy.engine == "spark":
-        from kveil.flow.spark_tuples import read_tuples
+        from kveil.flow.cluster.by_tuples import read_tuples
 
         check_on_spark([path])
         told = read_tuples(path, policy)

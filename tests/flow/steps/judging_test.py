@@ -10,9 +10,9 @@ import pytest
 
 from kveil.algorithms.registry import find
 from kveil.errors import NotVerified, PolicyError
-from kveil.flow import judging
-from kveil.flow.inputs import table_of
-from kveil.flow.judging import check_verdict
+from kveil.flow.steps import judging
+from kveil.flow.steps.inputs import table_of
+from kveil.flow.steps.judging import check_verdict
 from kveil.verifier.release import lay_beside, verify_rows
 from small_people import people, policy_of
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from kveil.algorithms.algorithm import Algorithm
 from kveil.choose import candidates
-from kveil.flow.outputs import Targets
+from kveil.flow.steps.outputs import Targets
 from kveil.policy.model import Policy
 
 if TYPE_CHECKING:  # few runs hold together with earlier releases

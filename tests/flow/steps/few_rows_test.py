@@ -18,8 +18,8 @@ from kveil.algorithms.registry import ALGORITHMS, able
 from kveil.discover import coded_columns
 from kveil.engines import distinct
 from kveil.files import ShownCells, open_stored
-from kveil.flow import few_rows
-from kveil.flow.inputs import with_algorithm
+from kveil.flow.steps import few_rows
+from kveil.flow.steps.inputs import with_algorithm
 from small_people import people
 from strategies import examples, placed
 from support import make_policy

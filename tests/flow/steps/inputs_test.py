@@ -10,7 +10,7 @@ import pytest
 
 from coded_tables import coded
 from kveil.errors import DataError, PolicyError, Unmeetable
-from kveil.flow.inputs import align, check_input, check_released, check_targets, check_values, with_algorithm
+from kveil.flow.steps.inputs import align, check_input, check_released, check_targets, check_values, with_algorithm
 from kveil.frames import from_frame
 from kveil.report.owner import Owner
 from support import make_policy

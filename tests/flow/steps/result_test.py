@@ -7,8 +7,8 @@ import pickle
 import polars as pl
 
 import kveil
-from kveil.flow.inputs import table_of
-from kveil.flow.result import without_names
+from kveil.flow.steps.inputs import table_of
+from kveil.flow.steps.result import without_names
 from small_people import people, policy_of
 from support import make_policy
 

@@ -7,11 +7,11 @@ import pytest
 
 import kveil
 from kveil.engines.memory import MemoryStore
-from kveil.flow import make_release as flow
-from kveil.flow.inputs import table_of
-from kveil.flow.make_release import make_release
-from kveil.flow.request import Request
-from kveil.flow.stages import Stages
+from kveil.flow.steps import make_release as flow
+from kveil.flow.steps.inputs import table_of
+from kveil.flow.steps.make_release import make_release
+from kveil.flow.steps.request import Request
+from kveil.flow.steps.stages import Stages
 from kveil.report.run import Run
 from support import columns_of, make_policy
 

@@ -22,10 +22,10 @@ from kveil.engines.spark.units import Units
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Source
 from kveil.flow.check import proved_or_not_found
-from kveil.flow.inputs import check_rules, check_size, check_values
-from kveil.flow.spark_parts import SolvedParts
-from kveil.flow.spark_request import SparkFrame, SparkRequest
-from kveil.flow.stages import Stages
+from kveil.flow.cluster.by_parts import SolvedParts
+from kveil.flow.cluster.cluster_request import SparkFrame, SparkRequest
+from kveil.flow.steps.inputs import check_rules, check_size, check_values
+from kveil.flow.steps.stages import Stages
 from kveil.policy.components import most_suppressed
 from kveil.policy.model import Policy
 from kveil.table.sensitive import WholeValues

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import kveil
-from kveil.flow.outputs import Targets
-from kveil.flow.request import Request
+from kveil.flow.steps.outputs import Targets
+from kveil.flow.steps.request import Request
 from support import QUASI, make_policy
 
 

@@ -16,7 +16,7 @@ from kveil.engines.memory import MemoryStore, numbers_held
 from kveil.engines.store import Store
 from kveil.errors import DataError, PolicyError, Unmeetable
 from kveil.files import Source, dataset_files, is_dataset, read_table
-from kveil.flow.cancelling import check_process
+from kveil.flow.steps.cancelling import check_process
 from kveil.frames import from_frame
 from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.keys import AlgorithmChoice, algorithm_names, is_algorithm

@@ -29,17 +29,17 @@ from kveil.engines.spark.units import Units
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Outputs, check_columns, with_commas
 from kveil.flow.check import proved_or_not_found
-from kveil.flow.inputs import check_input, check_values
-from kveil.flow.judging import check_verdict
-from kveil.flow.outputs import Targets
-from kveil.flow.publish import policy_sha256
-from kveil.flow.run_outputs import files_beside
-from kveil.flow.spark_parts import SolvedParts, check_by_parts, divides
-from kveil.flow.spark_request import SparkFrame, SparkRequest, cell_warnings
-from kveil.flow.spark_solving import solved_by_division, solved_by_mondrian
-from kveil.flow.spark_tuples import DriverLimits, checked_units
-from kveil.flow.spark_warnings import tuple_warnings
-from kveil.flow.stages import Stages
+from kveil.flow.cluster.by_parts import SolvedParts, check_by_parts, divides
+from kveil.flow.cluster.by_tuples import DriverLimits, checked_units
+from kveil.flow.cluster.cluster_request import SparkFrame, SparkRequest, cell_warnings
+from kveil.flow.cluster.cluster_solving import solved_by_division, solved_by_mondrian
+from kveil.flow.cluster.cluster_warnings import tuple_warnings
+from kveil.flow.steps.inputs import check_input, check_values
+from kveil.flow.steps.judging import check_verdict
+from kveil.flow.steps.outputs import Targets
+from kveil.flow.steps.publish import policy_sha256
+from kveil.flow.steps.run_outputs import files_beside
+from kveil.flow.steps.stages import Stages
 from kveil.policy.model import Policy
 from kveil.report.account import Account, make_account
 from kveil.report.run import Run

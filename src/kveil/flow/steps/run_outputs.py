@@ -12,9 +12,9 @@ import polars as pl
 
 from kveil.engines.store import ReleaseFile
 from kveil.files import Outputs, Source, as_json
-from kveil.flow.outputs import Destination, Targets
-from kveil.flow.request import Request
-from kveil.flow.stages import Stages
+from kveil.flow.steps.outputs import Destination, Targets
+from kveil.flow.steps.request import Request
+from kveil.flow.steps.stages import Stages
 from kveil.progress import Progress
 from kveil.report.account import Account, make_account
 from kveil.report.receipt import make_receipt

@@ -9,7 +9,14 @@ import pytest
 
 from kveil.errors import FileError
 from kveil.files import Outputs, Source
-from kveil.flow.outputs import Destination, Targets, check_destination, check_new, default_destination, write_release
+from kveil.flow.steps.outputs import (
+    Destination,
+    Targets,
+    check_destination,
+    check_new,
+    default_destination,
+    write_release,
+)
 from support import make_policy
 
 ATTRIBUTES = {"n": "quasi-identifier", "w": "insensitive"}

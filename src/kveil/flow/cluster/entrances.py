@@ -7,19 +7,19 @@ from typing import Any
 from kveil.databases import Place
 from kveil.engines.choosing import check_on_spark, refuse_on_spark
 from kveil.errors import Refused
-from kveil.flow.inputs import check_targets
-from kveil.flow.outputs import Targets
-from kveil.flow.request import Request
-from kveil.flow.result import Result
-from kveil.flow.stages import Stages
+from kveil.flow.steps.inputs import check_targets
+from kveil.flow.steps.outputs import Targets
+from kveil.flow.steps.request import Request
+from kveil.flow.steps.result import Result
+from kveil.flow.steps.stages import Stages
 from kveil.report.account import Account, make_account
 from kveil.report.receipt import make_receipt
 
 
 def spark_result(frame: Any, asked: Request, stages: Stages) -> Result:
     """Return a verified release of a frame of Spark; it has no way back, since its rows have no places."""
-    from kveil.flow.spark import able_on_spark, anonymize_spark_frame
-    from kveil.flow.spark_request import SparkRequest
+    from kveil.flow.cluster.cluster_request import SparkRequest
+    from kveil.flow.cluster.cluster_run import able_on_spark, anonymize_spark_frame
 
     refuse_on_spark("--previous" if asked.earlier is not None else "")
     able = able_on_spark(asked.policy, asked.able)
@@ -30,8 +30,8 @@ def spark_result(frame: Any, asked: Request, stages: Stages) -> Result:
 
 def write_on_spark(asked: Request, path: Place, targets: Targets, stages: Stages) -> Account:
     """Make a release of a table on Spark and write it there; return the account."""
-    from kveil.flow.spark import able_on_spark, anonymize_on_spark
-    from kveil.flow.spark_request import SparkRequest
+    from kveil.flow.cluster.cluster_request import SparkRequest
+    from kveil.flow.cluster.cluster_run import able_on_spark, anonymize_on_spark
 
     refuse_on_spark(asked.only_local(targets))
     if targets.owner is not None and not targets.owner_key and asked.policy.individual_column is None:

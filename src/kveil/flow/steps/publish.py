@@ -17,8 +17,8 @@ from typing import Any
 
 from kveil.errors import NotVerified, Unmeetable
 from kveil.files import Outputs, Source
-from kveil.flow.inputs import read_release
-from kveil.flow.outputs import check_new
+from kveil.flow.steps.inputs import read_release
+from kveil.flow.steps.outputs import check_new
 from kveil.policy.attributes import STAR, Attribute
 from kveil.policy.hierarchy import marked_nodes
 from kveil.policy.lines import Line, Lines

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import kveil
-from kveil.flow.on_spark import write_on_spark
-from kveil.flow.outputs import Targets
-from kveil.flow.request import Request
-from kveil.flow.stages import Stages
+from kveil.flow.cluster.entrances import write_on_spark
+from kveil.flow.steps.outputs import Targets
+from kveil.flow.steps.request import Request
+from kveil.flow.steps.stages import Stages
 from kveil.progress import silent
 from support import make_policy
 

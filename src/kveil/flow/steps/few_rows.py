@@ -15,10 +15,10 @@ from kveil.engines.store import ReleaseFile
 from kveil.engines.stream import StreamStore
 from kveil.errors import DataError, Unmeetable
 from kveil.files import Source, StoredSource
-from kveil.flow.inputs import check_input, check_values
-from kveil.flow.judging import check_verdict
-from kveil.flow.publish import policy_sha256
-from kveil.flow.stages import Stages
+from kveil.flow.steps.inputs import check_input, check_values
+from kveil.flow.steps.judging import check_verdict
+from kveil.flow.steps.publish import policy_sha256
+from kveil.flow.steps.stages import Stages
 from kveil.policy.model import Policy
 from kveil.report.run import Run, WayBack
 from kveil.report.warn import evidence_of, owners_warnings, release_warnings

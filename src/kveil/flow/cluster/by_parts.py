@@ -34,10 +34,10 @@ from kveil.engines.spark.solving import (
 from kveil.engines.spark.tuple_release import HeldRelease
 from kveil.errors import Refused
 from kveil.files import Source
-from kveil.flow.judging import check_verdict
-from kveil.flow.publish import policy_sha256
-from kveil.flow.spark_request import SparkFrame, SparkRequest, cell_warnings
-from kveil.flow.stages import Stages
+from kveil.flow.cluster.cluster_request import SparkFrame, SparkRequest, cell_warnings
+from kveil.flow.steps.judging import check_verdict
+from kveil.flow.steps.publish import policy_sha256
+from kveil.flow.steps.stages import Stages
 from kveil.measures import GroupSizes, losses_together
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy

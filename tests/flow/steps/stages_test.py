@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kveil.flow import stages as module
-from kveil.flow.stages import COMPILING, Stages
+from kveil.flow.steps import stages as module
+from kveil.flow.steps.stages import COMPILING, Stages
 from kveil.progress import silent
 from kveil.stopping import OutOfTime, Stop, under
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kveil.algorithms.algorithm import Algorithm, DivideOptions, Search
-from kveil.algorithms.plug_ins import guarded, load_algorithm, plugged_algorithm
+from kveil.algorithms.entry_points import guarded, load_algorithm, plugged_algorithm
 from kveil.errors import DataError, PolicyError
 
 

@@ -12,12 +12,12 @@ from kveil.choose import Attempt, attempt
 from kveil.engines.store import ReleaseFile, Store
 from kveil.errors import Unmeetable
 from kveil.files import Source
-from kveil.flow.inputs import check_input, check_values
-from kveil.flow.judging import check_verdict
-from kveil.flow.outputs import written_meanwhile
-from kveil.flow.publish import policy_sha256
-from kveil.flow.request import Request
-from kveil.flow.stages import Stages
+from kveil.flow.steps.inputs import check_input, check_values
+from kveil.flow.steps.judging import check_verdict
+from kveil.flow.steps.outputs import written_meanwhile
+from kveil.flow.steps.publish import policy_sha256
+from kveil.flow.steps.request import Request
+from kveil.flow.steps.stages import Stages
 from kveil.progress import Progress
 from kveil.report.run import Run
 from kveil.report.warn import evidence_of, owners_warnings, release_warnings
@@ -36,7 +36,7 @@ def make_release(source: Source, asked: Request, stages: Stages, store: Store, o
     policy, earlier = asked.policy, asked.earlier
     stages.begin("encoding")
     if store.by_tuples and earlier is None and out is not None:
-        from kveil.flow.few_rows import few_rows, release_few_rows
+        from kveil.flow.steps.few_rows import few_rows, release_few_rows
 
         few = few_rows(source, policy, asked.able)
         if few is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kveil.errors import DataError
-from kveil.flow.places import input_path
+from kveil.flow.steps.places import input_path
 from support import make_policy
 
 

@@ -10,11 +10,11 @@ import pytest
 
 import kveil
 from kveil.engines.memory import MemoryStore
-from kveil.flow.make_release import make_release
-from kveil.flow.outputs import Targets
-from kveil.flow.request import Request
-from kveil.flow.run_outputs import RunOutputs
-from kveil.flow.stages import Stages
+from kveil.flow.steps.make_release import make_release
+from kveil.flow.steps.outputs import Targets
+from kveil.flow.steps.request import Request
+from kveil.flow.steps.run_outputs import RunOutputs
+from kveil.flow.steps.stages import Stages
 from kveil.policy.model import Policy
 from kveil.progress import silent
 from support import names_in, write_policy, write_rows
