@@ -27,7 +27,7 @@ def scalar(text: str) -> str:
 
 
 def flow_text(value: Any, *, write: Callable[[Any], str] | None = None) -> str:
-    """Return texts, lists and mappings as YAML writes them on one line; ``write`` writes what is neither of the latter."""
+    """Return texts, lists and mappings as YAML writes them on one line; ``write`` writes what is no list or mapping."""
     write = write or _plain_text
     if isinstance(value, dict):
         pairs = (f"{write(str(key))}: {flow_text(inner, write=write)}" for key, inner in value.items())
