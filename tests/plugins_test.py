@@ -16,7 +16,7 @@ from kveil.algorithms.plug_ins import plugged_algorithm
 from kveil.measures import plugged_measures
 from kveil.platforms import hide_unused
 from kveil.plugins import BOUNDARIES, GROUP_MODELS, MANY, RANGES, Algorithm, Measure, NoOptions, Search, of_groups
-from kveil.policy.plug_ins import MEASURES, load_plugged, plugged
+from kveil.policy.entry_points import MEASURES, load_plugged, plugged
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.testing import check_algorithm, check_measure

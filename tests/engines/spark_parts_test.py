@@ -15,7 +15,7 @@ import pytest
 
 import kveil
 from kveil.engines.spark import slices, staging
-from kveil.engines.spark.parts import SolvedRows
+from kveil.engines.spark.executor_parts import SolvedRows
 from kveil.engines.spark.solving import SplitPart
 from kveil.flow import spark as flow
 from kveil.flow import spark_solving

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from battery import cases_for
 from both_engines import as_parquet, run, same_on_both
 from kveil.algorithms.registry import ALGORITHMS, able
-from kveil.discover import columns
+from kveil.discover import coded_columns
 from kveil.engines import distinct
 from kveil.files import ShownCells, open_stored
 from kveil.flow import few_rows
@@ -39,7 +39,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bool]]:
 
     look = few_rows.few_rows
     monkeypatch.setattr(distinct, "FEW", 1)
-    monkeypatch.setattr(columns, "PART", 3)  # so that rules are looked for in a part of the rows first
+    monkeypatch.setattr(coded_columns, "PART", 3)  # so that rules are looked for in a part of the rows first
     monkeypatch.setattr(few_rows, "few_rows", few)
     yield told
     assert any(told)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.kernels.limits.width_cells import choose_cells
 from kveil.policy.attributes import MaxWidth
 from kveil.policy.numbers import EXACT

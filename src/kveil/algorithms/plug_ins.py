@@ -9,8 +9,8 @@ import numpy as np
 
 from kveil.algorithms.algorithm import Algorithm, Search
 from kveil.errors import KveilError, PolicyError
+from kveil.policy.entry_points import ALGORITHMS, load_plugged, package_of, plugged
 from kveil.policy.keys import ALGORITHM_NAMES
-from kveil.policy.plug_ins import ALGORITHMS, load_plugged, package_of, plugged
 from kveil.stopping import OutOfTime
 from kveil.table.solution import Solution
 from kveil.table.table import Table

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kveil.arrays import Bools, Floats, Ints, Longs
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 
 MOST_PARTIAL = 50_000  # options while they are being made, attribute by attribute
 SURE = 1e-6  # how far HiGHS's numbers may be off, as a share of a row's whole loss

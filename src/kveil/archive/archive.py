@@ -15,8 +15,8 @@ from typing import IO, Any
 
 import polars as pl
 
-from kveil.archive.checking import check_archive
 from kveil.archive.entry import Archived, Entry, pack
+from kveil.archive.integrity import check_archive
 from kveil.archive.ledger import (
     KEY_FILE,
     LEDGER,

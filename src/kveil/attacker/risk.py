@@ -12,7 +12,7 @@ import polars as pl
 
 from kveil.arrays import Bools, Ints, Longs
 from kveil.files import Source
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.policy.attributes import Ranges
 from kveil.policy.model import Policy
 from kveil.table.columns import Coded, code_texts

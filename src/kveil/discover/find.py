@@ -8,8 +8,8 @@ from itertools import combinations
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.discover.columns import PART, Columns
-from kveil.kernels.grouping.groups import group_rows
+from kveil.discover.coded_columns import PART, Columns
+from kveil.kernels.grouping.equal_rows import group_rows
 
 WIDEST = 2  # attributes on the left of a multivalued rule, and on its right
 PAIRS = 1_000  # of rows with equal left sides that are looked at first

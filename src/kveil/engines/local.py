@@ -118,7 +118,7 @@ def solve(algorithm: Algorithm, table: Table, options: dict[str, Any], *, progre
     """
     task = _task(algorithm, table, options, progress)
     if isinstance(task.options, DivideOptions) and task.options.divide is not None:
-        from kveil.engines.parts import solve_parts  # few runs need it
+        from kveil.engines.part_solutions import solve_parts  # few runs need it
 
         check_divide(table.policy)
         by_parts = partial(solve_parts, most=task.options.divide, name=algorithm.name, solve=task.solve_part)

@@ -16,15 +16,15 @@ from kveil.algorithms.registry import loops_of
 from kveil.choose import Attempt, attempt
 from kveil.databases import Place
 from kveil.engines.spark.counting import Written, count_release, count_written, types_of
+from kveil.engines.spark.driver_tuples import SparkTuples, TooManyTuples, tuples_of
+from kveil.engines.spark.executor_parts import kept_tuples
 from kveil.engines.spark.ordering import in_order
 from kveil.engines.spark.owner import ABOUT, about, check_key, owner_frame
-from kveil.engines.spark.parts import kept_tuples
 from kveil.engines.spark.reading import SparkTable, open_table, table_of_frame
 from kveil.engines.spark.session import spark_session, told_plainly
 from kveil.engines.spark.showing import Joined, joined, shown_tuples
 from kveil.engines.spark.staging import StagedFolder
 from kveil.engines.spark.tuple_release import HeldRelease, is_held
-from kveil.engines.spark.tuples import SparkTuples, TooManyTuples, tuples_of
 from kveil.engines.spark.units import Units
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Outputs, check_columns, with_commas

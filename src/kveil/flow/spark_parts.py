@@ -17,7 +17,7 @@ from kveil.algorithms.splitting.planning import check_parts
 from kveil.choose import Attempt, Tried
 from kveil.engines.finishing import FinishedColumn
 from kveil.engines.spark.counting import Types, count_release, count_written, types_of
-from kveil.engines.spark.parts import (
+from kveil.engines.spark.executor_parts import (
     SolvedRows,
     UnitRows,
     group_sizes,

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from kveil.algorithms.algorithm import Algorithm
-from kveil.engines.spark.cells import count_distinct_rows, count_formulas
+from kveil.engines.spark.cell_warnings import count_distinct_rows, count_formulas
 from kveil.engines.spark.counting import Types
 from kveil.policy.model import Policy
 from kveil.report.warn.cells import FORMULA, NUMBER, formula_cells, formula_names, starting, unique_columns

@@ -13,11 +13,11 @@ from kveil.algorithms.algorithm import Algorithm
 from kveil.algorithms.splitting.planning import LimitGroups, Plan, plan_division, plan_mondrian
 from kveil.engines.finishing import finish
 from kveil.engines.local import part_solver
-from kveil.engines.parts import in_one_part
-from kveil.engines.spark.parts import SolvedRows, SparkCounter, UnitRows, known_values, solved_rows
+from kveil.engines.part_solutions import in_one_part
+from kveil.engines.spark.driver_tuples import TIMES
+from kveil.engines.spark.executor_parts import SolvedRows, SparkCounter, UnitRows, known_values, solved_rows
 from kveil.engines.spark.rules import rule_cells, rules_kept
 from kveil.engines.spark.solving import SolvePart, SolveTask, SolveWhole, SplitPart, made_columns, set_columns
-from kveil.engines.spark.tuples import TIMES
 from kveil.engines.spark.units import Units
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Source

@@ -7,9 +7,9 @@ from typing import Any
 
 from kveil.databases import Place
 from kveil.engines.choosing import free_memory
+from kveil.engines.spark.driver_tuples import tuples_of
 from kveil.engines.spark.reading import SparkTable, check_table, open_table
 from kveil.engines.spark.session import setting_of, spark_session
-from kveil.engines.spark.tuples import tuples_of
 from kveil.engines.spark.units import Units, check_cells, units_of
 from kveil.files import Source
 from kveil.policy.model import Policy

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import polars as pl
 
-from kveil.engines.spark.tuples import SparkTuples
+from kveil.engines.spark.driver_tuples import SparkTuples
 from kveil.files import Source
 from kveil.policy.model import Policy
 from kveil.policy.privacy import sensitive_of
 from kveil.report.warn.bounds import exact_bounds, exact_ranges
 from kveil.report.warn.evidence import evidence_of
 from kveil.report.warn.promises import empty_promises, uniform_groups
-from kveil.report.warn.values import alike_values, marks_of_missing
+from kveil.report.warn.sensitive_values import alike_values, marks_of_missing
 from kveil.table.decode import Release
 from kveil.verifier.alignment import Aligned
 from kveil.verifier.rows import plain_rows

@@ -11,8 +11,8 @@ from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from kveil.policy.attributes import STAR, Attribute, Intervals, Ranges, Role
 from kveil.policy.dependencies import Dependency, parse_dependency
+from kveil.policy.entry_points import ALGORITHMS, plugged
 from kveil.policy.fields import PolicyPart, Seed, Share, Text, Texts, Whole, rejection
-from kveil.policy.plug_ins import ALGORITHMS, plugged
 from kveil.policy.privacy import GENERALIZING, PrivacyModel, sensitive_of
 from kveil.words import did_you_mean
 

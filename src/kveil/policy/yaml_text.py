@@ -11,6 +11,7 @@ from typing import Any
 from kveil.policy.lines import Line
 
 WIDTH = 110
+MOST_LEAVES_INSIDE = 60  # of a tree that is written into the policy rather than beside it
 
 
 def scalar(text: str) -> str:

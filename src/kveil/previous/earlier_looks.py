@@ -11,7 +11,7 @@ import polars as pl
 from kveil.archive import Archived
 from kveil.arrays import Bools, Ints, Longs
 from kveil.errors import DataError
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.models.distributions import distribution_model
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.policy.attributes import STAR

@@ -8,7 +8,7 @@ import polars as pl
 from kveil.archive import Archived
 from kveil.arrays import Bools, Ints, Longs
 from kveil.errors import Refused
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.models.distributions import distribution_model
 from kveil.models.groups import Groups, Pairs
 from kveil.policy.attributes import STAR

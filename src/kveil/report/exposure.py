@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kveil.attacker.attacks import Attacks, Disclosure, RatedAttack
-from kveil.attacker.words import TITLES, percent, picture_line, subject
+from kveil.attacker.sentences import TITLES, percent, picture_line, subject
 from kveil.policy.model import Policy
 from kveil.policy.privacy import LDiversity, PrivacyModel, PSensitive, TCloseness
 from kveil.words import count

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from kveil.policy.attributes import Role
+from kveil.suggestion.hierarchies import Way, codes, countries, dates, first_of, icd, mask, numbers, prefixes, states
+from kveil.suggestion.number_categories import spans
 from kveil.suggestion.profile import Profile
-from kveil.suggestion.spans import spans
-from kveil.suggestion.trees import Way, codes, countries, dates, first_of, icd, mask, numbers, prefixes, states
-from kveil.suggestion.values import (
+from kveil.suggestion.value_shapes import (
     are_codes,
     are_hashes,
     are_sexes,

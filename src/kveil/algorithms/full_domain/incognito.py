@@ -19,12 +19,12 @@ import numpy as np
 
 from kveil.algorithms.full_domain.levels import Node, by_height, levels_of, node_at, way_up
 from kveil.algorithms.judge import PolicyJudge, Standing
+from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.stars import without_part
 from kveil.algorithms.suppression import WAYS_OUT
-from kveil.algorithms.tuples import Tuples
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.errors import Refused, Unmeetable
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.measures import measure_solution
 from kveil.models.distributions import AlphaShare, DistinctValues, EntropyL, RecursiveCL
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs

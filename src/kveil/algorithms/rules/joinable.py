@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.policy.numbers import EXACT, parse_span, show_span
 from kveil.table.scale import Scale, round_outward
 from kveil.table.solution import Shown

@@ -12,10 +12,10 @@ import numpy as np
 from kveil.algorithms.declared_rules import rules_of
 from kveil.algorithms.judge import PolicyJudge
 from kveil.algorithms.limits import limit_groups
+from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.suppression import beyond_limit
-from kveil.algorithms.tuples import Tuples
 from kveil.arrays import Ints, Longs
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.kernels.sequential.k_msd import RunNodes, repair
 from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.fields import PolicyPart

@@ -16,7 +16,7 @@ from kveil.algorithms.splitting.first_cuts import LEFT_OUT, LeafSpans, PartCuts
 from kveil.algorithms.splitting.span_counts import PART, count_limits, count_spans, smallest_rows
 from kveil.arrays import Ints, Longs
 from kveil.engines.memory import numbers_held
-from kveil.engines.spark.tuples import TIMES, in_utc
+from kveil.engines.spark.driver_tuples import TIMES, in_utc
 from kveil.engines.spark.units import SET, Units
 from kveil.files import Source
 from kveil.table.encode import encode_some

@@ -13,11 +13,11 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
+from kveil.engines.spark.driver_tuples import CountedTuples, grouped, in_slices
 from kveil.engines.spark.laying import PERSON, LaidTuples, laid_slices, some_star
 from kveil.engines.spark.showing import Joined
 from kveil.engines.spark.tuple_join import laid_known
 from kveil.engines.spark.tuple_release import HeldRelease
-from kveil.engines.spark.tuples import CountedTuples, grouped, in_slices
 from kveil.engines.spark.units import hash_number
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy

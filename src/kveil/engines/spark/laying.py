@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
+from kveil.engines.spark.driver_tuples import CountedTuples, grouped, in_slices, records_at
 from kveil.engines.spark.showing import CLASS, Joined
-from kveil.engines.spark.tuples import CountedTuples, grouped, in_slices, records_at
 from kveil.engines.spark.units import Units, hash_number
 from kveil.files import as_texts
 from kveil.policy.model import Policy

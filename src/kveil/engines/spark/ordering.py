@@ -6,9 +6,9 @@ import secrets
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kveil.engines.spark.driver_tuples import TIMES
 from kveil.engines.spark.showing import CLASS, Joined
 from kveil.engines.spark.tuple_release import HeldRelease
-from kveil.engines.spark.tuples import TIMES
 from kveil.policy.model import Policy
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ import polars as pl
 from kveil.algorithms.rules.sides import climbed_sides, rule_attributes
 from kveil.engines.memory import numbers_held
 from kveil.engines.spark.batches import arrow_of
-from kveil.engines.spark.parts import SolvedRows
+from kveil.engines.spark.driver_tuples import TIMES, in_utc
+from kveil.engines.spark.executor_parts import SolvedRows
 from kveil.engines.spark.session import told_plainly
 from kveil.engines.spark.showing import CLASS
 from kveil.engines.spark.solving import TOLD
-from kveil.engines.spark.tuples import TIMES, in_utc
 from kveil.engines.spark.units import Units
 from kveil.engines.summary import (
     CODE,

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Ints, Longs
+from kveil.engines.spark.driver_tuples import HASH, SparkTuples, tuple_hash
 from kveil.engines.spark.session import told_plainly
-from kveil.engines.spark.tuples import HASH, SparkTuples, tuple_hash
 from kveil.engines.spark.units import RECORDS, Units
 from kveil.errors import DataError
 

@@ -20,7 +20,7 @@ from kveil.algorithms.splitting.mondrian import split_part
 from kveil.algorithms.splitting.span_counts import PART
 from kveil.arrays import Longs
 from kveil.engines.local import part_solver
-from kveil.engines.parts import with_share
+from kveil.engines.part_solutions import with_share
 from kveil.engines.spark.batches import EncodedRows, RowEncoder, arrow_of
 from kveil.engines.spark.showing import CLASS, LEFT_OUT, WHY
 from kveil.engines.summary import COUNTED, PartSummary, summarized

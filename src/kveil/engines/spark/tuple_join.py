@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kveil.arrays import Longs
+from kveil.engines.spark.driver_tuples import HASH, CountedTuples, grouped, in_slices, one_by_one, records_at
 from kveil.engines.spark.laying import LaidTuples, with_halves
 from kveil.engines.spark.session import told_plainly
 from kveil.engines.spark.showing import CLASS, NUMBER, Joined, KnownTuples, shown_cells
-from kveil.engines.spark.tuples import HASH, CountedTuples, grouped, in_slices, one_by_one, records_at
 from kveil.engines.spark.units import hash_number
 from kveil.errors import NotVerified
 from kveil.policy.model import Policy

@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Longs
+from kveil.engines.spark.driver_tuples import TIMES, SparkTuples, tuple_hash
 from kveil.engines.spark.laying import LaidTuples
 from kveil.engines.spark.session import told_plainly
 from kveil.engines.spark.showing import CLASS, NUMBER, SENT_WHOLE, ShownTuples, sent, shown_cells
-from kveil.engines.spark.tuples import TIMES, SparkTuples, tuple_hash
 from kveil.engines.spark.units import Units
 from kveil.policy.model import Policy
 from kveil.table.sensitive import changed_meanwhile

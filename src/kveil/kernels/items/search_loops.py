@@ -6,8 +6,8 @@ import numpy as np
 
 from kveil.arrays import Bools
 from kveil.kernels.items import search_layout as field
-from kveil.kernels.items.join_loops import copy_set, join_sets, run_cost
 from kveil.kernels.items.search_layout import ItemTree, NodeSets, SetSearch
+from kveil.kernels.items.set_join_loops import copy_set, join_sets, run_cost
 from kveil.kernels.jit import door, inner
 from kveil.kernels.least_loss.join_loops import draw
 

@@ -11,7 +11,7 @@ import polars as pl
 from kveil.arrays import Bools, Ints, Longs
 from kveil.attacker.match import EqualRows, coded
 from kveil.files import Source
-from kveil.kernels.grouping.groups import add_up, group_rows
+from kveil.kernels.grouping.equal_rows import add_up, group_rows
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.verifier.alignment import Aligned

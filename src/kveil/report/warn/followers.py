@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from kveil.discover.columns import Columns
+from kveil.discover.coded_columns import Columns
 from kveil.report.warn.evidence import Evidence
 from kveil.words import count, listing, person_noun
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coded_tables import QUASI, coded
-from kveil.algorithms.people.order import canonical_fingerprints
+from kveil.algorithms.people.person_order import canonical_fingerprints
 
 TREE = {"tree": {"*": ["x", "y", "z"]}}
 ATTRIBUTES = {"who": "individual", "a": QUASI, "s": {"role": "sensitive", "hierarchy": TREE}, "w": "insensitive"}

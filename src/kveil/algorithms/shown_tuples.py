@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.grouping.groups import add_up, group_rows
+from kveil.kernels.grouping.equal_rows import add_up, group_rows
 from kveil.models.groups import Pairs
 from kveil.models.of_policy import sensitive_pairs
 from kveil.table.table import Table

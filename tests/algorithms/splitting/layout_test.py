@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coded_tables import QUASI, coded
-from kveil.algorithms.splitting.trees import lay_trees
+from kveil.algorithms.splitting.layout import lay_trees
 
 ATTRIBUTES = {
     "t": {"role": QUASI, "hierarchy": {"tree": {"*": {"N": ["a", "b"], "S": ["c"]}}}},

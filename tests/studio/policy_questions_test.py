@@ -8,7 +8,7 @@ import pytest
 
 from kveil.datasets import hospital
 from kveil.policy.keys import Data
-from kveil.studio.checking import PolicyDesk
+from kveil.studio.policy_questions import PolicyDesk
 from kveil.studio.tables import TableAt
 
 HOSPITAL = hospital()

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.grouping.groups import add_up, group_rows
+from kveil.kernels.grouping.equal_rows import add_up, group_rows
 from kveil.stopping import check_cancelled
 from kveil.table.columns import code_texts
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from kveil.policy.plug_ins import ALGORITHMS, package_of, plugged
+from kveil.policy.entry_points import ALGORITHMS, package_of, plugged
 
 
 def test_entry_points_are_known_by_name_and_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kveil.kernels.grouping.groups import add_up, group_rows, sample_of_groups
+from kveil.kernels.grouping.equal_rows import add_up, group_rows, sample_of_groups
 from strategies import examples
 
 # Cells that a few bits hold, cells below zero, and cells too wide for one word per row: these rows are hashed.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from coded_tables import QUASI, coded
-from kveil.algorithms.tuples import Tuples
+from kveil.algorithms.shown_tuples import Tuples
 
 TREE = {"role": QUASI, "hierarchy": {"tree": {"*": {"N": ["a", "b"], "S": ["c"]}}}}
 P = {"model": "p-sensitive", "sensitive": "s", "p": 1}

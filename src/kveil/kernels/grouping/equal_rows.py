@@ -17,7 +17,7 @@ def group_rows(columns: Ints) -> tuple[Ints, Ints]:
     The numbers of the groups depend on the rows' contents and order alone. O(rows · columns) time, 20 bytes a
     row beside the result.
     """
-    from kveil.kernels.grouping.groups_loops import group_hashed, hash_rows, pack_rows
+    from kveil.kernels.grouping.equal_rows_loops import group_hashed, hash_rows, pack_rows
 
     check_cancelled()
     columns = np.ascontiguousarray(_varying(columns), dtype=np.int32)
@@ -42,7 +42,7 @@ def group_rows(columns: Ints) -> tuple[Ints, Ints]:
 
 def add_up(group: Ints, weights: Longs, groups: int) -> Longs:
     """Return the sum of the weights of each group's rows."""
-    from kveil.kernels.grouping.groups_loops import add_weights
+    from kveil.kernels.grouping.equal_rows_loops import add_weights
 
     rows, counted = np.ascontiguousarray(group, dtype=np.int32), np.ascontiguousarray(weights, dtype=np.int64)
     totals = np.zeros(groups, dtype=np.int64)
@@ -52,7 +52,7 @@ def add_up(group: Ints, weights: Longs, groups: int) -> Longs:
 
 def sample_of_groups(columns: Ints, bits: int) -> Ints:
     """Return about one row in ``2**bits``, chosen so that equal rows are taken all together or not at all."""
-    from kveil.kernels.grouping.groups_loops import hash_rows
+    from kveil.kernels.grouping.equal_rows_loops import hash_rows
 
     hashes = np.empty(columns.shape[1], dtype=np.uint64)
     hash_rows(np.ascontiguousarray(_varying(columns), dtype=np.int32), hashes)

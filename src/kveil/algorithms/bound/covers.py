@@ -13,7 +13,7 @@ import numpy as np
 from kveil.algorithms.costs import Reading, Rounding, in_units, node_losses, shares_of
 from kveil.arrays import Ints, Longs
 from kveil.kernels.bound.layout import CoverLattice
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.table.scale import Scale
 from kveil.table.table import Table
 from kveil.table.tree import Tree

@@ -6,8 +6,8 @@ import re
 from decimal import Decimal
 
 from kveil.policy.attributes import STAR
+from kveil.suggestion.hierarchies import Way, known_table, tree_of
 from kveil.suggestion.profile import Profile
-from kveil.suggestion.trees import Way, known_table, tree_of
 from kveil.suggestion.vocabulary import without_accents
 
 MEN = {

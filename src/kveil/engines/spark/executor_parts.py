@@ -35,10 +35,10 @@ from kveil.engines.spark.batches import (
     SpanCount,
     arrow_of,
 )
+from kveil.engines.spark.driver_tuples import SUMS, TIMES, grouped, in_utc
 from kveil.engines.spark.session import told_plainly
 from kveil.engines.spark.showing import CLASS, WHY, Joined, with_known
 from kveil.engines.spark.solving import SUMMARY, TOLD, SolveTask
-from kveil.engines.spark.tuples import SUMS, TIMES, grouped, in_utc
 from kveil.engines.spark.units import RECORDS, Units
 from kveil.engines.summary import GONE, NAME, PartSummary
 from kveil.engines.summary import RECORDS as COUNTED_RECORDS

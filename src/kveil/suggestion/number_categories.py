@@ -8,8 +8,8 @@ from itertools import pairwise
 
 from kveil.policy.attributes import STAR
 from kveil.policy.numbers import show_number
+from kveil.suggestion.hierarchies import Way, tree_of
 from kveil.suggestion.profile import Profile
-from kveil.suggestion.trees import Way, tree_of
 
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _RANGE = re.compile(rf"[\[(]?{_NUMBER}\s?(?:-|–|to)\s?{_NUMBER}[\])]?", re.ASCII)

@@ -9,8 +9,8 @@ import numba
 import numpy as np
 import pytest
 
-from kveil.kernels.items.join_loops import join_sets
 from kveil.kernels.items.search_layout import NodeSets
+from kveil.kernels.items.set_join_loops import join_sets
 from laid_forests import laid_tree, some_items
 from naive.joined_sets import Weighted, can_show, joined
 from naive.trees import random_tree

@@ -9,7 +9,7 @@ import pytest
 
 from coded_tables import QUASI, coded, shown_as, texts_of
 from kveil.algorithms.splitting.cutting import TableParts
-from kveil.engines.parts import in_one_part, join_solutions, solve_parts, with_share
+from kveil.engines.part_solutions import in_one_part, join_solutions, solve_parts, with_share
 from kveil.errors import Unmeetable
 from kveil.policy.components import most_suppressed
 from kveil.table.solution import Solution

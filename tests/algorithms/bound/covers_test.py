@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from coded_tables import QUASI, coded
-from kveil.algorithms.bound import levels
-from kveil.algorithms.bound.levels import FINENESS, SCALE, Fineness, affordable_levels, lattice_of, node_costs
+from kveil.algorithms.bound import covers
+from kveil.algorithms.bound.covers import FINENESS, SCALE, Fineness, affordable_levels, lattice_of, node_costs
 from kveil.table.table import Table
 
 TREE = {"role": QUASI, "hierarchy": {"tree": {"*": {"N": ["a", "b"], "S": ["c"]}}}, "boundary": ["S"]}
@@ -73,10 +73,10 @@ def test_what_a_sum_cannot_afford_is_told_apart_less_finely_then_left_out(monkey
     own = table()
     kept, fine = affordable_levels(own, [0, 1])
     assert (kept, fine) == ([0, 1], FINENESS[0])
-    monkeypatch.setattr(levels, "SPAN_WORK", 20 * 3 * FINENESS[3].levels)
+    monkeypatch.setattr(covers, "SPAN_WORK", 20 * 3 * FINENESS[3].levels)
     assert affordable_levels(own, [0, 1])[1] in FINENESS[3:]
-    monkeypatch.setattr(levels, "SPAN_WORK", 1)
-    monkeypatch.setattr(levels, "MOST_WORK", 1)
+    monkeypatch.setattr(covers, "SPAN_WORK", 1)
+    monkeypatch.setattr(covers, "MOST_WORK", 1)
     kept, fine = affordable_levels(own, [0, 1])
     assert len(kept) == 1
     assert fine == FINENESS[-1]
