@@ -30,7 +30,8 @@ class GivenUp(Exception):
     """A try that cannot be mended, or costs more than before."""
 
 
-Classes = dict[tuple[int, Row], list[int]]  # by constraint and what it sees: the rows, the last to enter first
+ClassKey = tuple[int, Row]  # a constraint, and what it sees of the rows of a class
+Classes = dict[ClassKey, list[int]]  # the rows of every class, the last to enter first
 
 
 @dataclass
@@ -46,7 +47,7 @@ class OverlapTries:
     chance: Chance
     hides: bool
     classes: Classes = field(default_factory=dict)
-    queue: list[tuple[int, Row]] = field(default_factory=list)
+    queue: list[ClassKey] = field(default_factory=list)
     journal: list[tuple[int, Row, bool]] = field(default_factory=list)  # who moved, and what was shown before
     active: list[int] = field(default_factory=list)
     unit: int = 0
@@ -59,7 +60,7 @@ class OverlapTries:
 
     # What things cost, and what may be shown.
 
-    def keys(self, shown: Row) -> list[tuple[int, Row]]:
+    def keys(self, shown: Row) -> list[ClassKey]:
         return [(c, tuple(shown[a] for a in over)) for c, (over, _, _) in enumerate(self.case.constraints)]
 
     def cost_of(self, row: int) -> int:
@@ -79,7 +80,7 @@ class OverlapTries:
     def shows_nothing(self, shown: Row) -> bool:
         return self.hides and not any(shown)  # the root of every tree is its `*`
 
-    def size(self, key: tuple[int, Row]) -> int:
+    def size(self, key: ClassKey) -> int:
         return len(self.classes.get(key, ()))
 
     def k(self, c: int) -> int:
@@ -94,11 +95,15 @@ class OverlapTries:
     def take_back(self) -> None:
         for row, shown, out in reversed(self.journal):
             if out:
-                for key in self.keys(self.nodes[row]):
-                    self.classes[key].remove(row)
-                self.nodes[row], self.out[row] = shown, True
+                self.put_out(row)
+                self.nodes[row] = shown
             else:
                 self.place(row, shown)
+
+    def put_out(self, row: int) -> None:
+        for key in self.keys(self.nodes[row]):
+            self.classes[key].remove(row)
+        self.out[row] = True
 
     def place(self, row: int, shown: Row) -> None:
         before = [None] * len(self.case.constraints) if self.out[row] else self.keys(self.nodes[row])
@@ -113,7 +118,7 @@ class OverlapTries:
             self.wait(new)
         self.nodes[row], self.out[row] = shown, False
 
-    def wait(self, key: tuple[int, Row]) -> None:
+    def wait(self, key: ClassKey) -> None:
         if key not in self.queue and self.size(key) < self.k(key[0]):
             self.queue.append(key)
 
@@ -195,13 +200,13 @@ class OverlapTries:
 
     # Mending classes that have become too small.
 
-    def in_class(self, row: int, key: tuple[int, Row]) -> Row:
+    def in_class(self, row: int, key: ClassKey) -> Row:
         shown = list(self.nodes[row])
         for a, node in zip(self.case.constraints[key[0]][0], key[1], strict=True):
             shown[a] = node
         return tuple(shown)
 
-    def helpers(self, key: tuple[int, Row], lack: int, most: int) -> tuple[int, list[int]]:
+    def helpers(self, key: ClassKey, lack: int, most: int) -> tuple[int, list[int]]:
         """Return the rows that join a class at the least cost, and that cost, FAR where there are too few."""
         c, seen = key
         over, k, _ = self.case.constraints[c]
@@ -241,7 +246,7 @@ class OverlapTries:
             return FAR, []
         return sum(value for value, _ in picked), [row for _, row in picked]
 
-    def way_up(self, key: tuple[int, Row], row: int) -> tuple[int, Row]:
+    def way_up(self, key: ClassKey, row: int) -> tuple[int, Row]:
         """Return the cheapest way for a row to leave a class by raising an attribute, and its cost."""
         c, least, best = key[0], FAR, self.nodes[row]
         size = self.size(key)
@@ -259,7 +264,7 @@ class OverlapTries:
                     least, best = value, tuple(shown)
         return least, best
 
-    def _merging(self, key: tuple[int, Row], other: tuple[int, Row]) -> tuple[Row, int, int]:
+    def merging(self, key: ClassKey, other: ClassKey) -> tuple[Row, int, int]:
         """Return what covers two classes, how many rows the first lacks there, and how many the other one gives."""
         c, seen = key
         over = self.case.constraints[c][0]
@@ -270,7 +275,7 @@ class OverlapTries:
         need = max(self.k(c) - self.size(key) - has, 0 if has else 1)
         return wide, need, need if self.size(other) - need >= self.k(c) else self.size(other)
 
-    def partner(self, key: tuple[int, Row], most: int) -> tuple[int, tuple[int, Row] | None]:
+    def partner(self, key: ClassKey, most: int) -> tuple[int, ClassKey | None]:
         """Return the class that a class is merged with at the least cost, and that; None where each is too dear."""
         c, seen = key
         costs = [self.case.costs[a] for a in self.case.constraints[c][0]]
@@ -289,15 +294,15 @@ class OverlapTries:
             other = self.keys(self.nodes[row])[c]
             if self.out[row] or other == key:
                 continue
-            wide, need, given = self._merging(key, other)
+            wide, need, given = self.merging(key, other)
             value = size * (price(wide) - price(seen)) + given * (price(wide) - price(other[1]))
             value += self.unit * (max(need - given, 0) + self.strain(head, self.in_class(head, (c, wide)), c))
             if value < least:
                 least, best = value, other
         return FAR if best is None else least, best
 
-    def merge(self, key: tuple[int, Row], other: tuple[int, Row]) -> None:
-        wide, _, given = self._merging(key, other)
+    def merge(self, key: ClassKey, other: ClassKey) -> None:
+        wide, _, given = self.merging(key, other)
         own = [] if wide == key[1] else list(self.classes[key])
         for row in own + self.classes[other][:given]:
             shown = self.in_class(row, (key[0], wide))
@@ -307,7 +312,7 @@ class OverlapTries:
                 raise GivenUp
             self.move(row, shown)
 
-    def mend(self, key: tuple[int, Row], most: int) -> None:
+    def mend(self, key: ClassKey, most: int) -> None:
         lack = max(self.k(key[0]) - self.size(key), 1)
         help_cost, helpers = self.helpers(key, lack, most)
         up_cost = 0

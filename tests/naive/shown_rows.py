@@ -76,15 +76,20 @@ class ShownCase:
             found.append(next((node for node in way if tree.depth[node] <= depths[a]), way[-1]))
         return tuple(found)
 
-    def offer(self, depths: list[int]) -> list[Row | None]:
+    def offer(self, depths: list[int], *, hides: bool = False, room: int | None = None) -> list[Row | None]:
         """Return what rows show after a vector of depths was offered to those it makes cheaper.
 
         Movers are looked at in order of growing gain, again and again: one that would enter a class that is empty now
         and would be too small, or leave one that would become too small, is refused. Then models refuse whoever enters
         or leaves a class that would not satisfy them, one constraint after another, and all begins again.
+
+        With ``hides`` nobody may show the roots alone; nobody moves once there is ``room`` for no more new classes.
         """
         gains = [self.cost(self.shown[i]) - self.cost(self.at_depths(i, depths)) for i in range(len(self.base))]
         movers = [i for _, i in sorted((gain, i) for i, gain in enumerate(gains) if gain > 0)]
+        movers = [i for i in movers if not hides or any(self.at_depths(i, depths))]
+        if room is not None:
+            movers = movers[: self._movers_with_room(movers, depths, room)]
         moving = list(movers)
         self._trim(movers, moving, depths)
         while self._refused_by_models(moving, depths):
@@ -93,6 +98,16 @@ class ShownCase:
 
     def moved(self, moving: list[int], depths: list[int]) -> list[Row | None]:
         return [self.at_depths(i, depths) if i in moving else row for i, row in enumerate(self.shown)]
+
+    def _movers_with_room(self, movers: list[int], depths: list[int], room: int) -> int:
+        known = [set(self.classes(c, self.shown)) for c in range(len(self.constraints))]
+        most = [len(own) + room for own in known]
+        for number, i in enumerate(movers):
+            if any(len(own) >= full for own, full in zip(known, most, strict=True)):
+                return number
+            for own, (over, _, _) in zip(known, self.constraints, strict=True):
+                own.add(tuple(self.at_depths(i, depths)[a] for a in over))
+        return len(movers)
 
     def _trim(self, movers: list[int], moving: list[int], depths: list[int]) -> None:
         changed = True
@@ -133,6 +148,16 @@ class ShownCase:
             if of is not None and 0 < after[of] < k:
                 return False
         return True
+
+
+def class_hash(c: int, look: Row) -> int:
+    """Return the hash of what a constraint sees of a row."""
+    word = 2**64
+    found = c + 1
+    for node in look:
+        found = (found ^ node) * 0x9E3779B97F4A7C15 % word
+        found ^= found >> 29
+    return found
 
 
 def random_case(chance: Random, *, beyond_limits: bool = False, diverse: bool = False) -> ShownCase:
