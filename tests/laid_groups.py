@@ -28,7 +28,8 @@ def codes_of(case: GroupCase, chance: Random) -> Codes:
         if isinstance(own, SpanAttribute):
             about[a, [field.KIND, field.WIDTH, field.SPAN_AT]] = field.SPAN, len(own.numbers), len(longs)
             longs += own.numbers + own.numbers
-            factor[a] = 1000 / (own.numbers[-1] - own.numbers[0])
+            factor[a] = 1000 / own.extent
+            about[a, [field.WIDEST, field.MISSING]] = own.widest, len(own.numbers) - 1 if own.missing else -1
             continue
         tree = own.tree
         small = chance.random() < 0.5

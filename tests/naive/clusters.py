@@ -69,11 +69,14 @@ class ClusterCase:
                     left[best] -= 1
                     cluster.append(best)
                 made.append(cluster)
-            for t in tuples:
-                for _ in range(left[t]):
-                    own = made[first:]
-                    min(own, key=lambda c, t=t: self.cost([*c, t]) * (len(c) + 1) - self.cost(c) * len(c)).append(t)
+            self.place_rest(made[first:], left)
         return made
+
+    def place_rest(self, clusters: list[list[int]], left: dict[int, int]) -> None:
+        """Let every row that is left of a tuple join the cluster whose total grows least; of equals the first."""
+        for t, rows in left.items():
+            for _ in range(rows):
+                min(clusters, key=lambda c, t=t: self.cost([*c, t]) * (len(c) + 1) - self.cost(c) * len(c)).append(t)
 
     def cut(self, part: list[int]) -> tuple[int, int]:
         """Return the attribute that costs most over some tuples, and the leaf before which to cut it."""

@@ -11,6 +11,7 @@ Code = int | tuple[int, int]
 Row = tuple[Code, ...]
 WORD = 2**64
 SPLITMIX = 0x9E3779B97F4A7C15
+FORBIDDEN = 2**38  # the cost of what may not be shown
 
 
 def draw(random: list[int], below: int) -> int:
@@ -37,12 +38,24 @@ class TreeAttribute:
         assert isinstance(code, int)
         return round(1000 * self.tree.share(code))
 
+    def shows_nothing(self, code: Code) -> bool:
+        return code == 0
+
 
 @dataclass
 class SpanAttribute:
-    """An attribute of numbers: a code is the lowest and the highest of a group, by rank."""
+    """An attribute of numbers: a code is the lowest and the highest of a group, by rank; the last may be missing.
+
+    A span up to missing shows nothing; where spans have a greatest width, it is forbidden, as wider ones are.
+    """
 
     numbers: list[int]
+    missing: bool = False
+    widest: int = -1
+
+    @property
+    def extent(self) -> int:
+        return self.numbers[-2 if self.missing else -1] - self.numbers[0]
 
     def cover(self, one: Code, other: Code) -> Code:
         assert isinstance(one, tuple)
@@ -51,7 +64,16 @@ class SpanAttribute:
 
     def cost(self, code: Code) -> int:
         assert isinstance(code, tuple)
-        return round(1000 * (self.numbers[code[1]] - self.numbers[code[0]]) / (self.numbers[-1] - self.numbers[0]))
+        if code[0] == code[1]:
+            return 0
+        if self.shows_nothing(code):
+            return 1000 if self.widest < 0 else FORBIDDEN
+        width = self.numbers[code[1]] - self.numbers[code[0]]
+        return FORBIDDEN if 0 <= self.widest < width else round(1000 * width / self.extent)
+
+    def shows_nothing(self, code: Code) -> bool:
+        assert isinstance(code, tuple)
+        return self.missing and code[0] < code[1] == len(self.numbers) - 1
 
 
 @dataclass
