@@ -9,7 +9,7 @@ import pytest
 
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.groups_layout import ChildTable
-from kveil.kernels.least_loss.neighbours import noise_table, place_rows, pool_room, search, top_down
+from kveil.kernels.least_loss.neighbours import new_state, noise_table, place_rows, pool_room, search, top_down
 from kveil.kernels.models.layout import new_models
 from laid_groups import coded, members_of, started, state_of
 from laid_models import needs_of, values_of
@@ -22,7 +22,8 @@ SEEDS = range(40)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_groups_show_what_covers_their_rows_and_cost_what_that_costs(seed: int) -> None:
     case, codes, group, _ = started(seed)
-    state, total = state_of(case, group, codes, seed)
+    zone, part = (np.array(own, dtype=np.int32) for own in (case.zone, group))
+    state, total = new_state(coded(case, case.rows), zone, part, codes, seed)
     shown = [case.cover(own) for own in members_of(group)]
     assert state.code[: len(shown)].tolist() == coded(case, shown).tolist()
     assert state.cost[: len(shown)].tolist() == [case.cost(own) for own in shown]

@@ -63,6 +63,22 @@ def test_a_class_is_found_by_what_its_rows_show(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def test_rows_are_put_into_their_classes_at_first(seed: int) -> None:
+    both = both_tries(seed)
+    room = both.state.classes.shape[2]
+    empty = both.state._replace(
+        **{name: np.zeros_like(getattr(both.state, name)) for name in ("cost", "least", "classes", "hashes", "counts")},
+        **{name: np.full_like(getattr(both.state, name), -1) for name in ("rows", "slots", "projection")},
+        free=np.full_like(both.state.free, room),
+    )
+    empty.classes[:, field.FREE] = np.arange(room - 1, -1, -1)
+    loops.fill_classes(empty, both.trees, both.constraints)
+    both.state = empty
+    both.check()
+    assert empty.least.tolist() == [both.case.cost(own) for own in both.case.base]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_rows_leave_and_enter_classes_and_empty_ones_are_forgotten(seed: int) -> None:
     both = crowd(both_tries(seed))
     state = both.state
