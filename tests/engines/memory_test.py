@@ -21,10 +21,10 @@ from kveil.engines import memory
 from kveil.engines.store import ReleaseFile
 from kveil.errors import FileError, NotVerified
 from kveil.files import Outputs, SharedSource
-from kveil.flow import make_release as flow
-from kveil.flow import outputs
 from kveil.flow.anonymize import Targets, anonymize_file
-from kveil.flow.inputs import with_algorithm
+from kveil.flow.steps import make_release as flow
+from kveil.flow.steps import outputs
+from kveil.flow.steps.inputs import with_algorithm
 from kveil.policy.model import Policy
 from kveil.verifier import alignment
 from places import GOLDEN

@@ -9,7 +9,6 @@ import numpy as np
 from kveil.algorithms.component import SearchComponent
 from kveil.algorithms.program import Program, ProgramTree, SizeConstraint, kinds_of, program_of
 from kveil.arrays import Ints, Longs
-from kveil.models.of_policy import least_members
 from kveil.policy.components import most_suppressed
 from kveil.table.solution import Shown
 from kveil.table.tree import Tree
@@ -33,7 +32,7 @@ def program_of_component(component: SearchComponent, costs: Sequence[Longs]) -> 
         tree = table.trees[position]
         assert isinstance(tree, Tree)
         low = table.low[position]
-        columns.append(tree.ends(low, low if table.low is table.high else table.high[position]))
+        columns.append(tree.ends(low, table.high[position]))
         trees.append(ProgramTree(tree.parent, cost, 0 if hides and tree.is_star[0] else -1))
         whole += int(cost[0])
     base, limit = (np.ascontiguousarray(np.array([own[end] for own in columns]).T) for end in range(2))
@@ -47,9 +46,9 @@ def program_of_component(component: SearchComponent, costs: Sequence[Longs]) -> 
 def _sizes(component: SearchComponent) -> list[SizeConstraint]:
     """Return how many rows at least classes must have, by their attributes."""
     most: dict[tuple[int, ...], int] = {}
-    for constraint in component.constraints:
+    for constraint, fewest in zip(component.constraints, component.fewest, strict=True):
         over = tuple(sorted(constraint.over))
-        most[over] = max(most.get(over, 1), constraint.k, least_members(constraint.model, component.table))
+        most[over] = max(most.get(over, 1), fewest)
     return [SizeConstraint(over, k) for over, k in most.items()]
 
 

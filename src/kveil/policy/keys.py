@@ -13,7 +13,7 @@ from kveil.policy.attributes import STAR, Attribute, Intervals, Ranges, Role
 from kveil.policy.dependencies import Dependency, parse_dependency
 from kveil.policy.entry_points import ALGORITHM_GROUP, plugged
 from kveil.policy.fields import PolicyPart, Seed, Share, Text, Texts, Whole, rejection
-from kveil.policy.privacy import GENERALIZING, PrivacyModel, sensitive_of
+from kveil.policy.privacy import GENERALIZING, PrivacyModel, TCloseness, sensitive_of
 from kveil.words import did_you_mean
 
 if TYPE_CHECKING:  # most runs show no notebook
@@ -143,7 +143,7 @@ class AlgorithmChoice(PolicyPart):
 
 
 def _by_size(model: PrivacyModel) -> bool:
-    return getattr(model, "distance", None) == "ordered"
+    return isinstance(model, TCloseness) and model.distance == "ordered"
 
 
 class PolicyKeys(PolicyPart):

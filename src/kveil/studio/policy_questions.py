@@ -49,7 +49,7 @@ class PolicyDesk(Desk):
         """Return whether the policy can be kept at all: who can never be kept, and which methods can do it."""
         from kveil.algorithms.registry import honouring
         from kveil.flow.check import count_never_kept
-        from kveil.flow.inputs import check_input
+        from kveil.flow.steps.inputs import check_input
         from kveil.policy.components import most_suppressed
 
         started, first = perf_counter() - self.reading, self.encoded is None
@@ -121,7 +121,7 @@ class PolicyDesk(Desk):
 
     def on_compared(self, text: str, name: str, folder: str, release: str, opened: int) -> dict[str, Any]:
         """Return some released rows beside the records they were, by the owner's file beside the release."""
-        from kveil.flow.inputs import read_release
+        from kveil.flow.steps.inputs import read_release
         from kveil.report.owner import Owner
 
         policy = Policy.parse(text, name, Path(folder))
@@ -139,7 +139,7 @@ class PolicyDesk(Desk):
 
     def on_public_report(self, text: str, name: str, folder: str, receipt: Any, release: str) -> str:
         """Return the report for everybody: only what the release and the receipt tell anyway."""
-        from kveil.flow.inputs import read_release
+        from kveil.flow.steps.inputs import read_release
         from kveil.report.page import public_page
 
         policy = Policy.parse(text, name, Path(folder))

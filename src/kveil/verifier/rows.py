@@ -13,6 +13,7 @@ from kveil.errors import DataError
 from kveil.files import Source, item_texts, number_texts
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
+from kveil.policy.privacy import sensitive_of
 from kveil.stopping import check_cancelled
 from kveil.words import count, listing, row_noun
 
@@ -253,7 +254,7 @@ def known_items(source: Source, policy: Policy, name: str) -> pl.DataFrame:
 def plain_rows(source: Source, policy: Policy, *, stars: bool = False) -> Rows:
     """Return the rows of a table in which a row is a record."""
     number = pl.Series(ROW, np.arange(source.rows, dtype=np.int64))
-    used = {str(model.sensitive) for model in policy.privacy if hasattr(model, "sensitive")}
+    used = {name for model in policy.privacy for name in sensitive_of(model)}
     items = {name: known_items(source, policy, name) for name in sorted(used)}
     nobody = pl.Series(np.zeros(source.rows, dtype=bool))
     each = number.to_numpy()

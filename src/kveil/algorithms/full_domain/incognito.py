@@ -17,7 +17,7 @@ from math import ceil, prod
 
 import numpy as np
 
-from kveil.algorithms.full_domain.levels import Node, by_height, levels_of, node_at, way_up
+from kveil.algorithms.full_domain.levels import Node, by_height, lattice_way, levels_of, node_at
 from kveil.algorithms.judge import PolicyJudge, Standing
 from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.stars import without_part
@@ -204,7 +204,7 @@ class LevelLattice:
         for place in by_height(open_to).tolist():
             if not undecided.flat[place]:
                 continue
-            way = way_up(node_at(place, undecided), undecided)
+            way = lattice_way(node_at(place, undecided), undecided)
             low, high, start = 0, len(way), base
             while low < high:
                 middle = (low + high) // 2

@@ -87,7 +87,7 @@ class OverlapSearch:
             tree = table.trees[position]
             shown = solution.shown[position].codes[self.rows]
             if isinstance(tree, Tree):
-                base, limit = tree.ends(low[a], low[a] if low is high else high[a])
+                base, limit = tree.ends(low[a], high[a])
                 ints.append(np.array([tree.first, tree.last, tree.parent, tree.depth, tree.is_star], dtype=np.int32))
                 cost.append(costs.nodes[position])
             else:  # spans stay as they are

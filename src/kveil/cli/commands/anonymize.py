@@ -76,8 +76,8 @@ def anonymize(
     place, source = _begun(loaded, place_of(input_), hashed=owner is not None or archive is not None)
     from kveil.cli.loading import compile_and_load
     from kveil.flow.anonymize import anonymize_file
-    from kveil.flow.inputs import with_algorithm
-    from kveil.flow.outputs import Targets, default_destination
+    from kveil.flow.steps.inputs import with_algorithm
+    from kveil.flow.steps.outputs import Targets, default_destination
 
     loaded = with_algorithm(loaded, algorithm)
     target = place_of(output) or default_destination(place)
@@ -97,7 +97,7 @@ def anonymize(
 def _begun(policy: Policy, given: Place | None, *, hashed: bool) -> tuple[Place, Place | BeingRead]:
     """Return the table to read, and begin to read it if that can be done while all else is imported."""
     from kveil.cli.loading import read_in_background
-    from kveil.flow.places import input_path
+    from kveil.flow.steps.places import input_path
 
     place = input_path(policy, given)
     return place, read_in_background(policy, place, release=False, hashed=hashed) or place

@@ -277,6 +277,9 @@ def move_best(tree: ItemTree, sets: NodeSets, search: SetSearch, units: int, uni
             move_in(tree, sets, search, into, place, scratch)
         elif pool[field.MEMBERS, unit] == 0:
             copy_set(sets, pool[field.WHO, place], row + unit)
+            begin = sets.start[row + unit]
+            cost = run_cost(tree, sets, begin, begin + sets.length[row + unit], field.TRUE)
+            pool[field.TRUE_COST, unit] = cost  # also where nobody else is left
             pool[field.FIRST, unit], pool[field.AFTER, place], pool[field.MEMBERS, unit] = place, -1, 1
         else:
             move_in(tree, sets, search, unit, place, scratch)
