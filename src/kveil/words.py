@@ -8,6 +8,8 @@ from unicodedata import category
 
 from kveil.guarantee import FIGURES, NamedModel
 
+PLURALS = {"person": "people"}  # of nouns whose plural is not made by an s
+
 
 def did_you_mean(found: str, allowed: Iterable[str]) -> str:
     """Return a hint that names the allowed text nearest to what was found, or nothing.
@@ -31,18 +33,21 @@ def listing(items: Sequence[str], limit: int = 8, last: str = "and") -> str:
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
-    """Return a number with its noun in the right form: ``1 record``, ``2,000 records``."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+    """Return a number with its noun in the right form: ``1 record``, ``2,000 records``, ``2,000 people``."""
+    return f"{number:,} {noun if number == 1 else plural or plural_of(noun)}"
 
 
-def row_noun(*, individuals: bool) -> str:
-    """Return what a row of a table is called: a record, or an individual where a policy names them."""
-    return "individual" if individuals else "record"
+def plural_of(noun: str) -> str:
+    """Return a noun for several: ``records``, ``people``."""
+    return PLURALS.get(noun, f"{noun}s")
 
 
-def person_noun(*, persons: bool) -> str:
-    """Return what somebody is called in sentences about people, where rows may be theirs: a person, or a record."""
-    return "person" if persons else "record"
+def row_noun(*, people: bool) -> str:
+    """Return what a row of a table is called in sentences: a record, or a person where the policy says whose it is.
+
+    A policy gives that column role ``individual``, and reports have a key ``individuals``: names that stay as they are.
+    """
+    return "person" if people else "record"
 
 
 def model_in_words(model: NamedModel) -> str:

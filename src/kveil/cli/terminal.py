@@ -19,7 +19,7 @@ from kveil.measures import LossFigures, Shares
 from kveil.report.account import Account, BoundFigures
 from kveil.verifier import Verdict
 from kveil.verifier.verdict import TogetherCheck
-from kveil.words import count, model_in_words, row_noun, visible
+from kveil.words import count, model_in_words, plural_of, row_noun, visible
 
 if TYPE_CHECKING:  # each loads the algorithms
     from kveil.discover.describe import TableRules
@@ -123,7 +123,7 @@ def show_verdict(out: Console, verdict: Verdict, *, compared: bool) -> None:
 def show_together(out: Console, together: TogetherCheck) -> None:
     """Print what several releases show together."""
     out.print(
-        f"{count(together['releases'], 'release')} together show {count(together['people'], 'person', 'people')}: "
+        f"{count(together['releases'], 'release')} together show {count(together['people'], 'person')}: "
         f"{together['newcomers']:,} are new, {together['leavers']:,} no longer shown."
     )
     show_guarantees(out, [{**g, "model": f"together: {g['model']}"} for g in together["guarantees"]])
@@ -131,18 +131,18 @@ def show_together(out: Console, together: TogetherCheck) -> None:
         right = f" (right for {values['right']:,})" if values["one"] else ""
         out.print(
             f"one value of {safe(values['sensitive'])} remains possible for "
-            f"{count(values['one'], 'person', 'people')}{right}; for {values['changed']:,} it changed"
+            f"{count(values['one'], 'person')}{right}; for {values['changed']:,} it changed"
         )
 
 
 def show_applied(out: Console, content: ApplyAccount, target: Path) -> None:
     """Print what became of new records."""
-    counts, noun = content["records"] or content["individuals"], row_noun(individuals=not content["records"])
+    counts, noun = content["records"] or content["individuals"], row_noun(people=not content["records"])
     assert counts is not None
     out.print(
         f"[bold]{safe(str(target))}[/]: {count(counts['released'], noun)} of {counts['input']:,} as release "
-        f"{content['release']} of {safe(content['archive'])} shows such {noun}s; {content['covered']:,} were covered, "
-        f"{content['extended']:,} are in new groups, {counts['suppressed']:,} are left out; NCP "
+        f"{content['release']} of {safe(content['archive'])} shows such {plural_of(noun)}; {content['covered']:,} were "
+        f"covered, {content['extended']:,} are in new groups, {counts['suppressed']:,} are left out; NCP "
         f"{content['loss']['ncp'] * 100:.2f} %"
     )
     if content["guarantees"]:
@@ -240,7 +240,7 @@ def _show_levels(out: Console, risk: RawRisk) -> None:
 
 def show_check(out: Console, content: Check) -> None:
     """Print what a policy forces on a table before any run."""
-    noun = row_noun(individuals=content["individuals"] is not None)
+    noun = row_noun(people=content["individuals"] is not None)
     rows = content["records"] if content["individuals"] is None else content["individuals"]
     for sentence in risk_sentences(content["risk"]):
         out.print(safe(sentence))

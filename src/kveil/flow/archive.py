@@ -86,7 +86,7 @@ def show_release(folder: Path, number: int | None) -> ShownRelease:
     """Return one release's receipt and policy, and the same in sentences."""
     archived = release_of(Archive.open(folder), number)
     told, policy = _listed(archived), archived.policy
-    noun = row_noun(individuals=archived.account["individuals"] is not None)
+    noun = row_noun(people=archived.account["individuals"] is not None)
     sentences = [
         f"Release {told['number']} of {folder.name}, made {told['made']} by {told['algorithm']}: "
         f"{count(told['released'], noun)} released, {told['suppressed']:,} left out, NCP {told['ncp']:.2%}.",

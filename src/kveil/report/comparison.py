@@ -8,6 +8,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 from kveil.measures import LossFigures
 from kveil.utility.prediction import PredictionFigures
 from kveil.utility.queries import QueryError
+from kveil.words import row_noun
 
 
 class ComparisonEntry(TypedDict):
@@ -57,7 +58,7 @@ class Comparison:
         """Return the comparison as plain data."""
         return {
             "loss": self.loss,
-            self.noun + "s": self.rows,
+            "individuals" if self.noun == row_noun(people=True) else "records": self.rows,
             "best": self.best,
             "queries": self.queries,
             "prediction": self.prediction,

@@ -104,7 +104,7 @@ class Table:
     @property
     def noun(self) -> str:
         """What a row is called: a record, or an individual."""
-        return row_noun(individuals=self.persons is not None)
+        return row_noun(people=self.persons is not None)
 
     @property
     def whole_rows(self) -> bool:

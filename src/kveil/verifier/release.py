@@ -207,7 +207,7 @@ def star_warnings(policy: Policy, rows: Rows, starred: int) -> list[str]:
     k = largest_k(policy)
     few = f", fewer than {k}" if starred < k else ""
     if rows.persons:
-        return [f"{count(starred, 'individual')} shown as `*`{few}: they are outside every guarantee."]
+        return [f"{count(starred, 'person')} shown as `*`{few}: they are outside every guarantee."]
     return [
         f"{count(starred, 'record')} shown as `*` in at least one component{few}: "
         "they are outside its guarantees, their other cells are released."

@@ -132,7 +132,7 @@ class Rows:
     @property
     def noun(self) -> str:
         """What a row is called: a record, or an individual."""
-        return row_noun(individuals=bool(self.persons))
+        return row_noun(people=bool(self.persons))
 
     @property
     def height(self) -> int:
@@ -317,7 +317,7 @@ def set_items(source: Source, policy: Policy, name: str, *, stars: bool) -> pl.D
 
 def _long_rows(source: Source, policy: Policy) -> Rows:
     if INDIVIDUAL not in source.columns:
-        raise DataError(f"{source.name} lacks the column {INDIVIDUAL!r}, which numbers the persons of a long release.")
+        raise DataError(f"{source.name} lacks the column {INDIVIDUAL!r}, which numbers the people of a long release.")
     rows = _grouped(source, policy, source.texts(INDIVIDUAL), stars=True)
     record_texts = _texts(source, policy, stars=True)
     differing = [
@@ -325,5 +325,5 @@ def _long_rows(source: Source, policy: Policy) -> Rows:
     ]
     if not differing:
         return rows
-    finding = f"{count(len(differing), 'quasi-identifier')} ({listing(differing)}) differ within one individual."
+    finding = f"{count(len(differing), 'quasi-identifier')} ({listing(differing)}) differ within one person."
     return replace(rows, findings=(finding,))

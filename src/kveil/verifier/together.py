@@ -169,7 +169,7 @@ def _broken_in_words(
     worst = guarantee["worst"]
     return (
         f"{name_of(model)} over {', '.join(guarantee['attributes'])} does not hold over all releases together for "
-        f"{count(len(people), 'person', 'people')}{f' ({listing(parts)})' if parts and len(before) else ''} in "
+        f"{count(len(people), 'person')}{f' ({listing(parts)})' if parts and len(before) else ''} in "
         f"{count(groups, 'group')} of people who look alike in all of them; the worst is "
         f"{'unbounded' if worst is None else f'{worst:.6g}'}."
     )

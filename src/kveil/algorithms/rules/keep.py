@@ -111,7 +111,7 @@ def keep_rules(table: Table, solution: Solution, rules: list[DeclaredRule]) -> S
         isinstance(model, KKmAnonymity) for model in table.policy.privacy
     ):
         raise Unmeetable(
-            "the dependencies cannot be kept without suppressing individuals, whose items others of their group would "
+            "the dependencies cannot be kept without suppressing people, whose items others of their group would "
             "then miss for k-km-anonymity; take a rule out, or ask for kl-diversity."
         )
     return found

@@ -19,7 +19,7 @@ from kveil.report.account import Account
 from kveil.report.owner import Owner
 from kveil.report.receipt import Receipt
 from kveil.verifier.rows import release_rows
-from kveil.words import row_noun
+from kveil.words import plural_of, row_noun
 
 
 def without_names(source: Source, policy: Policy) -> Source:
@@ -110,7 +110,7 @@ class Result:
 
     def __repr__(self) -> str:
         counts = self.account["individuals"] or self.account["records"]
-        noun = row_noun(individuals=bool(self.account["individuals"])) + "s"
+        noun = plural_of(row_noun(people=bool(self.account["individuals"])))
         return (
             f"Result({counts['released']:,} of {counts['input']:,} {noun} released by {self.account['algorithm']}, "
             "verified)"
@@ -121,7 +121,7 @@ class Result:
 
         account = self.account
         counts = account["individuals"] or account["records"]
-        noun = row_noun(individuals=bool(account["individuals"])) + "s"
+        noun = plural_of(row_noun(people=bool(account["individuals"])))
         losses = {"all quasi-identifiers": account["loss"], **account["loss_by_attribute"]}
         return account_html(
             f"{counts['released']:,} of {counts['input']:,} {noun} released",
