@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import warnings
 from collections.abc import Iterator
@@ -100,6 +101,21 @@ def test_the_index_lists_every_decision_once_by_room() -> None:
             assert (DOCS / "decisions" / file).read_text(encoding="utf-8").startswith(f"# {title}\n")
         listed += [file for _, file in entries]
     assert sorted(listed) == [note.name for note in NOTES]
+
+
+# ---------------------------------------------------------------------------------------------- heads of modules
+
+
+def test_what_a_module_says_it_is_behind_is_a_module_beside_it() -> None:
+    named = 0
+    for path in sorted(SOURCE.rglob("*.py")):
+        head = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        for name in re.findall(r"\bbehind `(\w+)", head):
+            named += 1
+            assert list(SOURCE.glob(f"**/{name}.py")), f"{path.relative_to(ROOT)}: there is no module {name}"
+            if path.stem == f"{name}_loops" or "The compiled loop" in head:
+                assert (path.parent / f"{name}.py").exists(), f"{path.relative_to(ROOT)}: {name} stands elsewhere"
+    assert named > 10
 
 
 # ---------------------------------------------------------------------------------------------- papers

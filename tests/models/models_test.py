@@ -32,6 +32,7 @@ from kveil.models.packed import needs_of, values_of
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.table.encode import encode
 from kveil.table.table import Table
+from kveil.words import count
 from naive import models as naive
 
 Spec = dict[str, Any]
@@ -237,11 +238,9 @@ def test_search_loops_verifier_and_twin_agree(persons: bool, data: st.DataObject
     assert guarantee["worst"] == (None if worst is None else pytest.approx(worst, abs=1e-9))
     if not verdict:
         failing = [group for group, good in zip(members, expected, strict=True) if not good]
-        noun = "individual" if persons else "record"
+        noun = "person" if persons else "record"
         people = sum(map(len, failing))
-        said = (
-            f"does not hold in {len(failing)} group{'s'[: len(failing) > 1]} with {people} {noun}{'s'[: people > 1]};"
-        )
+        said = f"does not hold in {len(failing)} group{'s'[: len(failing) > 1]} with {count(people, noun)};"
         assert said in verdict.findings[0]
 
 

@@ -118,7 +118,7 @@ class SearchComponent:
             fine &= model.good(groups)
         return fine
 
-    def requirements(self, shown: Ints, taking_part: Bools | None = None) -> list[Requirement]:
+    def requirements(self, shown: Ints, *, taking_part: Bools | None = None) -> list[Requirement]:
         """Return its models on the groups of equal shown codes; ``shown`` has a row per attribute of the component.
 
         ``taking_part`` are the tuples that its models count, by default all of them.

@@ -23,7 +23,7 @@ SURE = 1e-6  # how far HiGHS's numbers may be off, as a share of a row's whole l
 
 
 class ProgramTree(NamedTuple):
-    """One attribute: the parent of every node, the root's being itself, and what a node costs a row.
+    """One attribute: the parent of every node, the root's being itself, and what a node costs per row.
 
     ``star`` is the node that shows nothing where no row may show nothing at all, else -1.
     """
@@ -93,7 +93,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class _Options:
-    """Options of all kinds: whose, what is shown (0 where an attribute has not had its turn), what it costs a row."""
+    """Options of all kinds: whose, what is shown (0 where an attribute has not had its turn), what it costs per row."""
 
     kind: Ints
     vector: Ints
@@ -116,7 +116,7 @@ class Program:
         """The number of options."""
         return len(self.options.kind)
 
-    def solve(self, most_outside: int, most_nodes: int, seconds: float | None = None) -> Answer:
+    def solve(self, most_outside: int, most_nodes: int, *, seconds: float | None = None) -> Answer:
         """Return the best division that leaves out so many rows at most, and a bound on all of them.
 
         HiGHS looks at so many nodes of its tree at most: a limit that is the same on every machine.

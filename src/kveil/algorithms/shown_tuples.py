@@ -1,4 +1,4 @@
-"""Distinct shown tuples while a full-domain search goes on."""
+"""Distinct shown tuples while a search raises whole values: full-domain searches, classfly and k-msd."""
 
 from __future__ import annotations
 

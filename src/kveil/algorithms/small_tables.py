@@ -21,7 +21,7 @@ MOST_PROGRAM_NODES = 100  # of HiGHS's tree
 def program_of_component(component: SearchComponent, costs: Sequence[Longs]) -> tuple[Program, Ints] | None:
     """Return the program of a component by the sizes of its classes, and every row's kind; None if it is too large.
 
-    ``costs`` are what every node of its attributes' trees costs a row.
+    ``costs`` are what every node of its attributes' trees costs per row.
     """
     table = component.table
     if not 0 < table.rows <= MOST_PROGRAM_ROWS or not component.positions or not component.trees_only:
@@ -57,11 +57,8 @@ def least_cost(component: SearchComponent, costs: Sequence[Longs], seconds: floa
     made = program_of_component(component, costs)
     if made is None:
         return 0
-    return (
-        made[0]
-        .solve(most_suppressed(component.table.policy, component.table.records), MOST_PROGRAM_NODES, seconds)
-        .at_least
-    )
+    most_outside = most_suppressed(component.table.policy, component.table.records)
+    return made[0].solve(most_outside, MOST_PROGRAM_NODES, seconds=seconds).at_least
 
 
 def sizes_allow_none(component: SearchComponent) -> bool:

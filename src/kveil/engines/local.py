@@ -84,7 +84,7 @@ class _Task:
                 found.append(own.solve)
         return found
 
-    def refine(self, table: Table, solution: Solution, rules: Sequence[DeclaredRule] = ()) -> Solution:
+    def refine(self, table: Table, solution: Solution, *, rules: Sequence[DeclaredRule] = ()) -> Solution:
         """Refine a solution of a table for as long as the budget allows."""
         from kveil.algorithms.least_loss.refine import refine
 
@@ -227,7 +227,7 @@ def _keeping_rules(task: _Task) -> Solved:
     tight = tightened(table, rules)
 
     def follow() -> Solution:
-        return keep_rules(table, task.refine(tight or table, first, rules), rules)
+        return keep_rules(table, task.refine(tight or table, first, rules=rules), rules)
 
     def climb() -> Solution:
         return solve_keeping_rules(table, task.solve_and_refine, multivalued=multivalued)

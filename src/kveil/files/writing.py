@@ -143,7 +143,7 @@ class Outputs:
         except OSError as error:
             raise write_error(target, error) from None
 
-    def commit(self, last: Callable[[], None] | None = None) -> None:
+    def commit(self, *, last: Callable[[], None] | None = None) -> None:
         """Give every file its name; until here none of them can be seen. Then do what is to come ``last``.
 
         Where one cannot get its name, or the last step fails, those before it are taken back, and what they replaced

@@ -176,14 +176,14 @@ def proved_or_not_found(error: Unmeetable, table: Table) -> Unmeetable:
     never = 0 if widths else count_never_kept(table)
     if never > most_suppressed(table.policy, table.records):
         told = f"No release can: {count(never, table.noun)} can never be kept, whatever is shown."
-        return Unmeetable(f"{error} {told}", error.lost, proved=True)
+        return Unmeetable(f"{error} {told}", lost=error.lost, proved=True)
     if any(map(sizes_allow_none, components_of(table))):
         told = "No release can: whatever is shown, some group is too small, or shows nothing."
-        return Unmeetable(f"{error} {told}", error.lost, proved=True)
+        return Unmeetable(f"{error} {told}", lost=error.lost, proved=True)
     if most_suppressed(table.policy, table.records) == 0 and any(map(everything_fails, components_of(table))):
         told = "No release can: everything that could be shown was tried."
-        return Unmeetable(f"{error} {told}", error.lost, proved=True)
-    return Unmeetable(f"{error} That none was found does not prove that there is none.", error.lost)
+        return Unmeetable(f"{error} {told}", lost=error.lost, proved=True)
+    return Unmeetable(f"{error} That none was found does not prove that there is none.", lost=error.lost)
 
 
 def check_boundaries(table: Table) -> BoundaryCheck:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from kveil.algorithms.registry import honouring
 from kveil.choose import MOST_EFFORT, Allowance, trials
@@ -31,6 +31,26 @@ PATIENCE = 60.0  # seconds
 SMALL = 2_000  # records
 
 
+class GuessedColumn(TypedDict):
+    """What was guessed about a column, why, where its hierarchy comes from, and whether somebody should look at it."""
+
+    column: str
+    role: str
+    reason: str
+    hierarchy: str | None
+    doubtful: bool
+
+
+class Guesses(TypedDict):
+    """A suggested policy as plain data: the guesses it is made of, its text, and the names of files beside it."""
+
+    columns: list[GuessedColumn]
+    k: int
+    files: list[str]
+    copy: str | None
+    policy: str
+
+
 @dataclass(frozen=True)
 class SuggestedPolicy:
     """A suggested policy: its text, the hierarchy files beside it, and the guesses it is made of."""
@@ -45,7 +65,7 @@ class SuggestedPolicy:
         """The policy that the text writes."""
         return Policy.parse(self.text, "the suggested policy", Path(), self.files)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Guesses:
         """Return the guesses as plain data, with the policy's text."""
         return {
             "columns": [

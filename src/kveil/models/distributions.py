@@ -45,7 +45,7 @@ class DistinctValues:
     sensitive: str
     least: int
 
-    def least_members(self, most_values: int = 1, *, some_missing: bool = False) -> int:
+    def least_members(self, *, most_values: int = 1, some_missing: bool = False) -> int:
         """Return how few members a good group can have: together they have that many values."""
         return -(-self.least // most_values)
 
@@ -66,7 +66,7 @@ class EntropyL:
     sensitive: str
     l: float  # noqa: E741
 
-    def least_members(self, most_values: int = 1, *, some_missing: bool = False) -> int:
+    def least_members(self, *, most_values: int = 1, some_missing: bool = False) -> int:
         """Return how few members a good group can have: entropy log l takes at least l values."""
         return -(-ceil(self.l - TOLERANCE) // most_values)
 
@@ -93,7 +93,7 @@ class RecursiveCL:
     l: int  # noqa: E741
     c: Fraction
 
-    def least_members(self, most_values: int = 1, *, some_missing: bool = False) -> int:
+    def least_members(self, *, most_values: int = 1, some_missing: bool = False) -> int:
         """Return how few members a good group can have: the tail from the l-th value on is not empty."""
         return -(-self.l // most_values)
 
@@ -129,7 +129,7 @@ class FrequencyL:
     sensitive: str
     l: Fraction  # noqa: E741
 
-    def least_members(self, most_values: int = 1, *, some_missing: bool = False) -> int:
+    def least_members(self, *, most_values: int = 1, some_missing: bool = False) -> int:
         """Return how few members a good group can have: l, unless one without a value is in no value's share."""
         return 1 if some_missing else ceil(self.l)
 
@@ -150,7 +150,7 @@ class AlphaShare:
     alpha: Fraction
     k: int
 
-    def least_members(self, most_values: int = 1, *, some_missing: bool = False) -> int:
+    def least_members(self, *, most_values: int = 1, some_missing: bool = False) -> int:
         """Return how few members a good group can have: in a smaller group one member is a share above α."""
         return max(self.k, ceil(1 / self.alpha))
 
@@ -174,7 +174,7 @@ class Close:
     values: SensitiveValues
     reference: NDArray[np.float64] | None = None  # shares of the whole, where it is not that of the groups at hand
 
-    def least_members(self, most_values: int = 1, *, some_missing: bool = False) -> int:
+    def least_members(self, *, most_values: int = 1, some_missing: bool = False) -> int:
         """Return how few members a good group can have: one, since a single member may be all there is."""
         return 1
 

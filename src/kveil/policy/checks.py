@@ -59,7 +59,7 @@ def _check_model(policy: PolicyKeys, model: PrivacyModel, where: str) -> None:
         return
     if policy.individual_column is None:
         raise PolicyError(
-            f"{where} asks for {model.model}, which is about individuals; give the column that says whose "
+            f"{where} asks for {model.model}, which is about people; give the column that says whose "
             "record it is role individual."
         )
     for name in names:

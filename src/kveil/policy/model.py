@@ -61,7 +61,7 @@ class Policy(PolicyKeys):
 
     @classmethod
     def _of_document(cls, document: Document, folder: Path) -> Policy:
-        policy = cls.read(document.content, document.name, document.line_of)
+        policy = cls.read(document.content, document.name, line_of=document.line_of)
         policy._folder = folder
         policy._sha256 = document.sha256
         policy._content = document.content

@@ -11,7 +11,7 @@ from kveil.files import Source, with_points
 from kveil.policy.model import Policy
 from kveil.studio.questions import Desk
 from kveil.studio.tables import TableAt
-from kveil.words import count
+from kveil.words import count, plural_of
 
 if TYPE_CHECKING:
     from kveil.table.table import Table
@@ -33,7 +33,7 @@ class PolicyDesk(Desk):
 
         policy = Policy.parse(text, name, Path(folder))
         policy.read_hierarchies()
-        source = self._open(TableAt.of(policy, opened))
+        source = self._open(TableAt.of(policy, opened=opened))
         unlimited = _without_limits(policy)
         if self.encoded is not None and self.encoded[0] is source and self.encoded[1] == unlimited:
             table = _bounded(self.encoded[2], policy)
@@ -63,10 +63,9 @@ class PolicyDesk(Desk):
         except Unmeetable as error:
             impossible.append(str(error))
         out, allowed = count_never_kept(table), most_suppressed(table.policy, table.records)
-        noun, plural = ("record", "records") if table.persons is None else ("person", "people")
         if out > allowed:
             impossible.append(
-                f"{count(out, noun, plural)} of {table.records:,} can never be kept; {allowed:,} may be left out."
+                f"{count(out, table.noun)} of {table.records:,} can never be kept; {allowed:,} may be left out."
             )
         try:
             able = [algorithm.name for algorithm in honouring(table.policy)]
@@ -75,8 +74,8 @@ class PolicyDesk(Desk):
         return {
             "possible": not impossible,
             "impossible": impossible,
-            "noun": noun,
-            "plural": plural,
+            "noun": table.noun,
+            "plural": plural_of(table.noun),
             "records": table.records,
             "never_kept": out,
             "allowed": allowed,
@@ -127,7 +126,7 @@ class PolicyDesk(Desk):
         policy = Policy.parse(text, name, Path(folder))
         if policy.individual_column is not None:
             return {"columns": [], "rows": []}
-        source = self._open(TableAt.of(policy, opened))
+        source = self._open(TableAt.of(policy, opened=opened))
         shown = read_release(policy, Path(release))
         rows = Owner.load(Path(release).with_name("owner.json")).rows
         columns = [c for c in policy.quasi_identifiers if c in shown.frame.columns]

@@ -226,7 +226,7 @@ def _within_boundaries(table: Table, persons: Persons, low: Ints, high: Ints, wh
         beyond = int(too_far.sum() if table.times is None else table.times[too_far].sum())
         if beyond:
             raise DataError(
-                f"{where}: the records of {count(beyond, 'individual')} disagree on {name} so far that only a "
+                f"{where}: the records of {count(beyond, 'person')} disagree on {name} so far that only a "
                 "value beyond its boundary covers them; correct them, or move the boundary up."
             )
 

@@ -223,13 +223,13 @@ class Aligned:
     def people_with(self, policy: Policy, name: str, values: set[str]) -> pl.DataFrame:
         if name in self.before.items:
             chosen = self.before.items[name].filter(pl.col(ITEM).is_in(values))
-            people = self.before.tally(chosen, [ITEM], PEOPLE, chosen[ROW].to_numpy())
+            people = self.before.tally(chosen, [ITEM], PEOPLE, rows=chosen[ROW].to_numpy())
             return people.rename({ITEM: VALUE})
         texts = self.record_texts(policy, name).to_frame(VALUE)
         chosen = texts.with_columns(pl.Series(ROW, self.before.row_of)).filter(pl.col(VALUE).is_in(values))
         if self.before.persons:  # somebody has every value that one of the records has
             chosen = chosen.unique()
-        return self.before.tally(chosen, [VALUE], PEOPLE, chosen[ROW].to_numpy())
+        return self.before.tally(chosen, [VALUE], PEOPLE, rows=chosen[ROW].to_numpy())
 
     def different(self, policy: Policy, name: str) -> list[str]:
         texts = self.before.items[name][ITEM] if name in self.before.items else self.record_texts(policy, name)

@@ -71,7 +71,7 @@ class Rows:
             self._groups[key] = self.tally(self.texts, attributes, SIZE)
         return self._groups[key]
 
-    def tally(self, frame: pl.DataFrame, by: Sequence[str], name: str, rows: Longs | None = None) -> pl.DataFrame:
+    def tally(self, frame: pl.DataFrame, by: Sequence[str], name: str, *, rows: Longs | None = None) -> pl.DataFrame:
         """Return how many records or persons have each combination of some columns of a frame.
 
         The frame has one line per row, or lines of the ``rows`` that are given by position.
@@ -118,7 +118,7 @@ class Rows:
                 over = next((attributes for attributes in self.counted_over if name in attributes), (name,))
                 laid = self.groups(over).select(pl.col(name).alias(ITEM), SIZE)
             else:
-                laid = self.tally(self.items[name], [ITEM], SIZE, self.items[name][ROW].to_numpy())
+                laid = self.tally(self.items[name], [ITEM], SIZE, rows=self.items[name][ROW].to_numpy())
             counts = laid.drop_nulls(ITEM).group_by(ITEM).agg(pl.col(SIZE).sum())
             self._counts[name] = dict(zip(counts[ITEM].to_list(), counts[SIZE].to_list(), strict=True))
         return self._counts[name]
@@ -132,7 +132,7 @@ class Rows:
     @property
     def noun(self) -> str:
         """What a row is called: a record, or an individual."""
-        return row_noun(individuals=bool(self.persons))
+        return row_noun(people=bool(self.persons))
 
     @property
     def height(self) -> int:
@@ -317,7 +317,7 @@ def set_items(source: Source, policy: Policy, name: str, *, stars: bool) -> pl.D
 
 def _long_rows(source: Source, policy: Policy) -> Rows:
     if INDIVIDUAL not in source.columns:
-        raise DataError(f"{source.name} lacks the column {INDIVIDUAL!r}, which numbers the persons of a long release.")
+        raise DataError(f"{source.name} lacks the column {INDIVIDUAL!r}, which numbers the people of a long release.")
     rows = _grouped(source, policy, source.texts(INDIVIDUAL), stars=True)
     record_texts = _texts(source, policy, stars=True)
     differing = [
@@ -325,5 +325,5 @@ def _long_rows(source: Source, policy: Policy) -> Rows:
     ]
     if not differing:
         return rows
-    finding = f"{count(len(differing), 'quasi-identifier')} ({listing(differing)}) differ within one individual."
+    finding = f"{count(len(differing), 'quasi-identifier')} ({listing(differing)}) differ within one person."
     return replace(rows, findings=(finding,))

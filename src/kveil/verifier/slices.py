@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from kveil.files import Source
+from kveil.guarantee import Guarantee
 from kveil.policy.model import Policy
 from kveil.policy.privacy import AlphaK, LDiversity, PrivacyModel, TCloseness
 from kveil.verifier.counts import (
@@ -42,7 +43,7 @@ from kveil.verifier.rows import ITEM, ROW, SIZE, TIMES, Rows, WholeRelease, know
 from kveil.verifier.starred_values import hidden_values
 from kveil.verifier.stars import Stars, Suppressed, read_stars
 from kveil.verifier.truth import compare_generalized, unknown_items
-from kveil.verifier.verdict import DependencyCheck, Guarantee, Verdict
+from kveil.verifier.verdict import DependencyCheck, Verdict
 
 SOMETHING = "something"  # what rows show that are not told apart any more
 
@@ -213,7 +214,7 @@ class SlicedRelease:
         here = np.flatnonzero(~stars.everywhere.to_numpy())
         for name, frame in self.everyone.items():
             own = rows.items[name].filter(pl.col(ROW).is_in(here))
-            counted = rows.tally(own, [ITEM], SIZE, own[ROW].to_numpy()).sort(ITEM)
+            counted = rows.tally(own, [ITEM], SIZE, rows=own[ROW].to_numpy()).sort(ITEM)
             told = _items(self.policy, name, frame).sort(ITEM)
             if not counted.cast({SIZE: pl.Int64}).equals(told.cast({SIZE: pl.Int64})):
                 return [f"{name} was compared with other values than the release has."]

@@ -45,7 +45,7 @@ SPAN_WORK = 100_000_000  # of the most work, up to which spans are told apart mo
 
 
 def node_costs(table: Table, position: int) -> Longs:
-    """Return what showing each node costs a row at least, in the bound's whole numbers, rounded down."""
+    """Return what showing each node costs per row at least, in the bound's whole numbers, rounded down."""
     losses = node_losses(table, position, Reading.SHALLOWEST)
     return in_units(losses, float(shares_of(table)[position]) * SCALE, Rounding.DOWN)
 

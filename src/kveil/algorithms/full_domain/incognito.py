@@ -38,6 +38,7 @@ from kveil.words import count
 
 MOST_NODES = 2_000_000  # of the lattice
 WIDEST = 3  # attributes of the sets that are searched before all together
+JUST_ABOVE = 1e-6  # of an entropy l beyond a whole number: so little may be rounding, and asks for no further value
 
 
 class IncognitoOptions(PolicyPart):
@@ -103,7 +104,7 @@ class LevelLattice:
         if isinstance(model, AlphaShare):
             return AtLeastK(model.k)
         if isinstance(model, EntropyL):
-            return DistinctValues(model.sensitive, ceil(model.l - 1e-6))
+            return DistinctValues(model.sensitive, ceil(model.l - JUST_ABOVE))
         if isinstance(model, RecursiveCL):
             return DistinctValues(model.sensitive, model.l)
         return None

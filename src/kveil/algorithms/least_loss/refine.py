@@ -58,13 +58,13 @@ def refine(
     With ``rules``, right sides follow their left sides where they can (see `rules/follow`); other rules are not looked
     at. Cost: O(tries · (groups of a block · attributes + pool² · attributes)); memory linear in the table.
     """
-    stop = Stop(seconds, within=current())
+    stop = Stop(seconds=seconds, within=current())
     with stop.listening():
         try:
             search = partial(_refine_classes, tries_per_row=tries_per_row, stop=stop, progress=progress)
             if any(isinstance(model, KKmAnonymity) for model in table.policy.privacy):
                 return _refine_sharing(table, solution, search, rules)
-            items = Stop(None if seconds is None else seconds / 2, within=stop)
+            items = Stop(seconds=None if seconds is None else seconds / 2, within=stop)
             finer = with_searched_items(table, solution, tries_per_row, items)
             refined = None if finer is None else search(table, solution=finer, rules=rules)
             if refined is not None and loses_no_more(table, refined, solution):

@@ -255,7 +255,7 @@ class OverlapSearch:
         program = program_of(kinds, sizes, int(min(OPTIONS * tries_per_row / NORMAL, MOST_PROGRAM_OPTIONS)))
         if program is None:
             return False
-        answer = program.solve(int(out.sum()), MOST_PROGRAM_NODES, self.watch.stop.left)
+        answer = program.solve(int(out.sum()), MOST_PROGRAM_NODES, seconds=self.watch.stop.left)
         if answer.best is None:
             return False
         if answer.best.cost < self.total:

@@ -128,7 +128,7 @@ class _EveryChoice:
         place = np.full(table.rows, -1, dtype=np.int32)
         place[self.rows] = np.arange(len(self.rows), dtype=np.int32)
         self.pairs = {
-            name: Pairs(*table.pairs(name, place, len(self.rows), place >= 0), table.sensitive[name].known)
+            name: Pairs(*table.pairs(name, place, len(self.rows), kept=place >= 0), table.sensitive[name].known)
             for name in component.sensitive
         }
         least = [own[0].cost for own in self.options if own]

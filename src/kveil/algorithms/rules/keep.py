@@ -88,7 +88,7 @@ def keep_rules(table: Table, solution: Solution, rules: list[DeclaredRule]) -> S
 
     Every round lets right sides climb to what covers their group; then whoever a model lost is made to climb along
     with the group it had, or else suppressed. Values only climb and rows only go, so it ends. O(distinct released
-    rows · rules) a round. Raises Unmeetable beyond the suppression limit.
+    rows · rules) per round. Raises Unmeetable beyond the suppression limit.
     """
     if not solution.items:
         while True:
@@ -111,7 +111,7 @@ def keep_rules(table: Table, solution: Solution, rules: list[DeclaredRule]) -> S
         isinstance(model, KKmAnonymity) for model in table.policy.privacy
     ):
         raise Unmeetable(
-            "the dependencies cannot be kept without suppressing individuals, whose items others of their group would "
+            "the dependencies cannot be kept without suppressing people, whose items others of their group would "
             "then miss for k-km-anonymity; take a rule out, or ask for kl-diversity."
         )
     return found

@@ -186,7 +186,7 @@ class _Build:
         table = self.table
         allowed = most_suppressed(table.policy, table.records)
         self.state.nodes = self.nodes
-        standing = self.judge.standing(self.state, self.out[None, :])
+        standing = self.judge.standing(self.state, dead=self.out[None, :])
         lost = int(self.state.weights[standing.lost].sum())
         if lost > allowed:
             raise beyond_limit(table, name, lost, allowed)

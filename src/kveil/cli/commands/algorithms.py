@@ -9,6 +9,8 @@ from kveil.cli.options import JsonOption, answer
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from kveil.cli.terminal import ListedAlgorithm
+
 
 def algorithms(as_json: JsonOption = False) -> None:
     """List the algorithms and what each honours."""
@@ -16,7 +18,7 @@ def algorithms(as_json: JsonOption = False) -> None:
     from kveil.algorithms.least_loss.refine_options import RefineOptions
     from kveil.algorithms.registry import ALGORITHMS
 
-    content = [
+    content: list[ListedAlgorithm] = [
         {
             "name": algorithm.name,
             "honours": sorted(algorithm.honours),

@@ -152,7 +152,7 @@ def _check_items(units: Units, policy: Policy) -> None:
     """Raise Refused where the items of individuals are no texts, which is all that sets of parts hold."""
     numbers = [name for name in set_columns(policy) if not units.table.is_text(name)]
     if numbers:
-        raise Refused(f"items of individuals by parts are texts, and {listing(numbers)} is none; convert it first.")
+        raise Refused(f"items of people by parts are texts, and {listing(numbers)} is none; convert it first.")
 
 
 def _raise_first(solved: SolvedRows, parts: int, start: _Start) -> None:

@@ -19,6 +19,7 @@ from kveil.errors import NotVerified, Unmeetable
 from kveil.files import Outputs, Source
 from kveil.flow.steps.inputs import read_release
 from kveil.flow.steps.outputs import check_new
+from kveil.guarantee import Guarantee
 from kveil.policy.attributes import STAR, Attribute
 from kveil.policy.hierarchy import marked_nodes
 from kveil.policy.lines import Line, Lines
@@ -28,7 +29,6 @@ from kveil.policy.privacy import TCloseness, sensitive_of
 from kveil.policy.yaml_text import comment, flow_text, hierarchy_csv, hierarchy_file_name
 from kveil.verifier import Verdict, verify_release
 from kveil.verifier.rows import Rows, release_rows
-from kveil.verifier.verdict import Guarantee
 
 KEPT = ("privacy", "dependencies", "suppression", "release")  # of a policy's keys: what `verify` asks for
 

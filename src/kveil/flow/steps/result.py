@@ -19,7 +19,7 @@ from kveil.report.account import Account
 from kveil.report.owner import Owner
 from kveil.report.receipt import Receipt
 from kveil.verifier.rows import release_rows
-from kveil.words import row_noun
+from kveil.words import plural_of, row_noun
 
 
 def without_names(source: Source, policy: Policy) -> Source:
@@ -110,13 +110,23 @@ class Result:
 
     def __repr__(self) -> str:
         counts = self.account["individuals"] or self.account["records"]
-        noun = row_noun(individuals=bool(self.account["individuals"])) + "s"
+        noun = plural_of(row_noun(people=bool(self.account["individuals"])))
         return (
             f"Result({counts['released']:,} of {counts['input']:,} {noun} released by {self.account['algorithm']}, "
             "verified)"
         )
 
     def _repr_html_(self) -> str:
-        from kveil.notebook import account_html
+        from kveil.notebook import LossRow, account_html
 
-        return account_html(self.account)
+        account = self.account
+        counts = account["individuals"] or account["records"]
+        noun = plural_of(row_noun(people=bool(account["individuals"])))
+        losses = {"all quasi-identifiers": account["loss"], **account["loss_by_attribute"]}
+        return account_html(
+            f"{counts['released']:,} of {counts['input']:,} {noun} released",
+            f"{counts['suppressed']:,} suppressed by {account['algorithm']}, verified",
+            account["guarantees"],
+            {name: LossRow(loss["precision"], loss["il_per_cell"], loss["ncp"]) for name, loss in losses.items()},
+            account["warnings"],
+        )

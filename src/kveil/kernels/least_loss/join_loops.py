@@ -33,7 +33,7 @@ def join(codes: Codes, a: int, u: int, v: int) -> int:
 
 @inner
 def cost_of(codes: Codes, a: int, u: int) -> int:
-    """Return what showing a code costs a row."""
+    """Return what showing a code costs per row."""
     u = np.int64(u)
     if codes.about[a, field.KIND] != field.SPAN:
         return codes.longs[codes.about[a, field.COST_AT] + u]
@@ -53,7 +53,7 @@ def cost_of(codes: Codes, a: int, u: int) -> int:
 
 @inner
 def joined_cost(codes: Codes, a: int, u: int, v: int) -> int:
-    """Return what showing the cover of two codes costs a row."""
+    """Return what showing the cover of two codes costs per row."""
     if codes.about[a, field.KIND] == field.SMALL:
         return codes.longs[codes.about[a, field.LEAF_AT] + u * codes.about[a, field.WIDTH] + v]
     return cost_of(codes, a, join(codes, a, u, v))
@@ -77,7 +77,7 @@ def cover_cost(codes: Codes, ones: Ints, one: int, others: Ints, other: int, row
 
 @inner
 def vector_cost(codes: Codes, ones: Ints, one: int) -> int:
-    """Return what a vector of codes costs a row."""
+    """Return what a vector of codes costs per row."""
     total = np.int64(0)
     for a in range(ones.shape[1]):
         total += cost_of(codes, a, ones[one, a])

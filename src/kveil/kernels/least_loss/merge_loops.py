@@ -63,7 +63,10 @@ def rows_needed(state: ShownRows, constraints: Constraints, c: int, g: int, to: 
 
 @inner
 def given_by(state: ShownRows, constraints: Constraints, c: int, h: int, need: int) -> int:
-    """Return how many rows a class gives where so many are needed: these if it can spare them, else all it has."""
+    """Return how many rows class h gives to another that needs so many.
+
+    As many as are needed, if at least k stay behind; otherwise all of them, since fewer than k may not stay.
+    """
     size = np.int64(state.classes[c, field.SIZE, h])
     return need if size - need >= constraints.k[c] else size
 

@@ -149,7 +149,7 @@ def close(work: PoolRoom, i: int, opened: int) -> int:
 
 @inner
 def noisy_cost(codes: Codes, work: PoolRoom, i: int) -> int:
-    """Return what a unit costs a row, attributes weighed by chance."""
+    """Return what a unit costs per row, attributes weighed by chance."""
     cost = np.int64(0)
     for a in range(work.unit.shape[1]):
         cost += work.longs[field.NOISE, a] * cost_of(codes, a, work.unit[i, a])

@@ -9,7 +9,7 @@ from kveil.arrays import Longs
 from kveil.policy.model import Policy
 from kveil.policy.privacy import KLDiversity, PrivacyModel, TCloseness, distinct_values, named_k, sensitive_of
 from kveil.report.warn.evidence import Evidence
-from kveil.words import count, person_noun
+from kveil.words import count, row_noun
 
 FEW = 50  # different values that make an identifier one of people, whatever the number of records
 SHARE = 0.05  # of different values among the records that does, too
@@ -94,7 +94,7 @@ def uniform_groups(evidence: Evidence) -> list[str]:
         sets = dict.fromkeys(policy.attributes_of(model) for model in policy.privacy)
         groups, rows = max((_shared_by_all(evidence, names, items) for names in sets if names), default=(0, 0))
         if groups:
-            noun = person_noun(persons=bool(evidence.rows.persons))
+            noun = row_noun(people=bool(evidence.rows.persons))
             warnings.append(
                 f"no model names {name}, and in {count(groups, 'group')} ({count(rows, noun)}) all have one value of "
                 "it: whoever finds somebody's group knows the value. Add a model for it, such as l-diversity."
