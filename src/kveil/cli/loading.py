@@ -6,6 +6,7 @@ Only the command line does it, whose process is its own.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kveil.databases import Place
     from kveil.engines.memory import BeingRead
+    from kveil.files import Source
     from kveil.policy.model import Policy
     from kveil.progress import Progress
 
@@ -42,20 +44,34 @@ def compile_first(policy: Policy, progress: Progress) -> None:
         compile_apart(missing, threads(), progress)
 
 
-def read_in_background(policy: Policy, place: Place, *, release: bool, hashed: bool) -> BeingRead | None:
+def read_in_background(policy: Policy, place: Place, *, hashed: bool) -> BeingRead | None:
     """Begin to read a large CSV while all else is imported that a run needs; None for what is read in its turn.
 
-    The table is an original, or a ``release``. Whatever is wrong with it is told where the run asks for it.
+    Whatever is wrong with it is told where the run asks for it.
     """
-    from kveil.engines.memory import BeingRead, MemoryStore
+    from kveil.engines.memory import MemoryStore
+
+    return _begun(policy, place, MemoryStore().open, hashed=hashed)
+
+
+def read_release_in_background(policy: Policy, place: Place, *, alone: bool, hashed: bool) -> BeingRead | None:
+    """Begin to read a release in the same way; one that is looked at ``alone`` need not be there record by record."""
+    from kveil.engines.memory import MemoryStore
+
+    store = MemoryStore()
+    return _begun(policy, place, store.count_release if alone else store.read_release, hashed=hashed)
+
+
+def _begun(policy: Policy, place: Place, read: Callable[..., Source], *, hashed: bool) -> BeingRead | None:
+    from kveil.engines.memory import BeingRead
     from kveil.suffixes import SUFFIXES, plain_suffix, suffix_of
 
     if policy.engine not in (None, "local") or not isinstance(place, Path):
         return None
     if SUFFIXES.get(plain_suffix(suffix_of(place))) != "csv" or not place.is_file() or place.stat().st_size < LARGE:
         return None
-    store, pool = MemoryStore(), ThreadPoolExecutor(1)
-    reading = pool.submit(store.read_release if release else store.open, policy, place, hashed=hashed)
+    pool = ThreadPoolExecutor(1)
+    reading = pool.submit(read, policy, place, hashed=hashed)
     pool.shutdown(wait=False)
     return BeingRead(place, reading.result)
 

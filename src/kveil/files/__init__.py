@@ -12,6 +12,7 @@ from kveil.files.decimals import numbers_with_commas, with_commas, with_points
 from kveil.files.disk_tables import CategorySource, SharedSource, StoredSource, as_categories, number_texts, open_stored
 from kveil.files.metadata import Beside, look_beside
 from kveil.files.reading import parse_table, read_table
+from kveil.files.repeated_lines import RepeatedSource, read_repeated
 from kveil.files.source import Labels, Source, check_columns, check_written, kind_of
 from kveil.files.texts import TEXT_TYPES, as_texts, exact_values, fresh, item_texts, text_of
 from kveil.files.writing import Outputs, as_json, default_release, joined_items, write_table
@@ -23,6 +24,7 @@ __all__ = [
     "CategorySource",
     "Labels",
     "Outputs",
+    "RepeatedSource",
     "SharedSource",
     "ShownCells",
     "Source",
@@ -46,6 +48,7 @@ __all__ = [
     "open_file_path",
     "open_stored",
     "parse_table",
+    "read_repeated",
     "read_table",
     "sink_parquet",
     "suffix_of",

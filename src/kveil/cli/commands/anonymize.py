@@ -100,4 +100,4 @@ def _begun(policy: Policy, given: Place | None, *, hashed: bool) -> tuple[Place,
     from kveil.flow.places import input_path
 
     place = input_path(policy, given)
-    return place, read_in_background(policy, place, release=False, hashed=hashed) or place
+    return place, read_in_background(policy, place, hashed=hashed) or place
