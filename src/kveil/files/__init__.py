@@ -7,6 +7,7 @@ they quote the data.
 from __future__ import annotations
 
 from kveil.files.column_files import ShownCells, open_file_path, sink_parquet
+from kveil.files.csv_writing import joined_items
 from kveil.files.dataset import dataset_files, is_dataset
 from kveil.files.decimals import numbers_with_commas, with_commas, with_points
 from kveil.files.disk_tables import CategorySource, SharedSource, StoredSource, as_categories, number_texts, open_stored
@@ -15,7 +16,7 @@ from kveil.files.reading import parse_table, read_table
 from kveil.files.repeated_lines import RepeatedSource, read_repeated
 from kveil.files.source import Labels, Source, check_columns, check_written, kind_of
 from kveil.files.texts import TEXT_TYPES, as_texts, exact_values, fresh, item_texts, text_of
-from kveil.files.writing import Outputs, as_json, default_release, joined_items, write_table
+from kveil.files.writing import Outputs, as_json, default_release, write_table
 from kveil.suffixes import suffix_of
 
 __all__ = [
