@@ -14,6 +14,7 @@ from kveil.databases import Place, read_database
 from kveil.engines.store import LaidRelease, ReleaseFile
 from kveil.files import (
     CategorySource,
+    EarlyText,
     SharedSource,
     Source,
     as_categories,
@@ -39,11 +40,12 @@ class MemoryStore:
     def read(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
         return _table(policy, place, hashed=hashed, in_pieces=False)
 
-    def open(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
-        return _table(policy, place, hashed=hashed, in_pieces=True)  # a run looks at most of its columns once
+    def open(self, policy: Policy, place: Place, *, hashed: bool = False, early: EarlyText | None = None) -> Source:
+        # In pieces: a run looks at most of its columns once.
+        return _table(policy, place, hashed=hashed, in_pieces=True, early=early)
 
     def hold(self, policy: Policy, source: Source) -> Source:
-        if source.kind != "csv" or source.rows < ROWS_WORTH_A_THREAD:
+        if source.kind != "csv" or source.rows < ROWS_WORTH_A_THREAD or isinstance(source, SharedSource):
             return source
         # Search, release and verifier share one set of categories, made while the first trees are built of them.
         pool = ThreadPoolExecutor(min(threads(), 2))
@@ -81,7 +83,9 @@ class BeingRead:
     source: Callable[[], Source]
 
 
-def _table(policy: Policy, place: Place, *, hashed: bool, in_pieces: bool) -> Source:
+def _table(
+    policy: Policy, place: Place, *, hashed: bool, in_pieces: bool, early: EarlyText | None = None
+) -> Source:
     if not isinstance(place, Path):
         return numbers_held(read_database(place, hashed=hashed), policy)
     data = policy.data
@@ -92,6 +96,7 @@ def _table(policy: Policy, place: Place, *, hashed: bool, in_pieces: bool) -> So
         hashed=hashed,
         encoding=data.encoding,
         in_pieces=in_pieces,
+        early=early,
     )
     return numbers_held(source, policy)
 

@@ -7,6 +7,7 @@ they quote the data.
 from __future__ import annotations
 
 from kveil.files.column_files import ShownCells, open_file_path, sink_parquet
+from kveil.files.csv_reading import EarlyText, cut_early
 from kveil.files.csv_writing import joined_items
 from kveil.files.dataset import dataset_files, is_dataset
 from kveil.files.decimals import numbers_with_commas, with_commas, with_points
@@ -23,6 +24,7 @@ __all__ = [
     "TEXT_TYPES",
     "Beside",
     "CategorySource",
+    "EarlyText",
     "Labels",
     "Outputs",
     "RepeatedSource",
@@ -35,6 +37,7 @@ __all__ = [
     "as_texts",
     "check_columns",
     "check_written",
+    "cut_early",
     "dataset_files",
     "default_release",
     "exact_values",

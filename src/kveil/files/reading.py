@@ -12,7 +12,7 @@ import polars as pl
 
 from kveil.errors import FileError
 from kveil.files.compression import unpacked
-from kveil.files.csv_reading import read_csv
+from kveil.files.csv_reading import EarlyText, read_csv
 from kveil.files.dataset import is_dataset, read_dataset
 from kveil.files.encodings import UTF8, in_utf8
 from kveil.files.source import Source, kind_of
@@ -27,19 +27,21 @@ def read_table(
     hashed: bool = False,
     encoding: str = UTF8,
     in_pieces: bool = False,
+    early: EarlyText | None = None,
 ) -> Source:
     """Read a table by its suffix, or all Parquet files of a folder or pattern as one table.
 
     ``columns`` are the names expected, a help in finding the separator; ``encoding`` is that of a CSV. With
     ``in_pieces`` columns stay in the pieces in which they were read: joining them takes time, which pays only where
-    they are looked at several times.
+    they are looked at several times. ``early`` are the bytes of a CSV that were read before.
     """
     if is_dataset(path):
         frame, digest = read_dataset(path, hashed=hashed)
         source = Source(path.name, frame, "parquet", sha256=digest)
     else:
         kind_of(path)
-        source = _parsed(read_bytes(path), path, separator, columns, hashed=hashed, encoding=encoding)
+        text = EarlyText(read_bytes(path)) if early is None else early
+        source = _parsed(text, path, separator, columns, hashed=hashed, encoding=encoding)
     return source if in_pieces else replace(source, frame=source.frame.rechunk())
 
 
@@ -61,18 +63,18 @@ def parse_table(
     encoding: str = UTF8,
 ) -> Source:
     """Read a table out of the bytes of a file, by the suffix of its path."""
-    source = _parsed(raw, path, separator, columns, hashed=hashed, encoding=encoding)
+    source = _parsed(EarlyText(raw), path, separator, columns, hashed=hashed, encoding=encoding)
     return replace(source, frame=source.frame.rechunk())
 
 
 def _parsed(
-    raw: bytes, path: Path, separator: str | None, columns: Iterable[str], *, hashed: bool, encoding: str
+    early: EarlyText, path: Path, separator: str | None, columns: Iterable[str], *, hashed: bool, encoding: str
 ) -> Source:
-    kind = kind_of(path)
+    kind, raw = kind_of(path), early.raw
     digest = hashlib.sha256(raw).hexdigest() if hashed else None
     if kind == "csv":
         text = in_utf8(unpacked(raw, path), encoding, path.name)
-        frame, separator = read_csv(text, path.name, separator, frozenset(columns))
+        frame, separator = read_csv(text, path.name, separator, frozenset(columns), early)
         return Source(path.name, frame, kind, separator, digest, encoding=encoding, quoted=b'"' in text)
     if kind == "excel":
         from kveil.files.excel import read_excel
