@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -18,6 +18,7 @@ from kveil.files import (
     SharedSource,
     Source,
     as_categories,
+    parse_early,
     read_repeated,
     read_table,
     with_points,
@@ -66,7 +67,7 @@ class MemoryStore:
         )
 
     def count_release(self, policy: Policy, place: Path, *, hashed: bool = False) -> Source:
-        """Read a release of records by its different lines, where a CSV has few of them; else as `read_release` does."""
+        """Read a release of records by its different lines, where a CSV has few; else as `read_release` does."""
         counted = read_repeated(place, separator=policy.data.separator, columns=policy.attributes, hashed=hashed)
         return self.read_release(policy, place, hashed=hashed) if counted is None else numbers_held(counted, policy)
 
@@ -83,21 +84,19 @@ class BeingRead:
     source: Callable[[], Source]
 
 
-def _table(
-    policy: Policy, place: Place, *, hashed: bool, in_pieces: bool, early: EarlyText | None = None
-) -> Source:
+def _table(policy: Policy, place: Place, *, hashed: bool, in_pieces: bool, early: EarlyText | None = None) -> Source:
     if not isinstance(place, Path):
         return numbers_held(read_database(place, hashed=hashed), policy)
     data = policy.data
-    source = read_table(
-        place,
-        separator=data.separator,
-        columns=policy.attributes,
-        hashed=hashed,
-        encoding=data.encoding,
-        in_pieces=in_pieces,
-        early=early,
-    )
+    expected: dict[str, Any] = {
+        "separator": data.separator,
+        "columns": policy.attributes,
+        "hashed": hashed,
+        "encoding": data.encoding,
+    }
+    if early is not None:
+        return numbers_held(parse_early(early, place, **expected), policy)
+    source = read_table(place, **expected, in_pieces=in_pieces)
     return numbers_held(source, policy)
 
 

@@ -13,7 +13,7 @@ from kveil.files.dataset import dataset_files, is_dataset
 from kveil.files.decimals import numbers_with_commas, with_commas, with_points
 from kveil.files.disk_tables import CategorySource, SharedSource, StoredSource, as_categories, number_texts, open_stored
 from kveil.files.metadata import Beside, look_beside
-from kveil.files.reading import parse_table, read_table
+from kveil.files.reading import parse_early, parse_table, read_table
 from kveil.files.repeated_lines import RepeatedSource, read_repeated
 from kveil.files.source import Labels, Source, check_columns, check_written, kind_of
 from kveil.files.texts import TEXT_TYPES, as_texts, exact_values, fresh, item_texts, text_of
@@ -51,6 +51,7 @@ __all__ = [
     "numbers_with_commas",
     "open_file_path",
     "open_stored",
+    "parse_early",
     "parse_table",
     "read_repeated",
     "read_table",

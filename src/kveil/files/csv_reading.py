@@ -29,7 +29,7 @@ class EarlyText:
 
 
 def cut_early(raw: bytes, separator: str | None) -> EarlyText:
-    """Cut the bytes of a CSV into cells, before anybody knows what its policy expects, where these need no rules of ours.
+    """Cut the bytes of a CSV into cells before its policy is known, where that needs no rules of ours.
 
     Without a separator the likeliest one is taken: whoever reads the table then asks whether it is the right one.
     """
@@ -40,7 +40,7 @@ def cut_early(raw: bytes, separator: str | None) -> EarlyText:
 
 
 def read_csv(
-    raw: bytes, name: str, separator: str | None, columns: frozenset[str], early: EarlyText | None = None
+    raw: bytes, name: str, separator: str | None, columns: frozenset[str], *, early: EarlyText | None = None
 ) -> tuple[pl.DataFrame, str]:
     """Return a table and its separator, out of bytes that are UTF-8.
 

@@ -179,7 +179,7 @@ def _plain_size(source: Source, missing: str, times: Longs | None) -> int | None
         return None
     lengths = pl.all().fill_null(missing).str.len_bytes()
     if times is None:
-        lines, cells = frame.height, sum(frame.select(lengths.sum()).row(0))
+        lines, cells = frame.height, int(sum(frame.select(lengths.sum()).row(0)))
     else:
         lines = int(times.sum())
         cells = int((frame.select(pl.sum_horizontal(lengths.cast(pl.Int64))).to_series().to_numpy() * times).sum())

@@ -27,21 +27,19 @@ def read_table(
     hashed: bool = False,
     encoding: str = UTF8,
     in_pieces: bool = False,
-    early: EarlyText | None = None,
 ) -> Source:
     """Read a table by its suffix, or all Parquet files of a folder or pattern as one table.
 
     ``columns`` are the names expected, a help in finding the separator; ``encoding`` is that of a CSV. With
     ``in_pieces`` columns stay in the pieces in which they were read: joining them takes time, which pays only where
-    they are looked at several times. ``early`` are the bytes of a CSV that were read before.
+    they are looked at several times.
     """
     if is_dataset(path):
         frame, digest = read_dataset(path, hashed=hashed)
         source = Source(path.name, frame, "parquet", sha256=digest)
     else:
         kind_of(path)
-        text = EarlyText(read_bytes(path)) if early is None else early
-        source = _parsed(text, path, separator, columns, hashed=hashed, encoding=encoding)
+        source = _parsed(EarlyText(read_bytes(path)), path, separator, columns, hashed=hashed, encoding=encoding)
     return source if in_pieces else replace(source, frame=source.frame.rechunk())
 
 
@@ -67,6 +65,19 @@ def parse_table(
     return replace(source, frame=source.frame.rechunk())
 
 
+def parse_early(
+    early: EarlyText,
+    path: Path,
+    *,
+    separator: str | None = None,
+    columns: Iterable[str] = (),
+    hashed: bool = False,
+    encoding: str = UTF8,
+) -> Source:
+    """Read a CSV whose bytes were read before; its columns stay in the pieces in which they were."""
+    return _parsed(early, path, separator, columns, hashed=hashed, encoding=encoding)
+
+
 def _parsed(
     early: EarlyText, path: Path, separator: str | None, columns: Iterable[str], *, hashed: bool, encoding: str
 ) -> Source:
@@ -74,7 +85,7 @@ def _parsed(
     digest = hashlib.sha256(raw).hexdigest() if hashed else None
     if kind == "csv":
         text = in_utf8(unpacked(raw, path), encoding, path.name)
-        frame, separator = read_csv(text, path.name, separator, frozenset(columns), early)
+        frame, separator = read_csv(text, path.name, separator, frozenset(columns), early=early)
         return Source(path.name, frame, kind, separator, digest, encoding=encoding, quoted=b'"' in text)
     if kind == "excel":
         from kveil.files.excel import read_excel

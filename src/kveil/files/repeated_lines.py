@@ -129,6 +129,8 @@ def _lines(block: bytes) -> pl.Series | None:
 def _tally(lines: pl.Series) -> pl.DataFrame:
     """Return the different lines with how many there are; first those are counted that stand one behind another."""
     runs = lines.rle().struct.unnest()
-    return runs.select(pl.col("value").alias(LINE), pl.col("len").cast(pl.Int64).alias(TIMES)).group_by(
-        LINE, maintain_order=True
-    ).agg(pl.col(TIMES).sum())
+    return (
+        runs.select(pl.col("value").alias(LINE), pl.col("len").cast(pl.Int64).alias(TIMES))
+        .group_by(LINE, maintain_order=True)
+        .agg(pl.col(TIMES).sum())
+    )

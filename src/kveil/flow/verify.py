@@ -64,7 +64,8 @@ def verify_sources(
     One whose different lines were counted is checked alone: nobody knows which record is which.
     """
     times = release.times if isinstance(release, RepeatedSource) else None
-    assert times is None or (original is None and not policy.previous and not previous), "records are needed one by one"
+    if times is not None and (original is not None or policy.previous or previous):
+        raise ValueError("records are needed one by one beside an original, and together with earlier releases")
     rows = checkable_rows(release, policy, times=times)
     archives = _archives(policy, previous)
     beside = NOTHING_BESIDE if file is None else look_beside(file, release, policy.data.missing[0])

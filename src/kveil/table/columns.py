@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -19,17 +18,7 @@ from kveil.policy.model import Policy
 from kveil.stopping import check_cancelled
 from kveil.words import count
 
-Given, Made = TypeVar("Given"), TypeVar("Made")
-
 ROWS_WORTH_A_THREAD = 10_000  # below, starting one takes longer than what it does
-
-
-def in_threads(action: Callable[[Given], Made], columns: Sequence[Given], *, rows: int) -> list[Made]:
-    """Return what an action makes of each of some columns, of so many rows; two at a time where that is worth while."""
-    if rows < ROWS_WORTH_A_THREAD or threads() < 2:
-        return list(map(action, columns))
-    with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(action, columns))
 
 
 @dataclass(frozen=True)

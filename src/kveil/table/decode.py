@@ -13,7 +13,7 @@ from kveil.files import Source, as_texts, joined_items
 from kveil.policy.attributes import STAR
 from kveil.policy.components import starred_beside
 from kveil.policy.model import Policy
-from kveil.table.columns import code_texts, in_threads
+from kveil.table.columns import code_texts
 from kveil.table.long import WholeRecords, lay_out_items
 from kveil.table.order import sorted_rows
 from kveil.table.sets import shown_sets
@@ -64,15 +64,15 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
     made = dict(records.keys) if records else shown_sets(source, table, solution, kept)
     made |= _starred_values(source, table, solution, kept)
     order = _order(source, _ReleaseColumns(released, codes, labels, made), policy, first, here)
-    places = pl.Series(here[order])
-
-    def column(name: str) -> pl.Series | None:
-        if name not in codes:
-            return made[name].gather(order) if name in made else None
-        texts = pl.Series(name, labels[name] or [STAR], dtype=pl.String)  # a class that is not released needs one
-        return texts.cast(source.held_type(len(texts))).gather(codes[name]).gather(places)
-
-    columns = dict(zip(released, in_threads(column, released, rows=len(places)), strict=True))
+    columns: dict[str, pl.Series | None] = {}
+    places = pl.Series(here[order].astype(np.uint32))  # as Polars counts rows: others are cast for every column
+    for name in released:
+        if name in codes:
+            texts = pl.Series(name, labels[name] or [STAR], dtype=pl.String)  # a class that is not released needs one
+            texts = texts.cast(source.held_type(len(texts)))
+            columns[name] = texts.gather(codes[name]).gather(places)
+        else:
+            columns[name] = made[name].gather(order) if name in made else None
     rows = kept[order]
     if records is not None:
         columns, source_rows = records.lay_out(columns, order)

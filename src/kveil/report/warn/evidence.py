@@ -50,7 +50,7 @@ class Evidence:
     @cached_property
     def records(self) -> Longs:
         """The first record, in the original, of every row that is released and shows something."""
-        return self.first[self.places[self.shown]]
+        return np.asarray(self.first[self.places[self.shown]])
 
     def column(self, name: str) -> ShownColumn:
         """Return what the rows show in a released column, as codes."""
