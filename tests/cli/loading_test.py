@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kveil.cli import loading
+from kveil.policy.load import read_document
 from support import HEADER, ROLES, ROWS, Outcome, csv_text, run, write_policy
 
 ALL_AT_ONCE = 1 << 60  # bytes: no file is as large
@@ -21,6 +22,10 @@ def both_ways(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> tuple[Outc
         monkeypatch.setattr(loading, "LARGE", large)
         told.append(run(*arguments))
     return told[0], told[1]
+
+
+def read_early(policy: Path, given: str | None) -> loading.EarlyTable | None:
+    return loading.read_early(read_document(policy), policy.parent, given)
 
 
 CONTENT: dict[str, tuple[str, dict[str, Any]]] = {
@@ -67,7 +72,7 @@ def test_what_is_read_early_is_cut_once(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(loading, "LARGE", 1)
     table = tmp_path / "table.csv"
     table.write_text(csv_text(MANY), encoding="utf-8")
-    early = loading.read_early(write_policy(tmp_path, data={"path": "table.csv"}), None)
+    early = read_early(write_policy(tmp_path, data={"path": "table.csv"}), None)
     assert early is not None
     text = early.text()
     assert (early.path, text.separator) == (table, ",")
@@ -96,7 +101,7 @@ def test_what_only_the_policy_tells_is_not_read_early(
     monkeypatch.chdir(tmp_path)
     for name in ("table.csv", "table.csv.gz"):
         (tmp_path / name).write_text(csv_text(MANY), encoding="utf-8")
-    assert loading.read_early(write_policy(tmp_path, **policy), given) is None
+    assert read_early(write_policy(tmp_path, **policy), given) is None
 
 
 def test_a_policy_that_is_no_policy_is_told_by_loading_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

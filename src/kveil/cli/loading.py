@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kveil.databases import Place
     from kveil.engines.memory import BeingRead
     from kveil.files import EarlyText, Source
+    from kveil.policy.load import Document
     from kveil.policy.model import Policy
     from kveil.progress import Progress
 
@@ -56,25 +57,19 @@ class EarlyTable:
     text: Callable[[], EarlyText]
 
 
-def read_early(policy: Path, given: str | None) -> EarlyTable | None:
+def read_early(document: Document, folder: Path, given: str | None) -> EarlyTable | None:
     """Begin to read the CSV that a command line gives, or else its policy names, as far as that needs no policy.
 
-    None where there is none, or it is not large, or the policy says something about it that only loading it tells.
+    ``document`` is the policy's YAML, ``folder`` where it lies. None where there is no such table, or it is not large,
+    or the policy says something about it that only loading it tells.
     """
-    from kveil.errors import KveilError
-    from kveil.policy.load import read_document
-
-    try:
-        content = read_document(policy).content
-    except KveilError:  # loading it says so
-        return None
-    data = content.get("data", {})
-    if not isinstance(data, dict) or "encoding" in data or content.get("engine", "local") != "local":
+    data = document.content.get("data", {})
+    if not isinstance(data, dict) or "encoding" in data or document.content.get("engine", "local") != "local":
         return None
     named, separator = given or data.get("path"), data.get("separator")
     if not isinstance(named, str) or "://" in named or not isinstance(separator, str | None):
         return None
-    path = Path(named) if given else policy.parent / named
+    path = Path(named) if given else folder / named
     if not _is_large_csv(path) or plain_suffix(suffix_of(path)) != suffix_of(path):
         return None
     pool = ThreadPoolExecutor(1)

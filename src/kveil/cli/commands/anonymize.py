@@ -99,9 +99,11 @@ def _begun(
 ) -> tuple[Policy, Place, Place | BeingRead]:
     """Return the policy and the table to read, and begin to read it if that can be done while all else is imported."""
     from kveil.cli.loading import read_early, read_in_background
+    from kveil.policy.load import read_document
 
-    early = read_early(path, given) if engine in (None, Engine.LOCAL) else None
-    policy = load(path, engine=engine)
+    document = read_document(path)
+    early = read_early(document, path.parent, given) if engine in (None, Engine.LOCAL) else None
+    policy = load(path, engine=engine, document=document)
     from kveil.flow.places import input_path
 
     place = input_path(policy, place_of(given))
