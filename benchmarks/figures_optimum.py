@@ -17,7 +17,7 @@ import polars as pl
 
 from figures_boundaries import table_of
 from figures_least_loss import PAGE, QUASI, adult_table, bound_of
-from kveil.algorithms.bound.levels import SCALE, affordable_levels, lattice_of
+from kveil.algorithms.bound.covers import SCALE, affordable_levels, lattice_of
 from kveil.algorithms.bound.prices import prices
 from kveil.algorithms.registry import find
 from kveil.engines.local import run

@@ -15,7 +15,7 @@ import pytest
 
 import kveil
 from kveil.flow.anonymize import Targets, anonymize_file
-from kveil.flow.inputs import with_algorithm
+from kveil.flow.steps.inputs import with_algorithm
 from kveil.policy.model import Policy
 from kveil.words import count
 from naive import people as naive_people

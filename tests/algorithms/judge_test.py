@@ -11,8 +11,8 @@ import pytest
 
 from kveil.algorithms.full_domain import samples
 from kveil.algorithms.judge import PolicyJudge
+from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.stars import NOTHING_LEFT
-from kveil.algorithms.tuples import Tuples
 from kveil.frames import from_frame
 from kveil.table.encode import encode
 from kveil.table.table import Table

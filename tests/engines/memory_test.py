@@ -24,10 +24,10 @@ from kveil.engines.store import ReleaseFile
 from kveil.errors import FileError, NotVerified
 from kveil.files import Outputs, RepeatedSource, SharedSource
 from kveil.files.repeated_lines import FEW
-from kveil.flow import make_release as flow
-from kveil.flow import outputs
 from kveil.flow.anonymize import Targets, anonymize_file
-from kveil.flow.inputs import with_algorithm
+from kveil.flow.steps import make_release as flow
+from kveil.flow.steps import outputs
+from kveil.flow.steps.inputs import with_algorithm
 from kveil.flow.verify import verify_sources
 from kveil.policy.model import Policy
 from kveil.verifier import alignment

@@ -16,9 +16,9 @@ import pytest
 import kveil
 import support
 from kveil.flow.anonymize import Targets, anonymize_file
-from kveil.flow.inputs import read
 from kveil.flow.measure import measure_sources
-from kveil.flow.result import Result
+from kveil.flow.steps.inputs import read
+from kveil.flow.steps.result import Result
 from kveil.flow.verify import verify, verify_sources
 from kveil.frames import from_frame
 from kveil.report.owner import Owner

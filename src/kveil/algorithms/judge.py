@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from kveil.algorithms.component import SearchComponent, components_of
+from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.stars import NOTHING_LEFT, count_as_suppressed, star_nodes, without_part
-from kveil.algorithms.tuples import Tuples
 from kveil.arrays import Bools, Ints
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.table.solution import Shown, Solution

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kveil.arrays import Bools, Floats, Ints, Longs
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
+from kveil.table.tree import way_up
 
 MOST_PARTIAL = 50_000  # options while they are being made, attribute by attribute
 SURE = 1e-6  # how far HiGHS's numbers may be off, as a share of a row's whole loss
@@ -295,16 +296,9 @@ def kinds_of(
     ways = []
     for a, tree in enumerate(trees):
         ends = zip(base[first, a].tolist(), limit[first, a].tolist(), strict=True)
-        each = [_way_up(tree, low, high) for low, high in ends]
+        each = [way_up(tree.parent, low, high) for low, high in ends]
         nodes = np.array([node for way in each for node in way], dtype=np.int32)
         ways.append(Ways(np.cumsum([0, *map(len, each)]), nodes, tree.cost[nodes]))
     stars = np.array([tree.star for tree in trees], dtype=np.int32)
     weight, out = (np.bincount(member, each, len(first)).astype(np.int64) for each in (records, outside))
     return Kinds(weight, out, ways, whole, stars), member
-
-
-def _way_up(tree: ProgramTree, node: int, limit: int) -> list[int]:
-    way = [node]
-    while way[-1] != limit and (above := int(tree.parent[way[-1]])) != way[-1]:
-        way.append(above)
-    return way

@@ -16,8 +16,8 @@ from kveil.attacker.link import linking
 from kveil.attacker.minimality import Remake, minimality
 from kveil.attacker.missing import who_is_missing
 from kveil.attacker.person_rows import inconsistency
+from kveil.attacker.sentences import knowing, sentence
 from kveil.attacker.several import SideBySide, several_releases
-from kveil.attacker.words import knowing, sentence
 from kveil.attacker.world import World, world_of
 from kveil.files import Source
 from kveil.policy.model import Policy

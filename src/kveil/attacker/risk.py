@@ -12,9 +12,10 @@ import polars as pl
 
 from kveil.arrays import Bools, Ints, Longs
 from kveil.files import Source
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.policy.attributes import Ranges
 from kveil.policy.model import Policy
+from kveil.policy.privacy import named_k
 from kveil.table.columns import Coded, code_texts
 from kveil.verifier.rows import original_rows
 from kveil.words import count, listing, person_noun
@@ -180,7 +181,7 @@ def _constraints(groups: _EqualOver, policy: Policy) -> list[ConstraintRisk]:
     """
     found: list[ConstraintRisk] = []
     for position, model in enumerate(policy.privacy):
-        k = getattr(model, "k", None)
+        k = named_k(model)
         if k is None:
             continue
         names = policy.attributes_of(model)
@@ -251,8 +252,7 @@ def smallest_sets(groups: _EqualOver, names: tuple[str, ...], *, most: float = 0
 
 def _levels(groups: _EqualOver, policy: Policy) -> list[LevelRisk]:
     """Return for each attribute how many rows still break a model when it alone goes up, level by level."""
-    asked = [(getattr(model, "k", 0), policy.attributes_of(model)) for model in policy.privacy]
-    asked = [(k, names) for k, names in asked if k]
+    asked = [(k, policy.attributes_of(model)) for model in policy.privacy if (k := named_k(model)) is not None]
     nobody = np.zeros(len(groups.weights), dtype=bool)
     broken = [groups.sizes(names) < k for k, names in asked]
 

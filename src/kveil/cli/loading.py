@@ -139,7 +139,7 @@ def _load(policy: Policy) -> None:
 
     from kveil.choose import candidates
     from kveil.errors import KveilError
-    from kveil.kernels.grouping.groups import group_rows
+    from kveil.kernels.grouping.equal_rows import group_rows
 
     group_rows(np.zeros((1, 1), dtype=np.int32))
     try:

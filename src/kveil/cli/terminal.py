@@ -13,7 +13,7 @@ from rich.table import Table
 from kveil.algorithms.algorithm import DIVERSE, FINGERPRINTS
 from kveil.attacker.attacks import Attacks, FileJoin, RatedAttack
 from kveil.attacker.risk import RawRisk, risk_sentences
-from kveil.attacker.words import percent, subject
+from kveil.attacker.sentences import percent, subject
 from kveil.measures import LossFigures, Shares
 from kveil.report.account import Account, BoundFigures
 from kveil.verifier import Verdict

@@ -16,9 +16,9 @@ from kveil.choose import attempt, candidates
 from kveil.errors import DataError, NotVerified, Unmeetable
 from kveil.files import Outputs, Source, as_texts, check_written, joined_items
 from kveil.flow.archive import release_of
-from kveil.flow.inputs import read
-from kveil.flow.outputs import write_release
-from kveil.flow.stages import Stages
+from kveil.flow.steps.inputs import read
+from kveil.flow.steps.outputs import write_release
+from kveil.flow.steps.stages import Stages
 from kveil.measures import LossFigures, measure_solution
 from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.keys import Suppression

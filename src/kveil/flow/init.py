@@ -13,9 +13,9 @@ from kveil.databases import Place
 from kveil.errors import DataError, FileError, KveilError, NotVerified
 from kveil.files import Outputs, Source, numbers_with_commas, with_points, write_table
 from kveil.files.without_names import read_headless
-from kveil.flow.cancelling import check_process
-from kveil.flow.inputs import read_any
-from kveil.flow.outputs import check_new
+from kveil.flow.steps.cancelling import check_process
+from kveil.flow.steps.inputs import read_any
+from kveil.flow.steps.outputs import check_new
 from kveil.frames import from_frame
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kveil.files import RepeatedSource, Source, look_beside
-from kveil.flow.inputs import align, table_of
-from kveil.flow.publish import policy_sha256
+from kveil.flow.steps.inputs import align, table_of
+from kveil.flow.steps.publish import policy_sha256
 from kveil.policy.model import Policy
 from kveil.report.owner import Owner
 from kveil.verifier import Verdict

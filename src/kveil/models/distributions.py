@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kveil.arrays import Bools
+from kveil.kernels.models.layout import TOLERANCE
 from kveil.models import shares
 from kveil.models.groups import Groups, Histogram
-from kveil.policy.privacy import PrivacyModel
-
-TOLERANCE = 1e-9  # for logarithms and distances; counts are compared exactly
+from kveil.policy.privacy import AlphaK, LDiversity, PrivacyModel, PSensitive, TCloseness
 
 
 class SensitiveValues(Protocol):
@@ -282,7 +281,7 @@ def exact(number: object) -> Fraction:
 
 def distribution_model(model: PrivacyModel, values: SensitiveValues) -> DistributionModel:
     """Return the search-time check of a policy's model over sensitive values."""
-    if model.model == "l-diversity":
+    if isinstance(model, LDiversity):
         if model.variant == "distinct":
             return DistinctValues(model.sensitive, int(model.l))
         if model.variant == "entropy":
@@ -290,11 +289,11 @@ def distribution_model(model: PrivacyModel, values: SensitiveValues) -> Distribu
         if model.variant == "recursive":
             return RecursiveCL(model.sensitive, int(model.l), shares.below(exact(model.c)))
         return FrequencyL(model.sensitive, shares.at_least(exact(model.l)))
-    if model.model == "p-sensitive":
+    if isinstance(model, PSensitive):
         return DistinctValues(model.sensitive, model.p)
-    if model.model == "alpha-k":
+    if isinstance(model, AlphaK):
         return AlphaShare(model.sensitive, shares.at_most(exact(model.alpha)), model.k)
-    if model.model == "t-closeness":
+    if isinstance(model, TCloseness):
         return Close(model.sensitive, float(model.t), model.distance, values)
     raise TypeError(f"no search-time check for {model.model}")
 

@@ -13,7 +13,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.kernels.grouping.groups import add_up, group_rows
+from kveil.kernels.grouping.equal_rows import add_up, group_rows
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,15 @@ Location = tuple[int | str, ...]
 _SILENT_TAGS = {"file", "marked", "level", "max_width"}
 
 
+def utf8_text(raw: bytes, name: str, noun: str) -> str:
+    """Return the text of a file that a policy names, or of the policy itself; raise PolicyError if it is not UTF-8."""
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise PolicyError(f"{name}: line {line} is not UTF-8; save the {noun} as UTF-8.") from None
+
+
 SHARES = "; shares are written as 0.05 for 5 %"
 
 

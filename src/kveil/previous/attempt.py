@@ -13,7 +13,7 @@ from kveil.algorithms.suppression import beyond_limit
 from kveil.arrays import Bools, Ints
 from kveil.choose import Attempt, attempt
 from kveil.errors import Unmeetable
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.measures import measure_solution
 from kveil.policy.attributes import Ranges
 from kveil.policy.components import most_suppressed

@@ -19,7 +19,7 @@ from kveil.policy.lines import Lines
 from kveil.policy.model import Policy
 from kveil.studio.answers import Stale, told_of
 from kveil.studio.edit import Change, compose, content, edited
-from kveil.studio.spans import notes_above
+from kveil.studio.yaml_places import notes_above
 
 MOST_STEPS = 500
 MOST_BYTES = 64_000_000

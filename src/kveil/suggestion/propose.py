@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from kveil.discover.columns import Columns
+from kveil.discover.coded_columns import Columns
 from kveil.errors import DataError
 from kveil.files import Source
 from kveil.policy.numbers import parse_number
+from kveil.suggestion.hierarchy_guesses import balanced, named_for_people
 from kveil.suggestion.profile import Profile, missing_in, profile, usual_k
 from kveil.suggestion.roles import Guess, find_individual, guess_column, hierarchy_for
-from kveil.suggestion.trees import balanced, named_for_people
 from kveil.words import count, person_noun
 
 Correct = Callable[[list[Guess]], list[Guess]]

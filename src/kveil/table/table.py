@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.kernels.grouping.groups import add_up, group_rows
+from kveil.kernels.grouping.equal_rows import add_up, group_rows
 from kveil.policy.components import Component, components, suppressed_together
 from kveil.policy.model import Policy
 from kveil.table.order import ranks_of_sets, ranks_of_texts, sorted_rows

@@ -15,7 +15,7 @@ import numpy as np
 from kveil.arrays import Floats
 from kveil.table.solution import Solution
 from kveil.table.table import Table
-from kveil.utility.spans import spans_of_solution
+from kveil.utility.leaf_runs import spans_of_solution
 
 NUMBER = 400
 MOST_ATTRIBUTES = 3

@@ -14,6 +14,7 @@ from kveil.errors import DataError
 from kveil.files import Source, item_texts, number_texts
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
+from kveil.policy.privacy import sensitive_of
 from kveil.stopping import check_cancelled
 from kveil.words import count, listing, row_noun
 
@@ -122,6 +123,18 @@ class Rows:
             shows_star = pl.all_horizontal(pl.col(attributes) == STAR).alias("star")
             self._stars[key] = self.texts.select(shows_star)["star"]
         return self._stars[key]
+
+    @property
+    def shows_items(self) -> bool:
+        """Whether rows are persons whose items are shown: stars in the quasi-identifiers are then not all they show."""
+        return self.persons and bool(self.items)
+
+    @property
+    def only_stars(self) -> pl.Series:
+        """The rows that show nothing but `*`, items of persons included."""
+        if self.shows_items or not self.texts.columns:
+            return self.starred
+        return self.stars(self.texts.columns)
 
     def counts(self, name: str) -> dict[str, int]:
         """Return the different texts of a quasi-identifier, or items of a sensitive attribute: how many rows have each.
@@ -269,7 +282,7 @@ def known_items(source: Source, policy: Policy, name: str) -> pl.DataFrame:
 def plain_rows(source: Source, policy: Policy, *, stars: bool = False) -> Rows:
     """Return the rows of a table in which a row is a record."""
     number = pl.Series(ROW, np.arange(source.rows, dtype=np.int64))
-    used = {str(model.sensitive) for model in policy.privacy if hasattr(model, "sensitive")}
+    used = {name for model in policy.privacy for name in sensitive_of(model)}
     items = {name: known_items(source, policy, name) for name in sorted(used)}
     nobody = pl.Series(np.zeros(source.rows, dtype=bool))
     each = number.to_numpy()

@@ -20,7 +20,7 @@ import polars as pl
 from kveil.arrays import Bools, Longs
 from kveil.errors import Refused
 from kveil.policy.model import Policy
-from kveil.policy.privacy import GENERALIZING, KAnonymity, PrivacyModel
+from kveil.policy.privacy import GENERALIZING, KAnonymity, PrivacyModel, single_sensitive
 from kveil.verifier.distances import COUNT, GROUP
 from kveil.verifier.guarantees import as_guarantee, in_one_order, judge, name_of
 from kveil.verifier.links import PERSON, KnownPeople, LinkedRelease, known_attributes
@@ -98,8 +98,8 @@ def verify_together(
         if broken.any():
             people = seen[attributes].people_in(broken)
             findings.append(_broken_in_words(model, guarantee, people, int(broken.sum()), (before, now)))
-        sensitive = getattr(model, "sensitive", None)
-        if isinstance(sensitive, str):
+        sensitive = single_sensitive(model)
+        if sensitive is not None:
             values, few = possible_values(model, sensitive, releases, attributes, known)
             former = possible.get(sensitive)
             possible[sensitive] = values if former is None or values["one"] > former["one"] else former

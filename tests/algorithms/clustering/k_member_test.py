@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import kveil
 import places
-from kveil.flow.result import Result
+from kveil.flow.steps.result import Result
 from kveil.flow.verify import verify
 from kveil.policy.keys import AlgorithmChoice
 from naive import release as naive

@@ -19,7 +19,7 @@ from kveil.algorithms.people.item_sets import lay_items
 from kveil.algorithms.registry import ALGORITHMS, able, find
 from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.measure import measure_sources
-from kveil.flow.result import Result
+from kveil.flow.steps.result import Result
 from kveil.flow.verify import verify
 from kveil.frames import from_frame
 from kveil.kernels.items.layout import LaidSets

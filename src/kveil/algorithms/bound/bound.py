@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypedDict
 
-from kveil.algorithms.bound.levels import SCALE, affordable_levels, lattice_of, node_costs
+from kveil.algorithms.bound.covers import SCALE, affordable_levels, lattice_of, node_costs
 from kveil.algorithms.bound.prices import prices
 from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.small_tables import least_cost

@@ -292,21 +292,15 @@ def _cheapest(possible: Ints, price: Floats, most: int) -> Ints:
 def _way_up(tree: Tree, node: int) -> Bools:
     """Tell which nodes lie on a node's way up to its limit, both included."""
     way = np.zeros(len(tree.labels), dtype=bool)
-    way[node] = True
-    while not tree.limit[node]:
-        node = int(tree.parent[node])
-        way[node] = True
+    way[tree.way_up(node, int(tree.limit_of_node[node]))] = True
     return way
 
 
 def _covering(tree: Tree, node: int) -> Ints:
     """Return for every node of a tree the lowest node above it and a given one, each being above itself."""
-    way = [node]
-    while way[-1]:
-        way.append(int(tree.parent[way[-1]]))
     nodes: Ints = np.arange(len(tree.labels), dtype=np.int32)
     covering = np.zeros_like(nodes)
-    for above in reversed(way):
+    for above in reversed(tree.way_up(node, 0)):
         inside = (tree.first >= tree.first[above]) & (tree.last <= tree.last[above]) & (nodes >= above)
         covering[inside] = above
     return covering

@@ -10,10 +10,10 @@ import numpy as np
 
 from kveil.algorithms.component import Constraint, SearchComponent, everyone_as_one
 from kveil.algorithms.costs import weighted_losses
+from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.stars import group_of_stars_is_lost, star_nodes
-from kveil.algorithms.tuples import Tuples
 from kveil.arrays import Bools, Floats, Ints, Longs
-from kveil.kernels.grouping.groups import add_up, group_rows
+from kveil.kernels.grouping.equal_rows import add_up, group_rows
 from kveil.models.distributions import Close
 from kveil.models.groups import Groups, Pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset

@@ -44,7 +44,7 @@ def base_codes(table: Table, positions: list[int], low: Ints, high: Ints) -> Int
     for a, position in enumerate(positions):
         tree = table.trees[position]
         if isinstance(tree, Tree):
-            columns.append(tree.leaf_nodes[low[a]] if low is high else tree.lca(low[a], high[a]))
+            columns.append(tree.lca(low[a], high[a]))
         else:
             columns.append(low[a].astype(np.int64) * tree.leaves + high[a])
     dtype = (

@@ -57,8 +57,7 @@ def followers_of(table: Table, positions: Sequence[int], rules: Sequence[Declare
 
 
 def _base(table: Table, position: int, tree: Tree) -> Ints:
-    low, high = table.low[position], table.high[position]
-    return tree.leaf_nodes[low] if table.low is table.high else tree.lca(low, high)
+    return tree.lca(table.low[position], table.high[position])
 
 
 def _follows(table: Table, left: int, right: int) -> Ints | None:

@@ -14,7 +14,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from kveil.algorithms.component import named_k
 from kveil.algorithms.declared_rules import DeclaredRule, rules_of
 from kveil.algorithms.neighbourhoods import hidden_with_neighbours
 from kveil.algorithms.rules.climb import beyond_rules, climbed
@@ -25,7 +24,7 @@ from kveil.errors import Unmeetable
 from kveil.measures import measure_solution
 from kveil.models.fingerprints import as_shown
 from kveil.policy.components import most_suppressed
-from kveil.policy.privacy import KKmAnonymity
+from kveil.policy.privacy import KKmAnonymity, named_k
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.words import count
@@ -69,7 +68,7 @@ def _check_possible(table: Table, rules: list[DeclaredRule]) -> None:
             continue
         names = {table.names[left] for left in rule.left}
         models = [model for model in table.policy.privacy if names <= set(table.policy.attributes_of(model))]
-        k = max((named_k(model) for model in models), default=1)
+        k = max((named_k(model) or 1 for model in models), default=1)
         others = list(table.others.values())[rule.right - quasi]
         tally = table.tally(others, int(others.max(initial=-1)) + 1)
         lost = int(tally[tally < k].sum())

@@ -12,7 +12,7 @@ from kveil.algorithms.component import SearchComponent, everyone_as_one
 from kveil.algorithms.costs import weighted_losses
 from kveil.algorithms.limits import MamGroups, mam_groups
 from kveil.algorithms.neighbourhoods import come_by_runs, runs_of, shortest_run
-from kveil.algorithms.splitting.trees import lay_trees
+from kveil.algorithms.splitting.layout import lay_trees
 from kveil.algorithms.stars import give_away, star_spans, without_part
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.kernels.splitting.mondrian import split

@@ -76,8 +76,8 @@ def anonymize(
     loaded, place, source = _begun(policy, input_, engine, hashed=owner is not None or archive is not None)
     from kveil.cli.loading import compile_and_load
     from kveil.flow.anonymize import anonymize_file
-    from kveil.flow.inputs import with_algorithm
-    from kveil.flow.outputs import Targets, default_destination
+    from kveil.flow.steps.inputs import with_algorithm
+    from kveil.flow.steps.outputs import Targets, default_destination
 
     loaded = with_algorithm(loaded, algorithm)
     target = place_of(output) or default_destination(place)
@@ -104,7 +104,7 @@ def _begun(
     document = read_document(path)
     early = read_early(document, path.parent, given) if engine in (None, Engine.LOCAL) else None
     policy = load(path, engine=engine, document=document)
-    from kveil.flow.places import input_path
+    from kveil.flow.steps.places import input_path
 
     place = input_path(policy, place_of(given))
     return policy, place, read_in_background(policy, place, hashed=hashed, early=early) or place

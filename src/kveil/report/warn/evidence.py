@@ -12,7 +12,7 @@ import polars as pl
 from kveil.arrays import Bools, Ints, Longs
 from kveil.attacker.match import EqualRows, coded
 from kveil.files import Source
-from kveil.kernels.grouping.groups import add_up, group_rows
+from kveil.kernels.grouping.equal_rows import add_up, group_rows
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.verifier.alignment import Aligned
@@ -113,9 +113,7 @@ def evidence_of(policy: Policy, aligned: Aligned, *, of_record: Ints | None = No
     ``of_record`` gives the row of every record of the original, where rows stand for several.
     """
     rows = aligned.rows
-    stars = rows.starred.to_numpy()
-    if not rows.persons and policy.quasi_identifiers:
-        stars = rows.stars(rows.texts.columns).to_numpy()
+    stars = rows.only_stars.to_numpy()
     shown = np.flatnonzero(~stars) if not stars.all() else np.arange(rows.height)
     times = None if rows.times is None else rows.times[shown]
     placed = shown.astype(np.int64, copy=False), aligned.places, aligned.before.source

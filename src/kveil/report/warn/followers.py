@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from kveil.discover.columns import Columns
+from kveil.discover.coded_columns import Columns
+from kveil.policy.privacy import named_k
 from kveil.report.warn.evidence import Evidence
 from kveil.words import count, listing, person_noun
 
@@ -23,7 +24,7 @@ def following_columns(evidence: Evidence) -> list[str]:
         for name in policy.released
         if name not in quasi and not (evidence.rows.persons and policy.attributes[name].role == "sensitive")
     ]
-    sizes = [(int(k), policy.attributes_of(model)) for model in policy.privacy if (k := getattr(model, "k", 0)) > 1]
+    sizes = [(k, policy.attributes_of(model)) for model in policy.privacy if (k := named_k(model) or 1) > 1]
     if not others or not sizes or not len(evidence.shown):
         return []
     warnings = []

@@ -8,14 +8,13 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from kveil.policy.yaml_text import MOST_LEAVES_INSIDE
 from kveil.studio import replant
 from kveil.studio.answers import Told
 from kveil.studio.asking import body_of, field, studio_of, texts
 from kveil.studio.edit import REMOVED, Change, content, edited
 from kveil.studio.files import fresh_name, table_name
 from kveil.studio.studio import Studio
-
-INLINE = 60  # leaves of a tree that is written into the policy rather than beside it
 
 
 async def edit(request: Request) -> Response:
@@ -100,7 +99,7 @@ def written_steps(studio: Studio, name: str, found: dict[str, Any], files: dict[
     if "builder" in found:
         return found["builder"]
     lines = [tuple(line) for line in found["lines"]]
-    if len(lines) <= INLINE:
+    if len(lines) <= MOST_LEAVES_INSIDE:
         return {"tree": replant.tree_mapping(lines)}
     file = fresh_name(studio.opened().folder, f"{Path(table_name(f'{name}.csv')).stem}-steps.csv")
     files[file] = replant.as_file(lines)

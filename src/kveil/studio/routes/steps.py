@@ -7,12 +7,13 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from kveil.policy.yaml_text import MOST_LEAVES_INSIDE
 from kveil.studio import replant
 from kveil.studio.answers import Told
 from kveil.studio.asking import body_of, field, studio_of, texts
 from kveil.studio.edit import Change, content
 from kveil.studio.files import path_below
-from kveil.studio.routes.policy import INLINE, take_step, written_steps
+from kveil.studio.routes.policy import take_step, written_steps
 from kveil.studio.studio import Studio
 
 
@@ -177,7 +178,7 @@ def _written(studio: Studio, column: str, spec: Any, lines: Any, files: dict[str
     if isinstance(spec, str) and (folder / spec).resolve().parent == folder.resolve():
         files[spec] = replant.as_file(lines)
         return spec
-    if isinstance(spec, dict) and "tree" in spec and len(lines) <= 4 * INLINE:
+    if isinstance(spec, dict) and "tree" in spec and len(lines) <= 4 * MOST_LEAVES_INSIDE:
         return {"tree": replant.tree_mapping(lines)}
     return written_steps(studio, column, {"lines": lines}, files)
 
