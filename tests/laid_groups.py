@@ -150,6 +150,8 @@ class BothSearches:
         every = [1024] * len(self.twin.case.attributes)
         if len(pool.rows) < 2 or not self.twin.rebuild(pool, every, 1024):
             return None
+        while len(pool.groups) > len(pool.cores) + 2 and self.chance.random() < 0.6:  # one is large, also with k of 1
+            pool.groups[len(pool.cores)] += pool.groups.pop()
         for _ in range(3 * len(pool.rows)):
             one, other = self.chance.choice(pool.rows), self.chance.choice(pool.rows)
             i, j = self.twin.home(pool, one), self.twin.home(pool, other)

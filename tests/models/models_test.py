@@ -24,6 +24,7 @@ from kveil.frames import from_frame
 from kveil.kernels.models import models_loops as loops
 from kveil.kernels.models.layout import new_models
 from kveil.kernels.splitting.layout import SplitTuples
+from kveil.kernels.splitting.mondrian_loops import add_rows
 from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs, one_group
 from kveil.models.of_policy import group_model, least_members, sensitive_pairs
@@ -139,7 +140,7 @@ def by_search(table: Table, model: GroupModel) -> list[bool]:
 
 @numba.njit
 def add_and_judge(models: Any, rows: Any, order: Any) -> bool:
-    total = loops.add_rows(rows, models, order, 0, len(order))
+    total = add_rows(rows, models, order, 0, len(order))
     good = loops.holds(models, 0, len(models.needs.kind), total)
     loops.clear(models)
     return good  # type: ignore[no-any-return]

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.kernels.grouping.equal_rows import group_rows
+from kveil.kernels.grouping.equal_rows import group_each
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.models.of_policy import group_model, least_members
 from kveil.models.subset import Requirement
@@ -123,10 +123,10 @@ class SearchComponent:
 
         ``taking_part`` are the tuples that its models count, by default all of them.
         """
+        groups = group_each([over_some(shown, constraint.over) for constraint in self.constraints])
         return [
             Requirement(constraint.model, group, len(first), taking_part)
-            for constraint in self.constraints
-            for group, first in (group_rows(over_some(shown, constraint.over)),)
+            for constraint, (group, first) in zip(self.constraints, groups, strict=True)
         ]
 
     def pairs_of(self, pairs: Mapping[str, Pairs]) -> dict[str, Pairs]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
-
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
+from typing import TYPE_CHECKING, Any
 
 from kveil.errors import PolicyError
 from kveil.words import did_you_mean, listing
+
+if TYPE_CHECKING:  # whoever only reads the YAML of a policy need not load what checks it
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
 
 Location = tuple[int | str, ...]
 

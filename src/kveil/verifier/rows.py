@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -23,6 +24,7 @@ SIZE = "\0size"
 TIMES = "\0times"
 EVERYONE = "\0everyone"
 INDIVIDUAL = "individual"
+LONG = 4  # rows per run of equal ones from which on runs are counted in place of rows
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,34 @@ class Rows:
         """Return the groups of rows that show the same in some quasi-identifiers: its texts, and the number of rows."""
         key = frozenset(attributes)
         if key not in self._groups:
-            self._groups[key] = self.tally(self.texts, attributes, SIZE)
+            check_cancelled()
+            runs = self._runs
+            if runs is None:
+                self._groups[key] = self.tally(self.texts, attributes, SIZE)
+            else:
+                self._groups[key] = runs.group_by(attributes).agg(pl.col(TIMES).sum().alias(SIZE))
         return self._groups[key]
+
+    @cached_property
+    def _runs(self) -> pl.DataFrame | None:
+        """One row for every run of rows that show the same texts, with how many these are; None where runs are short.
+
+        A release in order has few. Columns are compared only where they are categories, by their numbers.
+        """
+        texts = self.texts
+        if self.times is not None or not texts.height or not all(isinstance(d, pl.Categorical) for d in texts.dtypes):
+            return None
+        differs = np.zeros(texts.height, dtype=bool)
+        differs[0] = True
+        for column in texts.get_columns():
+            if column.null_count():
+                return None
+            codes = column.to_physical().to_numpy()
+            differs[1:] |= codes[1:] != codes[:-1]
+        starts = np.flatnonzero(differs)
+        if len(starts) * LONG > texts.height:
+            return None
+        return texts[starts].with_columns(pl.Series(TIMES, np.diff(starts, append=texts.height)))
 
     def tally(self, frame: pl.DataFrame, by: Sequence[str], name: str, *, rows: Longs | None = None) -> pl.DataFrame:
         """Return how many records or persons have each combination of some columns of a frame.

@@ -1,18 +1,16 @@
-"""Numbers drawn by chance, covers of codes and what these cost, beside the slow way."""
+"""Covers of codes and what these cost, beside the slow way."""
 
 from __future__ import annotations
 
 from random import Random
-from typing import Any
 
-import numba
 import numpy as np
 import pytest
 
 from called_loops import from_python
 from kveil.kernels.least_loss import join_loops as loops
 from laid_groups import coded, codes_of
-from naive.grouped_rows import Code, GroupCase, Row, SpanAttribute, TreeAttribute, draw, random_groups
+from naive.grouped_rows import Code, GroupCase, Row, SpanAttribute, TreeAttribute, random_groups
 
 join = from_python(loops.join)
 cost_of = from_python(loops.cost_of)
@@ -22,22 +20,6 @@ vector_cost = from_python(loops.vector_cost)
 cover_vector = from_python(loops.cover_vector)
 copy_row = from_python(loops.copy_row)
 shows_nothing = from_python(loops.shows_nothing)
-
-
-@numba.njit
-def drawn(random: Any, below: Any, found: Any) -> None:
-    for i in range(len(found)):
-        found[i] = loops.draw(random, below[i])
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2**63, 2**64 - 1])
-def test_numbers_are_those_of_splitmix(seed: int) -> None:
-    below = np.array([1, 2, 7, 1000, 2**30] * 20, dtype=np.int64)
-    random, found = np.array([seed], dtype=np.uint64), np.empty(100, dtype=np.int64)
-    drawn(random, below, found)
-    twin = [seed]
-    assert found.tolist() == [draw(twin, int(most)) for most in below]
-    assert int(random[0]) == twin[0]
 
 
 def random_codes(seed: int) -> tuple[GroupCase, list[Row], Random]:

@@ -102,7 +102,7 @@ def test_a_group_is_dissolved_where_the_others_take_its_rows_for_less(diverse: b
                 assert found == both.twin.dissolve(pool, g)
                 both.check_pool(pool, room)
                 dissolved += found
-    assert dissolved > 5
+    assert dissolved > 2
 
 
 def test_groups_that_show_the_same_are_merged() -> None:

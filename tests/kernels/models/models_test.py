@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from math import log
-from random import Random
 from typing import Any
 
 import numba
 import numpy as np
 import pytest
 
-from called_loops import from_python
 from kveil.kernels.models import layout as kinds
 from kveil.kernels.models import models_loops as loops
 from kveil.kernels.models.layout import Needs, SensitiveCodes, new_models
-from kveil.kernels.splitting.layout import SplitTuples
-from laid_models import needs_of, values_of
 
 KNOWN = 3  # the code of missing
-add_rows = from_python(loops.add_rows)
 
 
 @numba.njit
@@ -120,23 +115,3 @@ def test_a_group_is_good_where_its_rows_say_so(kind: int, k: int, share: tuple[i
 
 def test_nothing_is_asked_where_there_are_no_models() -> None:
     assert judged(kinds.no_models(), np.array([0, 0, 0], dtype=np.int64)[:0])
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_tuples_of_a_part_are_counted_with_the_rows_that_each_stands_for(seed: int) -> None:
-    chance = Random(seed)
-    number = chance.randint(1, 12)
-    values, weights = [chance.randrange(3) for _ in range(number)], [chance.randint(1, 4) for _ in range(number)]
-    models = new_models(needs_of(1, 1), values_of(values, weights))
-    outside = chance.sample(range(number), number)  # the number that each tuple of the part has outside
-    none = np.zeros((number, 0), dtype=np.int32)
-    weight = np.array([weights[t] for t in outside], dtype=np.int64)
-    order = chance.sample(range(number), number)
-    begin = chance.randrange(number)
-    end = chance.randint(begin, number)
-    rows = SplitTuples(none, none, weight, np.array(outside, dtype=np.int32))
-    total = add_rows(rows, models, np.array(order, dtype=np.int32), begin, end)
-    part = [outside[at] for at in order[begin:end]]
-    assert total == sum(weights[t] for t in part)
-    counts = [sum(weights[t] for t in part if values[t] == value) for value in range(models.tally.shape[1])]
-    assert models.tally[0].tolist() == counts

@@ -11,6 +11,7 @@ import pytest
 from called_loops import from_python
 from kveil.kernels.models.layout import new_models
 from kveil.kernels.splitting import mondrian_loops as loops
+from kveil.kernels.splitting.layout import SplitTuples
 from kveil.kernels.splitting.mondrian import measure_spans, split
 from laid_models import needs_of, values_of
 from laid_splits import split_room, trees_of, tuples_of
@@ -18,6 +19,7 @@ from naive.split_parts import random_split
 from strategies import seeds
 
 SEEDS = seeds(0, 150)
+add_rows = from_python(loops.add_rows)
 choose_bins = from_python(loops.choose_bins)
 split_gain = from_python(loops.split_gain)
 
@@ -112,3 +114,23 @@ def test_bins_stand_alone_or_in_a_rest_that_holds_and_a_split_gains_what_cells_l
             span, total = case.span(part, a), case.total(part)
             found = split_gain(tuples, trees, a, room.sorted_rows, 0, room.ends, number, *span, total)
             assert found == case.gain(part, expected, a)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_tuples_of_a_part_are_counted_with_the_rows_that_each_stands_for(seed: int) -> None:
+    chance = Random(seed)
+    number = chance.randint(1, 12)
+    values, weights = [chance.randrange(3) for _ in range(number)], [chance.randint(1, 4) for _ in range(number)]
+    models = new_models(needs_of(1, 1), values_of(values, weights))
+    outside = chance.sample(range(number), number)  # the number that each tuple of the part has outside
+    none = np.zeros((number, 0), dtype=np.int32)
+    weight = np.array([weights[t] for t in outside], dtype=np.int64)
+    order = chance.sample(range(number), number)
+    begin = chance.randrange(number)
+    end = chance.randint(begin, number)
+    rows = SplitTuples(none, none, weight, np.array(outside, dtype=np.int32))
+    total = add_rows(rows, models, np.array(order, dtype=np.int32), begin, end)
+    part = [outside[at] for at in order[begin:end]]
+    assert total == sum(weights[t] for t in part)
+    counts = [sum(weights[t] for t in part if values[t] == value) for value in range(models.tally.shape[1])]
+    assert models.tally[0].tolist() == counts

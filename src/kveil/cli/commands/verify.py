@@ -39,13 +39,14 @@ def verify(
     quiet: QuietOption = False,
 ) -> None:
     """Check a release made by anyone. Exit 0 if everything holds, 1 if not."""
-    from kveil.cli.loading import read_in_background
+    from kveil.cli.loading import read_release_in_background
 
     loaded = load(policy, engine=engine)
     if owner is not None and original is None:
         raise typer.BadParameter("--owner aligns a release with its original; give --original too.")
     place, before = place_of(release), place_of(original)
-    reading = read_in_background(loaded, place, release=True, hashed=as_json)  # only JSON tells the hash
+    alone = before is None and not previous and not loaded.previous and loaded.individual_column is None
+    reading = read_release_in_background(loaded, place, alone=alone, hashed=as_json)  # only JSON tells the hash
     from kveil.engines.choosing import refuse_on_spark
     from kveil.flow.steps.inputs import store_for
     from kveil.flow.verify import verify_sources

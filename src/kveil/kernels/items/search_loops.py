@@ -9,7 +9,7 @@ from kveil.kernels.items import search_layout as field
 from kveil.kernels.items.search_layout import ItemTree, NodeSets, SetSearch
 from kveil.kernels.items.set_join_loops import copy_set, join_sets, run_cost
 from kveil.kernels.jit import door, inner
-from kveil.kernels.least_loss.join_loops import draw
+from kveil.kernels.random.draw_loops import draw
 
 
 @inner

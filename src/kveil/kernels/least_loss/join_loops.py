@@ -4,21 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.arrays import Ints, Words
+from kveil.arrays import Ints
 from kveil.kernels.jit import inner
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.groups_layout import Codes
-
-
-@inner
-def draw(random: Words, below: int) -> int:
-    """Return a number from 0 to below − 1 (splitmix64)."""
-    random[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = random[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return np.int64((z >> np.uint64(33)) % np.uint64(below))
 
 
 @inner

@@ -8,10 +8,10 @@ from kveil.arrays import Ints
 from kveil.kernels.jit import inner
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.aim_loops import lowest_over
-from kveil.kernels.least_loss.join_loops import draw
 from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns, ShownRows, TryRoom
 from kveil.kernels.least_loss.shown_loops import class_of, is_all_stars, may_show
 from kveil.kernels.least_loss.steps_loops import step, strain
+from kveil.kernels.random.draw_loops import draw
 
 
 @inner

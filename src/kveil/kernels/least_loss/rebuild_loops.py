@@ -13,12 +13,12 @@ from kveil.kernels.least_loss.join_loops import (
     cost_of,
     cover_cost,
     cover_vector,
-    draw,
     joined_cost,
     vector_cost,
 )
 from kveil.kernels.models.layout import Models
 from kveil.kernels.models.models_loops import clear, count_values, holds
+from kveil.kernels.random.draw_loops import draw
 
 
 @inner
