@@ -3,12 +3,13 @@
     python scripts/house.py [--only-print]
 
 The rules: no module above 400 lines, no function above 60; outside kernels no function with more than six parameters;
-none with a boolean or an option that may be given by position; no name of a class, or of a function that other modules
-may call, with two meanings; no import by string; no cycle of imports, not even under TYPE_CHECKING or in a function;
-no check in an `assert`, which Python may leave out; nothing in the text of the tree that points to a file outside it;
-no test that imports a test; a test per module, where the tree of the source puts it. Exceptions stand in `house.toml`
-beside this script, by name and with a reason; one that nothing needs any more is told, too. For tests, an exception may
-be a folder, and names the test that runs its modules. `make lint` runs this.
+none with a boolean or an option that may be given by position; no name of a class, of a function that other modules
+may call, of a constant that they import, or of a module, with two meanings; no import by string; no cycle of imports,
+not even under TYPE_CHECKING or in a function; no check in an `assert`, which Python may leave out; nothing in the text
+of the tree that points to a file outside it; no test that imports a test; a test per module, where the tree of the
+source puts it. Exceptions stand in `house.toml` beside this script, by name and with a reason; one that nothing needs
+any more is told, too. For tests, an exception may be a folder, and names the test that runs its modules. `make lint`
+runs this.
 """
 
 from __future__ import annotations
@@ -161,6 +162,48 @@ def functions_with_two_meanings(found: list[Module]) -> Iterator[Breach]:
             yield Breach("function-names", name, f"a function of {', '.join(sorted(paths))}")
 
 
+def constants_with_two_meanings(found: list[Module]) -> Iterator[Breach]:
+    """Yield constants that other modules import by their bare name from two modules or more.
+
+    A constant that is read with its module's name, as fields of a layout are, says by that what it means.
+    """
+    defined = {
+        (module.name, name.id)
+        for module in found
+        for node in module.tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for name in ast.walk(node)
+        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+    }
+    homes = defaultdict(set)
+    for module in found:
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    if re.fullmatch("[A-Z][A-Z0-9_]+", alias.name) and (node.module, alias.name) in defined:
+                        homes[alias.name].add(str(node.module))
+    for name, sources in sorted(homes.items()):
+        if len(sources) > 1:
+            yield Breach("constant-names", name, f"imported from {', '.join(sorted(sources))}")
+
+
+def modules_with_two_meanings(found: list[Module]) -> Iterator[Breach]:
+    """Yield names that modules of several rooms have.
+
+    A use may have one name on the command line and in the flow, and loops that of the algorithm they are for. Others
+    are exceptions by name and rooms: one more module of that name is one to think about.
+    """
+    rooms: dict[str, set[str]] = defaultdict(set)
+    for module in found:
+        folder, _, file = module.path.removeprefix("src/kveil/").rpartition("/")
+        folder = {"cli/commands": "flow"}.get(folder, folder.replace("kernels/", "algorithms/"))
+        if file not in ("__init__.py", "layout.py"):  # every family of loops has a layout of its own
+            rooms[file.removesuffix(".py")].add(folder or "kveil")
+    for name, folders in sorted(rooms.items()):
+        if len(folders) > 1:
+            yield Breach("module-names", f"{name}: {', '.join(sorted(folders))}", "a module's name in several rooms")
+
+
 def imports_by_string(found: list[Module]) -> Iterator[Breach]:
     """Yield calls that import by a name that mypy and the linter of imports cannot see."""
     for module in found:
@@ -308,6 +351,8 @@ def breaches() -> list[Breach]:
         *functions_to_cut(found),
         *names_with_two_meanings(found),
         *functions_with_two_meanings(found),
+        *constants_with_two_meanings(found),
+        *modules_with_two_meanings(found),
         *imports_by_string(found),
         *checks_in_assertions(found),
         *cycles(found),

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 from pydantic import Field
 
 from kveil.algorithms.algorithm import Algorithm, check_divide
-from kveil.algorithms.least_loss.options import NORMAL
+from kveil.algorithms.least_loss.refine_options import NORMAL
 from kveil.algorithms.registry import check_honours, find, finds_the_same, honouring, lacking
 from kveil.engines.local import Solved, finished, settled_or_before, solve
 from kveil.errors import KveilError, PolicyError, Refused, Unmeetable

@@ -12,7 +12,7 @@ from kveil.arrays import Bools, Floats, Longs
 from kveil.errors import PolicyError
 from kveil.kernels.grouping.equal_rows import add_up, group_rows
 from kveil.policy.components import largest_k
-from kveil.policy.entry_points import MEASURES, load_plugged, package_of, plugged
+from kveil.policy.entry_points import MEASURE_GROUP, load_plugged, package_of, plugged
 from kveil.policy.model import Policy
 from kveil.stopping import check_cancelled
 from kveil.table.solution import Classes, Shown, Solution
@@ -103,7 +103,7 @@ class Measure:
 def plugged_measures(table: Table, solution: Solution) -> dict[str, float]:
     """Return what the measures of other packages say of a solution, by name."""
     values = {}
-    for name, point in sorted(plugged(MEASURES).items()):
+    for name, point in sorted(plugged(MEASURE_GROUP).items()):
         package = package_of(point)
         try:
             measure = load_plugged(point)

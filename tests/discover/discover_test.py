@@ -63,7 +63,7 @@ def test_looking_at_a_part_first_changes_no_rule(seed: int) -> None:
         whole = dependencies_of_file(path)
         with pytest.MonkeyPatch.context() as patch:
             for module in (as_codes, find):
-                patch.setattr(module, "PART", 3)
+                patch.setattr(module, "FIRST_ROWS", 3)
             patch.setattr(find, "PAIRS", 1)
             assert dependencies_of_file(path) == whole
     for rule in whole["multivalued"]:

@@ -39,7 +39,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bool]]:
 
     look = few_rows.few_rows
     monkeypatch.setattr(distinct, "FEW", 1)
-    monkeypatch.setattr(coded_columns, "PART", 3)  # so that rules are looked for in a part of the rows first
+    monkeypatch.setattr(coded_columns, "FIRST_ROWS", 3)  # so that rules are looked for in a part of the rows first
     monkeypatch.setattr(few_rows, "few_rows", few)
     yield told
     assert any(told)

@@ -10,7 +10,7 @@ import kveil
 from kveil.datasets import hospital
 from kveil.frames import from_frame
 from kveil.suggestion import suggest
-from kveil.suggestion.hierarchies import _nice, countries, dates, icd, numbers
+from kveil.suggestion.hierarchy_guesses import _nice, countries, dates, icd, numbers
 from kveil.suggestion.number_categories import spans
 from kveil.suggestion.profile import profile
 from kveil.suggestion.roles import guess_column, hierarchy_for

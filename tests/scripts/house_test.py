@@ -78,6 +78,27 @@ def test_a_use_an_algorithm_and_a_door_may_share_a_name_with_what_is_behind(one:
     assert found(house.functions_with_two_meanings, module(text, one), module(text, other)) == []
 
 
+def test_a_constant_that_is_imported_from_two_modules_has_two_meanings() -> None:
+    homes = [module("FEW = 3\n"), module("FEW = 4\n", "kveil.measures")]
+    one = module("from kveil.table.tree import FEW\n", "kveil.choose")
+    other = module("from kveil.measures import FEW\n", "kveil.flow.check")
+    beside = module("from kveil import measures\n\nprint(measures.FEW)\n", "kveil.flow.init")
+    again = module("from kveil.choose import FEW\n", "kveil.flow.demo")  # where it is imported, too
+    assert found(house.constants_with_two_meanings, *homes, one, beside, again) == []
+    assert found(house.constants_with_two_meanings, *homes, one, other) == [("constant-names", "FEW")]
+
+
+def test_one_module_name_in_two_rooms_has_two_meanings() -> None:
+    def told(*names: str) -> list[tuple[str, str]]:
+        return found(house.modules_with_two_meanings, *(module("", name) for name in names))
+
+    assert told("kveil.table.tree", "kveil.policy.trees") == []
+    assert told("kveil.table.tree", "kveil.suggestion.tree") == [("module-names", "tree: suggestion, table")]
+    assert told("kveil.flow.check", "kveil.cli.commands.check") == []
+    assert told("kveil.algorithms.bound.bound", "kveil.kernels.bound.bound") == []
+    assert told("kveil.kernels.bound.layout", "kveil.kernels.items.layout") == []
+
+
 def test_an_import_by_a_string_is_seen() -> None:
     text = "import importlib\nimportlib.import_module('kveil.choose')\n"
     assert found(house.imports_by_string, module(text)) == [("string-imports", "src/kveil/table/tree.py")]

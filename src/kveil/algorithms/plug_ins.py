@@ -9,7 +9,7 @@ import numpy as np
 
 from kveil.algorithms.algorithm import Algorithm, Search
 from kveil.errors import KveilError, PolicyError
-from kveil.policy.entry_points import ALGORITHMS, load_plugged, package_of, plugged
+from kveil.policy.entry_points import ALGORITHM_GROUP, load_plugged, package_of, plugged
 from kveil.policy.keys import ALGORITHM_NAMES
 from kveil.stopping import OutOfTime
 from kveil.table.solution import Solution
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 def plugged_algorithm(name: str) -> Algorithm | None:
     """Return the algorithm of another package, None where no package brings one of this name."""
-    point = plugged(ALGORITHMS).get(name)
+    point = plugged(ALGORITHM_GROUP).get(name)
     return None if point is None else load_algorithm(point)
 
 
 def plugged_algorithms() -> list[Algorithm]:
     """Return the algorithms of all other packages, by name."""
-    return [load_algorithm(point) for _, point in sorted(plugged(ALGORITHMS).items())]
+    return [load_algorithm(point) for _, point in sorted(plugged(ALGORITHM_GROUP).items())]
 
 
 def load_algorithm(point: EntryPoint) -> Algorithm:

@@ -14,9 +14,9 @@ from kveil.policy.components import most_suppressed
 from kveil.table.solution import Shown
 from kveil.table.tree import Tree
 
-MOST_ROWS = 500  # of a table that may be solved as a program
-MOST_OPTIONS = 400  # what all rows together may show
-MOST_NODES = 100  # of HiGHS's tree
+MOST_PROGRAM_ROWS = 500  # of a table that may be solved as a program
+MOST_PROGRAM_OPTIONS = 400  # what all rows together may show
+MOST_PROGRAM_NODES = 100  # of HiGHS's tree
 
 
 def program_of_component(component: SearchComponent, costs: Sequence[Longs]) -> tuple[Program, Ints] | None:
@@ -25,7 +25,7 @@ def program_of_component(component: SearchComponent, costs: Sequence[Longs]) -> 
     ``costs`` are what every node of its attributes' trees costs a row.
     """
     table = component.table
-    if not 0 < table.rows <= MOST_ROWS or not component.positions or not component.trees_only:
+    if not 0 < table.rows <= MOST_PROGRAM_ROWS or not component.positions or not component.trees_only:
         return None
     hides = not table.stars_take_part
     columns, trees, whole = [], [], 0
@@ -40,7 +40,7 @@ def program_of_component(component: SearchComponent, costs: Sequence[Longs]) -> 
     records = np.ones(table.rows, dtype=np.int64) if table.times is None else table.times
     outside = np.minimum(records, most_suppressed(table.policy, table.records))
     kinds, kind = kinds_of(base, limit, records, outside, trees, whole)
-    program = program_of(kinds, _sizes(component), MOST_OPTIONS)
+    program = program_of(kinds, _sizes(component), MOST_PROGRAM_OPTIONS)
     return None if program is None else (program, kind)
 
 
@@ -58,7 +58,11 @@ def least_cost(component: SearchComponent, costs: Sequence[Longs], seconds: floa
     made = program_of_component(component, costs)
     if made is None:
         return 0
-    return made[0].solve(most_suppressed(component.table.policy, component.table.records), MOST_NODES, seconds).at_least
+    return (
+        made[0]
+        .solve(most_suppressed(component.table.policy, component.table.records), MOST_PROGRAM_NODES, seconds)
+        .at_least
+    )
 
 
 def sizes_allow_none(component: SearchComponent) -> bool:
@@ -68,7 +72,9 @@ def sizes_allow_none(component: SearchComponent) -> bool:
     table = component.table
     costs = [1 + tree.height.astype(np.int64) for tree in component.trees if isinstance(tree, Tree)]  # any will do
     made = program_of_component(component, costs)
-    return made is not None and made[0].solve(most_suppressed(table.policy, table.records), MOST_NODES).impossible
+    return (
+        made is not None and made[0].solve(most_suppressed(table.policy, table.records), MOST_PROGRAM_NODES).impossible
+    )
 
 
 def shown_at_least_cost(component: SearchComponent, costs: Sequence[Longs]) -> list[Shown] | None:
@@ -78,7 +84,7 @@ def shown_at_least_cost(component: SearchComponent, costs: Sequence[Longs]) -> l
     if made is None:
         return None
     program, kind = made
-    division = program.solve(0, MOST_NODES).best
+    division = program.solve(0, MOST_PROGRAM_NODES).best
     if division is None:
         return None
     nodes = np.zeros((table.rows, len(component.positions)), dtype=np.int32)

@@ -25,7 +25,7 @@ from kveil.policy.model import Policy
 from kveil.policy.yaml_text import hierarchy_csv
 
 VERSION = 1
-MANIFEST, POLICY, PEOPLE = "manifest.json", "policy.yaml", "people"
+MANIFEST, POLICY, PEOPLE_FILE = "manifest.json", "policy.yaml", "people"
 JSON_PARTS = ("receipt.json", "account.json", "owner.json")
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # a ZIP tells when its parts were made; the manifest says it for all of them
 
@@ -55,7 +55,7 @@ class Entry:
             **{name: content.encode() for name, content in hierarchies.items()},
             f"release{self.suffix}": self.release,
             **{name: json.dumps(content, ensure_ascii=False).encode() + b"\n" for name, content in documents},
-            PEOPLE: bytes.fromhex("".join(self.people.to_list())),
+            PEOPLE_FILE: bytes.fromhex("".join(self.people.to_list())),
         }
 
 
@@ -108,7 +108,7 @@ def unpack(raw: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
             raise Damaged(f"has a changed part {name}")
     if set(parts) != set(listed):
         raise Damaged("has a part that was not written by kveil")
-    if not {POLICY, PEOPLE, *JSON_PARTS} <= set(parts) or not any(name.startswith("release.") for name in parts):
+    if not {POLICY, PEOPLE_FILE, *JSON_PARTS} <= set(parts) or not any(name.startswith("release.") for name in parts):
         raise Damaged("lacks a part that every archived release has")
     return manifest, parts
 
@@ -143,7 +143,7 @@ class Archived:
         policy = Policy.parse(parts[POLICY].decode(), f"the policy of {name}", Path(), files)
         path = next(Path(part) for part in parts if part.startswith("release."))
         release = parse_table(parts[str(path)], path, separator=policy.data.separator, columns=policy.released)
-        digits = parts[PEOPLE].hex()
+        digits = parts[PEOPLE_FILE].hex()
         hashes = [digits[at : at + 2 * DIGEST] for at in range(0, len(digits), 2 * DIGEST)]
         receipt, account, owner = (json.loads(parts[part]) for part in JSON_PARTS)
         return cls(

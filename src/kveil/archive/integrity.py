@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from kveil.archive.entry import PEOPLE, Archived, Damaged, unpack
+from kveil.archive.entry import PEOPLE_FILE, Archived, Damaged, unpack
 from kveil.archive.ledger import (
     KEY_FILE,
     LEDGER,
@@ -19,7 +19,7 @@ from kveil.archive.ledger import (
     read_ledger,
     release_file,
 )
-from kveil.archive.people import DIGEST, KEY, key_check
+from kveil.archive.people import DIGEST, KEY_BYTES, key_check
 from kveil.errors import DataError, KveilError
 from kveil.verifier.rows import release_rows
 
@@ -37,7 +37,7 @@ def check_archive(folder: Path) -> list[str]:
         return [*findings, f"{folder.name} has lost its {LEDGER}, or it was changed: what it held cannot be told."]
     try:
         key = read_key(folder)
-        if len(key) != KEY or key_check(key) != check:
+        if len(key) != KEY_BYTES or key_check(key) != check:
             findings.append(f"the key of {folder.name} was changed: nobody in it can be recognized any more.")
     except (OSError, ValueError):
         findings.append(f"{folder.name} has lost its key: nobody in it can be recognized any more.")
@@ -86,8 +86,8 @@ def _whole(raw: bytes, name: str, number: int, before: str | None, check: str) -
     except KveilError:
         yield f"{name} cannot be read any more by this version of kveil."
         return
-    if rows * DIGEST != len(parts[PEOPLE]):
-        yield f"{name} has {rows:,} rows and says who {len(parts[PEOPLE]) // DIGEST:,} of them are."
+    if rows * DIGEST != len(parts[PEOPLE_FILE]):
+        yield f"{name} has {rows:,} rows and says who {len(parts[PEOPLE_FILE]) // DIGEST:,} of them are."
 
 
 def _strangers(folder: Path, listed: list[Listed], before: str | None, check: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from kveil.policy.model import Policy
 from kveil.words import count
 
 DIGEST = 16  # bytes of a hash: no two of a billion people have the same
-KEY = 32  # bytes of an archive's key
+KEY_BYTES = 32  # bytes of an archive's key
 
 
 def keyed_hashes(texts: pl.Series, key: bytes) -> pl.Series:

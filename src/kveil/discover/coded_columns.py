@@ -14,7 +14,7 @@ from kveil.stopping import check_cancelled
 from kveil.table.columns import code_texts
 
 CELLS = 4_000_000  # pairs of values that are counted in a table of their own
-PART = 20_000  # rows that are looked at first, where all of them are many
+FIRST_ROWS = 20_000  # rows that are looked at first, where all of them are many
 NEARLY = 0.05  # share of records that may stand against a rule that nearly holds
 CHANCE = 0.2  # of the error that chance would leave: a rule that nearly holds leaves less than this part
 
@@ -55,7 +55,7 @@ class Columns:
     @cached_property
     def part(self) -> Ints:
         """The codes of an even part of the distinct rows, where these are many."""
-        step = max(self.distinct.shape[1] // PART, 1)
+        step = max(self.distinct.shape[1] // FIRST_ROWS, 1)
         return self.distinct if step == 1 else np.ascontiguousarray(self.distinct[:, ::step])
 
     def groups(self, columns: tuple[int, ...]) -> int:
@@ -86,7 +86,7 @@ class Columns:
         """Tell whether a column always has one value where another has one: the rule left -> right."""
         check_cancelled()
         values = int(self.codes[left].max(initial=0)) + 1
-        for rows in (slice(0, PART), slice(None)):  # most rules that do not hold are refuted by a part
+        for rows in (slice(0, FIRST_ROWS), slice(None)):  # most rules that do not hold are refuted by a part
             some, other = self.codes[left, rows], self.codes[right, rows]
             last = np.empty(values, dtype=np.int32)
             last[some] = other
@@ -105,7 +105,7 @@ class Columns:
         rows does not matter; most rules of a long table that do not hold are refuted by an even part of it, in which
         a rule leaves no larger an error than in the whole, but for chance.
         """
-        step = max((self.rows if self.of_record is None else len(self.of_record)) // PART, 1)
+        step = max((self.rows if self.of_record is None else len(self.of_record)) // FIRST_ROWS, 1)
         some = slice(None, None, step) if self.of_record is None else self.of_record[::step]
         if step > 1 and _error(self.codes[left, some], self.codes[right, some]) > 2 * NEARLY:
             return False

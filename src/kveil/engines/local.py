@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kveil.algorithms.algorithm import MULTIVALUED, Algorithm, DivideOptions, check_divide
-from kveil.algorithms.least_loss.options import RefineOptions
+from kveil.algorithms.least_loss.refine_options import RefineOptions
 from kveil.algorithms.registry import FEW_ROWS, starts_of
 from kveil.algorithms.settle import settle
 from kveil.errors import PolicyError, Unmeetable

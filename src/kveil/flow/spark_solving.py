@@ -14,7 +14,7 @@ from kveil.algorithms.splitting.planning import LimitGroups, Plan, plan_division
 from kveil.engines.finishing import finish
 from kveil.engines.local import part_solver
 from kveil.engines.part_solutions import in_one_part
-from kveil.engines.spark.driver_tuples import TIMES
+from kveil.engines.spark.driver_tuples import TUPLE_TIMES
 from kveil.engines.spark.executor_parts import SolvedRows, SparkCounter, UnitRows, known_values, solved_rows
 from kveil.engines.spark.rules import rule_cells, rules_kept
 from kveil.engines.spark.solving import SolvePart, SolveTask, SolveWhole, SplitPart, made_columns, set_columns
@@ -75,7 +75,7 @@ def _split_components(
         task = SolveTask(
             encoder,
             SplitPart(plan.whole_table, by_gain),
-            (*units.keys, TIMES, *(f"m{i}" for i in range(len(before)))),
+            (*units.keys, TUPLE_TIMES, *(f"m{i}" for i in range(len(before)))),
             own,
             set_columns(policy),
             plan.why,

@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kveil.arrays import Bools
+from kveil.kernels.models.layout import TOLERANCE
 from kveil.models import shares
 from kveil.models.groups import Groups, Histogram
 from kveil.policy.privacy import PrivacyModel
-
-TOLERANCE = 1e-9  # for logarithms and distances; counts are compared exactly
 
 
 class SensitiveValues(Protocol):

@@ -9,8 +9,8 @@ from kveil.platforms import show_unused
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-ALGORITHMS = "kveil.algorithms"
-MEASURES = "kveil.measures"
+ALGORITHM_GROUP = "kveil.algorithms"
+MEASURE_GROUP = "kveil.measures"
 
 
 def plugged(group: str) -> dict[str, EntryPoint]:

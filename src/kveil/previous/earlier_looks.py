@@ -133,10 +133,7 @@ def known_before(model: PrivacyModel, policy: Policy, other: Policy) -> list[str
 def _earlier(archived: Archived, number: dict[str, int]) -> EarlierRelease:
     rows = release_rows(archived.release, archived.policy)
     person = np.array([number[person] for person in archived.people.to_list()], dtype=np.int64)
-    if rows.persons and rows.items:
-        hidden = rows.starred.to_numpy()
-    else:
-        hidden = rows.texts.select(pl.all_horizontal(pl.all() == STAR).alias("star"))["star"].to_numpy()
+    hidden = rows.only_stars.to_numpy()
     shown = np.flatnonzero(~hidden)
     values: dict[str, tuple[Longs, pl.Series]] = {}
     for name in archived.policy.released:

@@ -140,7 +140,7 @@ def _groups(rows: Rows, policy: Policy) -> tuple[int, float]:
     if not rows.height:
         return 0, 0.0
     names = rows.texts.columns
-    stars = rows.starred if not policy.quasi_identifiers or (rows.persons and rows.items) else rows.stars(names)
+    stars = rows.only_stars
     groups = rows.groups(names)
     if stars.any():
         inside = (~stars).to_numpy()

@@ -99,7 +99,7 @@ class PolicyDesk(Desk):
 
     def on_methods(self) -> list[dict[str, Any]]:
         """Return the algorithms, with what each is and which options it has."""
-        from kveil.algorithms.least_loss.options import RefineOptions
+        from kveil.algorithms.least_loss.refine_options import RefineOptions
         from kveil.algorithms.registry import ALGORITHMS
 
         refine = RefineOptions.model_json_schema()

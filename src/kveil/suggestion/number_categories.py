@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from kveil.policy.attributes import STAR
 from kveil.policy.numbers import show_number
-from kveil.suggestion.hierarchies import Way, tree_of
+from kveil.suggestion.hierarchy_guesses import Way, tree_of
 from kveil.suggestion.profile import Profile
 
 _NUMBER = r"(\d+(?:\.\d+)?)"

@@ -11,7 +11,7 @@ from kveil.discover.coded_columns import Columns
 from kveil.errors import DataError
 from kveil.files import Source
 from kveil.policy.numbers import parse_number
-from kveil.suggestion.hierarchies import balanced, named_for_people
+from kveil.suggestion.hierarchy_guesses import balanced, named_for_people
 from kveil.suggestion.profile import Profile, missing_in, profile, usual_k
 from kveil.suggestion.roles import Guess, find_individual, guess_column, hierarchy_for
 from kveil.words import count, person_noun

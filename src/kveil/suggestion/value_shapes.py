@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 
 from kveil.policy.attributes import STAR
-from kveil.suggestion.hierarchies import Way, known_table, tree_of
+from kveil.suggestion.hierarchy_guesses import Way, known_table, tree_of
 from kveil.suggestion.profile import Profile
 from kveil.suggestion.vocabulary import without_accents
 

@@ -95,6 +95,18 @@ class Rows:
             self._stars[key] = self.texts.select(shows_star)["star"]
         return self._stars[key]
 
+    @property
+    def shows_items(self) -> bool:
+        """Whether rows are persons whose items are shown: stars in the quasi-identifiers are then not all they show."""
+        return self.persons and bool(self.items)
+
+    @property
+    def only_stars(self) -> pl.Series:
+        """The rows that show nothing but `*`, items of persons included."""
+        if self.shows_items or not self.texts.columns:
+            return self.starred
+        return self.stars(self.texts.columns)
+
     def counts(self, name: str) -> dict[str, int]:
         """Return the different texts of a quasi-identifier, or items of a sensitive attribute: how many rows have each.
 

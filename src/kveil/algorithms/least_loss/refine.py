@@ -27,7 +27,7 @@ from kveil.algorithms.least_loss.items import (
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
 from kveil.algorithms.least_loss.search_groups import group_search_of
 from kveil.algorithms.least_loss.search_overlaps import may_come_in, overlap_search_of
-from kveil.algorithms.least_loss.small_search import MOST_ROWS, try_everything
+from kveil.algorithms.least_loss.small_search import MOST_ROWS_TRIED, try_everything
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch, released_loss
 from kveil.algorithms.least_loss.unsuppress import come_back
 from kveil.algorithms.neighbourhoods import come_by_runs, looks_at_values, runs_of_rows
@@ -159,7 +159,7 @@ class _Refinement:
     def _try_everything(self, part: RefinedComponent, came: Ints, columns: list[Shown]) -> list[Shown]:
         """Return what a component of few rows shows at least cost, what it shows already where that cannot be told."""
         rows = np.union1d(np.union1d(part.rows, part.parked), came).astype(np.int32)
-        if self.rules or len(rows) > MOST_ROWS or self.watch.over():
+        if self.rules or len(rows) > MOST_ROWS_TRIED or self.watch.over():
             return columns
         if len(part.parked) and self.given.items:  # who shows `*` for items too would be gone, and missed by others
             return columns

@@ -10,7 +10,7 @@ import numpy as np
 
 from kveil.algorithms.costs import NodeCosts
 from kveil.algorithms.least_loss.layout import children_of_trees, lay_out, leaves_of_codes
-from kveil.algorithms.least_loss.options import tries_in_groups
+from kveil.algorithms.least_loss.refine_options import tries_in_groups
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch
 from kveil.algorithms.rules.follow import Follower, follow_costs, show_followers
 from kveil.algorithms.stars import star_spans

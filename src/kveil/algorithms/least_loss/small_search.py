@@ -26,8 +26,8 @@ from kveil.table.solution import Shown
 from kveil.table.table import Table
 from kveil.table.tree import Tree
 
-MOST_ROWS = 10
-MOST_OPTIONS = 400  # of one row
+MOST_ROWS_TRIED = 10
+MOST_ROW_OPTIONS = 400  # of one row
 MOST_STEPS = 60_000
 
 
@@ -71,13 +71,13 @@ def try_everything(
     ``rows`` are those that take part; what others show is taken from ``shown``, or is their own value where there is
     none. Rows of nothing but stars are allowed where they are a group of their own, as the released texts are read.
     """
-    if not 0 < len(rows) <= MOST_ROWS or not component.positions or component.table.times is not None:
+    if not 0 < len(rows) <= MOST_ROWS_TRIED or not component.positions or component.table.times is not None:
         return TriedRows(None, complete=False)
     each = [_labels(component, costs, rows, a) for a in range(len(component.positions))]
     alone = len(component.table.components) == 1 and not component.table.stars_take_part
     options = []
     for i in range(len(rows)):
-        if np.prod([len(own[i]) for own in each]) > MOST_OPTIONS:
+        if np.prod([len(own[i]) for own in each]) > MOST_ROW_OPTIONS:
             return TriedRows(None, complete=False)
         found = [
             Option(sum(label.cost for label in way), way, all(label.is_star for label in way))
@@ -101,7 +101,7 @@ def everything_fails(component: SearchComponent) -> bool:
     Items that may be generalized are not part of what is tried, so that nothing is told then.
     """
     table = component.table
-    if table.rows > MOST_ROWS or table.policy.generalized:
+    if table.rows > MOST_ROWS_TRIED or table.policy.generalized:
         return False
     try:
         costs = whole_numbers(table)

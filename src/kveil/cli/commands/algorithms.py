@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def algorithms(as_json: JsonOption = False) -> None:
     """List the algorithms and what each honours."""
-    from kveil.algorithms.least_loss.options import RefineOptions
+    from kveil.algorithms.least_loss.refine_options import RefineOptions
     from kveil.algorithms.plug_ins import plugged_algorithms
     from kveil.algorithms.registry import ALGORITHMS
 

@@ -14,7 +14,7 @@ import polars as pl
 
 from kveil.arrays import Bools, Longs
 from kveil.engines.spark.driver_tuples import CountedTuples, grouped, in_slices
-from kveil.engines.spark.laying import PERSON, LaidTuples, laid_slices, some_star
+from kveil.engines.spark.laying import PERSON_COLUMN, LaidTuples, laid_slices, some_star
 from kveil.engines.spark.showing import Joined
 from kveil.engines.spark.tuple_join import laid_known
 from kveil.engines.spark.tuple_release import HeldRelease
@@ -214,8 +214,8 @@ def _collect_originals(collected: _Collected, laid: LaidTuples, policy: Policy, 
             pairs = _together([pl.DataFrame([was, shown, *(pl.Series(n, own) for n, own in told.items())])])
             collected.pairs.setdefault(name, []).append(pairs.filter(HERE).drop(HERE))
             if laid.units.individuals:
-                own = pl.DataFrame([laid.records[name].alias(VALUE), pl.Series(PERSON, tuple_of)]).unique()
-                values = own.select(VALUE, pl.Series(TIMES, times[own[PERSON].to_numpy()]))
+                own = pl.DataFrame([laid.records[name].alias(VALUE), pl.Series(PERSON_COLUMN, tuple_of)]).unique()
+                values = own.select(VALUE, pl.Series(TIMES, times[own[PERSON_COLUMN].to_numpy()]))
             else:
                 values = pairs.select(pl.col(WAS).alias(VALUE), TIMES)
             collected.values.setdefault(name, []).append(_together([values]))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 PER_CELL = 64  # bytes that a cell takes, on its way to the driver, with room to spare
-TIMES = "times"
+TUPLE_TIMES = "times"
 SUMS = "sum"
 LOW, HIGH = "low", "high"  # halves of a sum of numbers: each stays within what Spark adds up fast
 HALF = 32  # bits
@@ -74,7 +74,7 @@ def grouped(frame: DataFrame, keys: Sequence[str], sums: Sequence[Column]) -> Da
     for i, number in enumerate(sums):
         low, high = _halves(number, i)
         halves += [f.sum(low).alias(f"{LOW}{i}"), f.sum(high).alias(f"{HIGH}{i}")]
-    counted = frame.groupBy(*keys).agg(f.count(f.lit(1)).alias(TIMES), records.alias(RECORDS), *halves)
+    counted = frame.groupBy(*keys).agg(f.count(f.lit(1)).alias(TUPLE_TIMES), records.alias(RECORDS), *halves)
     together = [
         (f.col(f"{HIGH}{i}").cast("decimal(20,0)") * (1 << HALF) + f.col(f"{LOW}{i}")).alias(f"{SUMS}{i}")
         for i in range(len(sums))
@@ -142,7 +142,7 @@ def _held(rows: Any, keys: Sequence[str]) -> CountedTuples:
     once = np.ones(rows.num_rows, dtype=np.int64)
     times, records = (
         rows.column(name).to_numpy().astype(np.int64) if name in rows.column_names else once
-        for name in (TIMES, RECORDS)
+        for name in (TUPLE_TIMES, RECORDS)
     )
     hashes = rows.column(HASH).to_numpy() if HASH in rows.column_names else np.empty(0, dtype=np.int64)
     return CountedTuples(rows.select(list(keys)), times, records, sums, hashes)

@@ -14,12 +14,12 @@ from kveil.algorithms.splitting.planning import Plan, counted_values
 from kveil.algorithms.splitting.span_counts import (
     ATTRIBUTE,
     CODE,
-    COUNT,
     KEY,
     LIMIT_COUNTS,
     PART,
+    SPAN_COUNT,
     SPAN_COUNTS,
-    VALUE,
+    SPAN_VALUE,
     packs_of_parts,
 )
 from kveil.engines.memory import numbers_held
@@ -35,13 +35,12 @@ from kveil.engines.spark.batches import (
     SpanCount,
     arrow_of,
 )
-from kveil.engines.spark.driver_tuples import SUMS, TIMES, grouped, in_utc
+from kveil.engines.spark.driver_tuples import SUMS, TUPLE_TIMES, grouped, in_utc
 from kveil.engines.spark.session import told_plainly
 from kveil.engines.spark.showing import CLASS, WHY, Joined, with_known
 from kveil.engines.spark.solving import SUMMARY, TOLD, SolveTask
 from kveil.engines.spark.units import RECORDS, Units
-from kveil.engines.summary import GONE, NAME, PartSummary
-from kveil.engines.summary import RECORDS as COUNTED_RECORDS
+from kveil.engines.summary import GONE, NAME, SHOWN_RECORDS, PartSummary
 from kveil.errors import DataError
 from kveil.files import Source
 from kveil.measures import GroupSizes
@@ -54,8 +53,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
-LIMITS = f"{KEY} array<bigint>, {VALUE} int, {CODE} int, {COUNT} bigint"
-SPANS = f"{PART} int, {ATTRIBUTE} int, {KEY} bigint, {VALUE} int, {CODE} int, {COUNT} bigint"
+LIMITS = f"{KEY} array<bigint>, {SPAN_VALUE} int, {CODE} int, {SPAN_COUNT} bigint"
+SPANS = f"{PART} int, {ATTRIBUTE} int, {KEY} bigint, {SPAN_VALUE} int, {CODE} int, {SPAN_COUNT} bigint"
 FIRST = f"{PART} int, {KEY} array<bigint>"
 
 
@@ -141,7 +140,7 @@ class UnitRows:
         from pyspark.sql import functions as f
 
         with told_plainly(f"count the tuples of {units.table.name}"):
-            told = frame.agg(f.sum(TIMES), f.sum(RECORDS), f.sum(f"{SUMS}0")).collect()[0]
+            told = frame.agg(f.sum(TUPLE_TIMES), f.sum(RECORDS), f.sum(f"{SUMS}0")).collect()[0]
         return cls(units, frame, True, *(int(number or 0) for number in told))
 
     @classmethod
@@ -201,7 +200,7 @@ class SparkCounter:
         from pyspark.sql import functions as f
 
         with on_executors(self._doing):
-            rows = frame.groupBy(*columns[:-1]).agg(f.sum(COUNT).alias(COUNT)).toArrow()
+            rows = frame.groupBy(*columns[:-1]).agg(f.sum(SPAN_COUNT).alias(SPAN_COUNT)).toArrow()
         return _frame_of(rows)
 
     def packs(self, plan: Plan, most: int) -> Mapping[int, int]:
@@ -233,7 +232,7 @@ class SolvedRows:
     def suppressed(self, name: str) -> int:
         """Return how many records, or individuals, are suppressed, by what was counted of one quasi-identifier."""
         gone = (pl.col(NAME) == name) & pl.col(GONE)
-        return int(sum(own.counts.filter(gone)[COUNTED_RECORDS].sum() for own in self.summaries))
+        return int(sum(own.counts.filter(gone)[SHOWN_RECORDS].sum() for own in self.summaries))
 
     def joined(self, rewritten: Mapping[str, Mapping[str, str]], made: Sequence[str], exits: ExitStack) -> Joined:
         """Return every unit with what it shows; ``rewritten`` are labels of columns that are written otherwise.
@@ -242,7 +241,7 @@ class SolvedRows:
         """
         from pyspark.sql import functions as f
 
-        own = self.frame.where(f.col(CLASS) > TOLD).drop(SUMMARY, TIMES)
+        own = self.frame.where(f.col(CLASS) > TOLD).drop(SUMMARY, TUPLE_TIMES)
         for name, labels in rewritten.items():
             if labels:
                 own = _rewritten(own, f"m{self.made.index(name)}", labels)
@@ -328,10 +327,10 @@ def group_sizes(joined: Joined, policy: Policy, *, stars_take_part: bool) -> Gro
         star = star & (f.col(cell) == STAR)
     here = f.col(WHY).isNull() if stars_take_part else ~star
     released = joined.frame.where((f.col(CLASS) >= 0) & here)
-    inside = released.groupBy(*cells).agg(f.count(f.lit(1)).alias(COUNT))
-    square = (f.col(COUNT).cast("decimal(20,0)") * f.col(COUNT)).cast("decimal(38,0)")
+    inside = released.groupBy(*cells).agg(f.count(f.lit(1)).alias(SPAN_COUNT))
+    square = (f.col(SPAN_COUNT).cast("decimal(20,0)") * f.col(SPAN_COUNT)).cast("decimal(38,0)")
     with told_plainly("count the groups of the release"):
-        told = inside.agg(f.count(f.lit(1)), f.sum(COUNT), f.sum(square)).collect()[0]
+        told = inside.agg(f.count(f.lit(1)), f.sum(SPAN_COUNT), f.sum(square)).collect()[0]
         everyone = joined.frame.count()
     number, records, squares = (int(value or 0) for value in told)
     return GroupSizes(number, records, squares, everyone - records)

@@ -7,10 +7,8 @@ import numpy as np
 from kveil.arrays import Ints
 from kveil.kernels.jit import inner
 from kveil.kernels.models import layout as kinds
-from kveil.kernels.models.layout import Models
+from kveil.kernels.models.layout import TOLERANCE, Models
 from kveil.kernels.splitting.layout import SplitTuples
-
-TOLERANCE = 1e-9
 
 
 @inner

@@ -106,9 +106,7 @@ def evidence_of(policy: Policy, aligned: Aligned, *, of_record: Ints | None = No
     ``of_record`` gives the row of every record of the original, where rows stand for several.
     """
     rows = aligned.rows
-    stars = rows.starred.to_numpy()
-    if not rows.persons and policy.quasi_identifiers:
-        stars = rows.stars(rows.texts.columns).to_numpy()
+    stars = rows.only_stars.to_numpy()
     shown = np.flatnonzero(~stars) if not stars.all() else np.arange(rows.height)
     records = aligned.before.source[aligned.places[shown]]
     times = None if rows.times is None else rows.times[shown]

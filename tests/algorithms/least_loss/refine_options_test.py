@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kveil.algorithms.least_loss.options import BEST, NORMAL, RefineOptions
+from kveil.algorithms.least_loss.refine_options import BEST, NORMAL, RefineOptions
 from kveil.errors import PolicyError
 
 
