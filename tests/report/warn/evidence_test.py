@@ -1,10 +1,14 @@
-<<<<<<< HEAD
 """A release beside its original: what rows show, in groups and as values, beside counting by hand."""
 
 from __future__ import annotations
 
-import numpy as np
+from pathlib import Path
 
+import numpy as np
+import polars as pl
+import pytest
+
+import kveil
 from kveil.report.warn.evidence import Evidence
 from laid_evidence import evidence
 from support import QUASI, make_policy
@@ -64,19 +68,9 @@ def test_people_have_the_items_of_their_sets() -> None:
     here = evidence(policy, original, release, [1, 0])
     assert sorted(here.items("s").rows()) == [(0, "3"), (1, "1"), (1, "2")]
     assert here.records.tolist() == [2, 0]  # the first record of each person
-=======
-"""What warnings are reckoned on leaves out rows that show nothing, whatever a row stands for."""
 
-from __future__ import annotations
 
-from pathlib import Path
-
-import polars as pl
-import pytest
-
-import kveil
-
-POLICY = """
+STARRED = """
 kveil: 1
 attributes:
   who: {role: ROLE}
@@ -96,8 +90,7 @@ def test_a_row_of_stars_is_nobody_whom_a_warning_counts(role: str, noun: str) ->
     frame = pl.DataFrame(
         {"who": [str(i) for i in range(7)], "a": a, "b": ["p"] * 6 + ["q"], "c": ["c" + value for value in a]}
     )
-    result = kveil.anonymize(frame, kveil.Policy.parse(POLICY.replace("ROLE", role), "policy.yaml", Path()))
+    result = kveil.anonymize(frame, kveil.Policy.parse(STARRED.replace("ROLE", role), "policy.yaml", Path()))
     assert ("*", "*") in result.data.select("a", "b").rows()
     (note,) = [warning for warning in result.account["warnings"] if "fall below" in warning]
     assert f"6 {noun} of 6 fall below k 3" in note
->>>>>>> main
