@@ -59,7 +59,7 @@ def test_a_large_tree_goes_into_a_file_where_there_may_be_one() -> None:
     assert len(guess.way.lines) > MOST_LEAVES_INSIDE
     text, files = policy_text(given, "t.csv", "visits")
     ((name, content),) = files.items()
-    assert name.startswith("visits-")
+    assert name.startswith("visits.city-home")
     assert name in text
     assert content.count("\n") == len(guess.way.lines)
     assert policy_text(given, "t.csv", None)[1] == {}
