@@ -21,6 +21,8 @@ from kveil.attacker.attacks import (
 from kveil.attacker.rate import Rate
 from kveil.attacker.sentences import knowing, knowledge_in_words, percent, picture_line, sentence, subject
 
+ABOUT: dict[str, Any] = {"sensitive": "s"}
+
 
 def rate(share: float, *, certain: int = 0, targets: int = 10, worst: float = 0.5) -> Rate:
     return Rate(share, (0.1, 0.9), worst, certain, targets)
@@ -84,22 +86,22 @@ def test_where_nothing_is_shown_there_is_nothing_to_start_from() -> None:
     ("attack", "word", "line", "about"),
     [
         (
-            Disclosure(**known("best guess"), sensitive="s", guess=0.4),
+            Disclosure(**known("best guess"), **ABOUT, guess=0.4),
             "right for 40 %",
             "Guessing s by age",
             "s by age",
         ),
         (
-            Disclosure(**known("homogeneity"), sensitive="s", guess=0.4),
+            Disclosure(**known("homogeneity"), **ABOUT, guess=0.4),
             "one and the same s",
             "Reading s by age",
             "s by age",
         ),
-        (Disclosure(**known("background knowledge"), sensitive="s", guess=0.4), "rule out", None, "s by age"),
+        (Disclosure(**known("background knowledge"), **ABOUT, guess=0.4), "rule out", None, "s by age"),
         (Inconsistency(**known("inconsistency"), differing=0), "one value per attribute", None, "age"),
         (Inconsistency(**known("inconsistency"), differing=2), "The rows of 2 released persons", None, "age"),
         (
-            MissingPeople(**known("who is missing"), sensitive="s", left_out=4),
+            MissingPeople(**known("who is missing"), **ABOUT, left_out=4),
             "Of 4 records left out",
             None,
             "s by age",

@@ -9,13 +9,13 @@ from kveil.discover.coded_columns import Columns
 from kveil.discover.offending import SHOWN, VALUES, check_names, multiset_dependency, offending
 from kveil.errors import DataError, PolicyError
 from kveil.frames import from_frame
-from kveil.policy.dependencies import Dependency
+from kveil.policy.dependencies import parse_dependency
 
 FRAME = pl.DataFrame({"zip": list("112223"), "city": list("aabcca"), "who": list("xyxyxy")})
 
 
 def found(rule: str, frame: pl.DataFrame = FRAME) -> tuple[int, list[dict[str, object]]]:
-    broken, groups = offending(Columns(frame), Dependency.parse(rule), ["zip", "city", "who"])
+    broken, groups = offending(Columns(frame), parse_dependency(rule), ["zip", "city", "who"])
     return broken, [group.as_json() for group in groups]
 
 
