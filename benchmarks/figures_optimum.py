@@ -82,7 +82,7 @@ def limits_of(table: Table, k: int, found: float, seconds: float) -> Limits | No
     """Return what is known of the optimum, given the loss of a release; None where the program is too large."""
     kept, fine = affordable_levels(table, list(range(len(table.names))))
     lattice, whole = lattice_of(table, kept, fine)
-    at, bound = prices(lattice, k, whole, Stop(600.0), lambda best: None)
+    at, bound = prices(lattice, k, whole, Stop(seconds=600.0), lambda best: None)
     gap = round(found * table.records * SCALE) - bound
     used = np.zeros(len(lattice.weight), dtype=np.int64)
     _, nodes = collect(lattice, at.price, np.minimum(at.price + gap // k + 1, whole), k, used, ROOM)

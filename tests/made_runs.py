@@ -5,10 +5,10 @@ from __future__ import annotations
 import polars as pl
 
 from kveil.engines.memory import MemoryStore
-from kveil.flow.inputs import table_of
-from kveil.flow.make_release import make_release
-from kveil.flow.request import Request
-from kveil.flow.stages import Stages
+from kveil.flow.steps.inputs import table_of
+from kveil.flow.steps.make_release import make_release
+from kveil.flow.steps.request import Request
+from kveil.flow.steps.stages import Stages
 from kveil.report.run import Run
 from support import columns_of, make_policy
 

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import kveil
-from kveil.algorithms.plug_ins import plugged_algorithm
+from kveil.algorithms.entry_points import plugged_algorithm
 from kveil.measures import plugged_measures
 from kveil.platforms import hide_unused
 from kveil.plugins import BOUNDARIES, GROUP_MODELS, MANY, RANGES, Algorithm, Measure, NoOptions, Search, of_groups

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kveil.flow.init import SuggestedPolicy
     from kveil.flow.init import suggest_policy as suggest
     from kveil.flow.measure import Measured, measure
-    from kveil.flow.result import Group, Result
+    from kveil.flow.steps.result import Group, Result
     from kveil.flow.subsets import maximal_anonymous_attributes, maximal_anonymous_subset
     from kveil.flow.verify import verify
     from kveil.policy.attributes import (
@@ -185,7 +185,7 @@ def _stopping() -> ModuleType:
 
 
 def _result() -> ModuleType:
-    from kveil.flow import result
+    from kveil.flow.steps import result
 
     return result
 

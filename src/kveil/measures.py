@@ -134,7 +134,7 @@ def _precision_loss(table: Table, position: int, shown: Shown, suppressed: Bools
     depths = int(tree.depth.max()) + 2
     depth = np.append(tree.depth, np.zeros(len(shown.labels) - len(tree.labels), dtype=np.int32))
     key = (tree.depth[tree.leaf_nodes] * depths)[table.leaves[position]] + depth[shown.codes]
-    counts = table.tally(key, depths * depths, ~suppressed if suppressed.any() else None)
+    counts = table.tally(key, depths * depths, chosen=~suppressed if suppressed.any() else None)
     leaf, node = np.divmod(np.arange(depths * depths), depths)
     cost = np.clip((leaf - node) / np.maximum(leaf, 1), 0, 1)  # another branch may lie deeper
     return float((counts @ cost + table.count(suppressed)) / max(table.records, 1))

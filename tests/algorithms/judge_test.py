@@ -111,7 +111,7 @@ def test_those_given_up_already_do_not_count() -> None:
     judge = PolicyJudge(table)
     dead = np.zeros((2, state.nodes.shape[1]), dtype=bool)
     dead[0] = True
-    standing = judge.standing(state, dead)
+    standing = judge.standing(state, dead=dead)
     assert standing.outside[0].all()
     assert standing.outside[1].tolist() == judge.standing(state).outside[1].tolist()
 

@@ -11,9 +11,9 @@ import pytest
 
 import kveil
 from kveil.engines.spark import driver_tuples, ordering, showing, staging, tuple_release
-from kveil.flow import spark as flow
 from kveil.flow.anonymize import anonymize_file
-from kveil.flow.outputs import Targets
+from kveil.flow.cluster import cluster_run as flow
+from kveil.flow.steps.outputs import Targets
 from kveil.policy.model import Policy
 from on_spark import needs_spark, on_both, started
 

@@ -10,7 +10,7 @@ import pytest
 import kveil
 from kveil.errors import Refused, Unmeetable
 from kveil.flow.anonymize import anonymize, anonymize_file
-from kveil.flow.outputs import Targets
+from kveil.flow.steps.outputs import Targets
 from support import columns_of, make_policy, names_in, write_rows
 
 FRAME = pl.DataFrame(columns_of())

@@ -1,4 +1,4 @@
-"""Distinct shown tuples while a full-domain search goes on."""
+"""Distinct shown tuples while a search raises whole values: full-domain searches, classfly and k-msd."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ class Tuples:
         trees = [tree for tree in table.trees if isinstance(tree, Tree)]
         nodes = np.empty((len(trees), number), dtype=np.int32)
         for a, tree in enumerate(trees):
-            same = distinct.low is distinct.high
-            nodes[a] = tree.leaf_nodes[distinct.low[a]] if same else tree.lca(distinct.low[a], distinct.high[a])
+            nodes[a] = tree.lca(distinct.low[a], distinct.high[a])
         return cls(nodes, np.arange(number, dtype=np.int32), distinct.weights, sensitive_pairs(table))
 
     def over(self, positions: list[int]) -> Ints:

@@ -13,13 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import polars as pl
 
 from kveil.archive.people import DIGEST
 from kveil.errors import DataError
 from kveil.files import Source, parse_table, with_points
+from kveil.guarantee import Guarantee
 from kveil.policy.attributes import HierarchyFile
 from kveil.policy.model import Policy
 from kveil.policy.yaml_text import hierarchy_csv
@@ -41,9 +42,9 @@ class Entry:
     policy: Policy
     release: bytes
     suffix: str
-    receipt: Mapping[str, Any]
-    account: Mapping[str, Any]
-    owner: Mapping[str, Any]
+    receipt: Mapping[str, object]
+    account: Mapping[str, object]
+    owner: Mapping[str, object]
     people: pl.Series
 
     def parts(self) -> dict[str, bytes]:
@@ -113,6 +114,39 @@ def unpack(raw: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
     return manifest, parts
 
 
+class ArchivedCounts(TypedDict):
+    """How many records, or people, a run had, showed and left out."""
+
+    input: int
+    released: int
+    suppressed: int
+
+
+class ArchivedLoss(TypedDict):
+    """What a release lost, as far as later runs ask for it."""
+
+    ncp: float
+
+
+class ArchivedReceipt(TypedDict):
+    """What later runs read in the receipt of an archived release; an older version may have written more or less."""
+
+    guarantees: list[Guarantee]
+
+
+class ArchivedAccount(TypedDict):
+    """What later runs read in the account of an archived release; an older version may have written more or less.
+
+    ``details`` are figures of the algorithm, by names that it chose.
+    """
+
+    algorithm: str
+    records: ArchivedCounts
+    individuals: ArchivedCounts | None
+    loss: ArchivedLoss
+    details: dict[str, object]
+
+
 @dataclass(frozen=True)
 class Archived:
     """An archived release as later runs use it.
@@ -127,9 +161,8 @@ class Archived:
     policy: Policy
     release: Source
     people: pl.Series
-    receipt: dict[str, Any]
-    account: dict[str, Any]
-    owner: dict[str, Any]
+    receipt: ArchivedReceipt
+    account: ArchivedAccount
     release_sha256: str
 
     @classmethod
@@ -145,7 +178,7 @@ class Archived:
         release = parse_table(parts[str(path)], path, separator=policy.data.separator, columns=policy.released)
         digits = parts[PEOPLE_FILE].hex()
         hashes = [digits[at : at + 2 * DIGEST] for at in range(0, len(digits), 2 * DIGEST)]
-        receipt, account, owner = (json.loads(parts[part]) for part in JSON_PARTS)
+        receipt, account, _ = (json.loads(parts[part]) for part in JSON_PARTS)
         return cls(
             name,
             int(manifest["number"]),
@@ -155,6 +188,5 @@ class Archived:
             pl.Series("person", hashes, dtype=pl.String),
             receipt,
             account,
-            owner,
             sha256(parts[str(path)]).hexdigest(),
         )

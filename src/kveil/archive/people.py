@@ -72,7 +72,7 @@ def _of_persons(texts: pl.Series, persons: pl.Series, where: str, column: str) -
     several = int((each["n"] > 1).sum())
     if several:
         raise DataError(
-            f"{where}: {column} says who somebody is, but differs within {count(several, 'individual')}; name another "
+            f"{where}: {column} says who somebody is, but differs within {count(several, 'person')}; name another "
             "data.key, or leave it out to go by the individual."
         )
     return each["text"]

@@ -18,7 +18,7 @@ from kveil.attacker.attacks import (
     SeveralReleases,
 )
 from kveil.attacker.rate import Rate
-from kveil.words import count, listing
+from kveil.words import count, listing, plural_of
 
 TITLES = {
     "prosecutor": "Finding one person's row",
@@ -135,7 +135,7 @@ def _told(attack: RatedAttack, noun: str) -> str:
     known = attack.knowing
     was, now, sure = percent(attack.before.rate), percent(attack.after.rate), between(attack.after)
     cases = f"in {now} of cases ({sure}); in the original it was {was}."
-    people = f"for {now} of {noun}s ({sure}); in the original for {was}."
+    people = f"for {now} of {plural_of(noun)} ({sure}); in the original for {was}."
     match attack:
         case LinkingByRules():
             rules = listing([f"`{rule}`" for rule in attack.rules])
@@ -192,7 +192,7 @@ def _several(attack: SeveralReleases, noun: str) -> str:
     return (
         f"Somebody who knows {attack.knowing} of a person, and the quasi-identifiers of the earlier releases, keeps "
         f"the values of {attack.sensitive} that rows which fit have in all {attack.releases} releases, and guesses one "
-        f"of them: right for {now} of {noun}s ({between(attack.after)}), with the newest alone for {alone}, in the "
+        f"of them: right for {now} of {plural_of(noun)} ({between(attack.after)}), with the newest alone for {alone}, in the "
         f"original for {was}. Certain of {count(attack.after.certain, noun)}, with the newest alone of "
         f"{count(attack.one.certain, noun)}."
     )

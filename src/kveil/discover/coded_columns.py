@@ -28,8 +28,8 @@ class Columns:
     def __init__(
         self,
         texts: pl.DataFrame,
-        codes: Ints | None = None,
         *,
+        codes: Ints | None = None,
         times: Longs | None = None,
         of_record: Ints | None = None,
     ) -> None:
@@ -44,7 +44,7 @@ class Columns:
 
     def only(self, names: Sequence[str]) -> Columns:
         """Return some of the columns."""
-        return Columns(self.texts.select(names), self.codes[[self.names.index(name) for name in names]])
+        return Columns(self.texts.select(names), codes=self.codes[[self.names.index(name) for name in names]])
 
     @cached_property
     def distinct(self) -> Ints:

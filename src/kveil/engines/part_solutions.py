@@ -49,7 +49,7 @@ def in_one_part(error: Unmeetable, parts: int) -> Unmeetable:
     return Unmeetable(
         f"{error} This is about one of {count(parts, 'part')} that divide cuts the table into: a larger number, or "
         "none, leaves it more to choose from.",
-        error.lost,
+        lost=error.lost,
     )
 
 

@@ -86,7 +86,9 @@ class PartSummary:
         """Raise what went wrong in the part, if anything did."""
         if self.error is not None:
             kind, sentence, lost = self.error
-            raise Unmeetable(sentence, lost) if kind == "Unmeetable" else getattr(errors, kind, DataError)(sentence)
+            raise (
+                Unmeetable(sentence, lost=lost) if kind == "Unmeetable" else getattr(errors, kind, DataError)(sentence)
+            )
 
 
 def summarized(part: int, table: Table, solution: Solution) -> PartSummary:

@@ -14,8 +14,8 @@ from kveil.choose import Allowance, Trial, named, trials
 from kveil.databases import Place
 from kveil.errors import Refused
 from kveil.files import Outputs, Source
-from kveil.flow.inputs import check_input, check_targets, read, table_of
-from kveil.flow.places import input_path
+from kveil.flow.steps.inputs import check_input, check_targets, read, table_of
+from kveil.flow.steps.places import input_path
 from kveil.kernels.compiling import compile_some
 from kveil.measures import plugged_measures
 from kveil.policy.model import Policy

@@ -16,7 +16,7 @@ from kveil.models.distributions import distribution_model
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
-from kveil.policy.privacy import KAnonymity, PrivacyModel, TCloseness
+from kveil.policy.privacy import KAnonymity, PrivacyModel, TCloseness, single_sensitive
 from kveil.table.columns import Coded, code_texts
 from kveil.table.sensitive import Sensitive, encode_sensitive
 from kveil.verifier.rows import ITEM, ROW, release_rows
@@ -166,9 +166,9 @@ def _looks(model: PrivacyModel, policy: Policy, earlier: Sequence[EarlierRelease
 def _models(
     model: PrivacyModel, policy: Policy, earlier: Sequence[EarlierRelease], people: int
 ) -> Iterator[EarlierModel]:
-    name = getattr(model, "sensitive", None)
+    name = single_sensitive(model)
     for one in earlier:
-        if isinstance(name, str) and name in one.values:
+        if name is not None and name in one.values:
             person, texts = one.values[name]
             coded = code_texts(texts)
             values = _encoded(model, policy, name, coded)

@@ -8,6 +8,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 from kveil.measures import LossFigures
 from kveil.utility.prediction import PredictionFigures
 from kveil.utility.queries import QueryError
+from kveil.words import row_noun
 
 
 class ComparisonEntry(TypedDict):
@@ -57,7 +58,7 @@ class Comparison:
         """Return the comparison as plain data."""
         return {
             "loss": self.loss,
-            self.noun + "s": self.rows,
+            "individuals" if self.noun == row_noun(people=True) else "records": self.rows,
             "best": self.best,
             "queries": self.queries,
             "prediction": self.prediction,
@@ -65,6 +66,19 @@ class Comparison:
         }
 
     def _repr_html_(self) -> str:
-        from kveil.notebook import comparison_html
+        from kveil.notebook import TrialRow, comparison_html
 
-        return comparison_html(self.as_json())
+        trials = [
+            TrialRow(
+                entry["algorithm"],
+                entry["seconds"],
+                entry["loss"][self.loss],
+                entry["suppressed"],
+                entry["suppressed_share"],
+                entry["groups"],
+            )
+            if entry["solved"]
+            else TrialRow(entry["algorithm"], entry["seconds"], reason=str(entry["reason"]))
+            for entry in self.algorithms
+        ]
+        return comparison_html(self.loss, trials, self.best)

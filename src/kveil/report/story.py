@@ -13,6 +13,7 @@ import polars as pl
 from kveil.attacker.attacks import Attacks
 from kveil.choose import TriedEntry
 from kveil.files import Source
+from kveil.guarantee import Guarantee
 from kveil.measures import Shares
 from kveil.policy.attributes import STAR, Ranges
 from kveil.policy.builders import label_writer
@@ -25,8 +26,7 @@ from kveil.report.exposure import WorstAttack, why_guesses_succeed, worst_attack
 from kveil.report.receipt import Receipt
 from kveil.report.story_words import boundary_in_words, hierarchy_in_words, shape_in_words, together_in_words
 from kveil.verifier.rows import original_rows, release_rows
-from kveil.verifier.verdict import Guarantee
-from kveil.words import WORST, count, model_in_words, promise_in_words
+from kveil.words import WORST, count, model_in_words, plural_of, promise_in_words, row_noun
 
 Bars = list[tuple[str, int]]  # labels, each with how many records or people show it
 
@@ -192,7 +192,7 @@ def _story(
     columns: list[ColumnShown],
     owner: OwnersPart | None,
 ) -> Story:
-    noun = "people" if told["individuals"] is not None else "records"
+    noun = plural_of(row_noun(people=told["individuals"] is not None))
     return Story(
         told=told,
         noun=noun,

@@ -52,7 +52,7 @@ def together_in_words(account: Account) -> str:
     classes = max(guarantee["groups"] for guarantee in together["guarantees"])
     return (
         f"Together with {count(together['releases'] - 1, 'earlier release')} it shows "
-        f"{count(together['people'], 'person', 'people')}: {together['newcomers']:,} for the first time, and "
+        f"{count(together['people'], 'person')}: {together['newcomers']:,} for the first time, and "
         f"{together['leavers']:,} of the earlier ones are shown no more. Every promise also holds on the "
         f"{count(classes, 'group')} of people who look alike in all of these releases."
     )

@@ -11,7 +11,7 @@ from kveil.files import Source, with_points
 from kveil.policy.model import Policy
 from kveil.studio.questions import Desk
 from kveil.studio.tables import TableAt
-from kveil.words import count
+from kveil.words import count, plural_of
 
 if TYPE_CHECKING:
     from kveil.table.table import Table
@@ -33,7 +33,7 @@ class PolicyDesk(Desk):
 
         policy = Policy.parse(text, name, Path(folder))
         policy.read_hierarchies()
-        source = self._open(TableAt.of(policy, opened))
+        source = self._open(TableAt.of(policy, opened=opened))
         unlimited = _without_limits(policy)
         if self.encoded is not None and self.encoded[0] is source and self.encoded[1] == unlimited:
             table = _bounded(self.encoded[2], policy)
@@ -49,7 +49,7 @@ class PolicyDesk(Desk):
         """Return whether the policy can be kept at all: who can never be kept, and which methods can do it."""
         from kveil.algorithms.registry import honouring
         from kveil.flow.check import count_never_kept
-        from kveil.flow.inputs import check_input
+        from kveil.flow.steps.inputs import check_input
         from kveil.policy.components import most_suppressed
 
         started, first = perf_counter() - self.reading, self.encoded is None
@@ -63,10 +63,9 @@ class PolicyDesk(Desk):
         except Unmeetable as error:
             impossible.append(str(error))
         out, allowed = count_never_kept(table), most_suppressed(table.policy, table.records)
-        noun, plural = ("record", "records") if table.persons is None else ("person", "people")
         if out > allowed:
             impossible.append(
-                f"{count(out, noun, plural)} of {table.records:,} can never be kept; {allowed:,} may be left out."
+                f"{count(out, table.noun)} of {table.records:,} can never be kept; {allowed:,} may be left out."
             )
         try:
             able = [algorithm.name for algorithm in honouring(table.policy)]
@@ -75,8 +74,8 @@ class PolicyDesk(Desk):
         return {
             "possible": not impossible,
             "impossible": impossible,
-            "noun": noun,
-            "plural": plural,
+            "noun": table.noun,
+            "plural": plural_of(table.noun),
             "records": table.records,
             "never_kept": out,
             "allowed": allowed,
@@ -121,13 +120,13 @@ class PolicyDesk(Desk):
 
     def on_compared(self, text: str, name: str, folder: str, release: str, opened: int) -> dict[str, Any]:
         """Return some released rows beside the records they were, by the owner's file beside the release."""
-        from kveil.flow.inputs import read_release
+        from kveil.flow.steps.inputs import read_release
         from kveil.report.owner import Owner
 
         policy = Policy.parse(text, name, Path(folder))
         if policy.individual_column is not None:
             return {"columns": [], "rows": []}
-        source = self._open(TableAt.of(policy, opened))
+        source = self._open(TableAt.of(policy, opened=opened))
         shown = read_release(policy, Path(release))
         rows = Owner.load(Path(release).with_name("owner.json")).rows
         columns = [c for c in policy.quasi_identifiers if c in shown.frame.columns]
@@ -139,7 +138,7 @@ class PolicyDesk(Desk):
 
     def on_public_report(self, text: str, name: str, folder: str, receipt: Any, release: str) -> str:
         """Return the report for everybody: only what the release and the receipt tell anyway."""
-        from kveil.flow.inputs import read_release
+        from kveil.flow.steps.inputs import read_release
         from kveil.report.page import public_page
 
         policy = Policy.parse(text, name, Path(folder))

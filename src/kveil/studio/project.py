@@ -107,7 +107,9 @@ class Project:
         if done.text != self.text:
             self.take(self.after_roles(done.text, changes), words, lost=done.lost)
 
-    def take(self, text: str, words: str, files: Mapping[str, str] | None = None, lost: tuple[str, ...] = ()) -> None:
+    def take(
+        self, text: str, words: str, *, files: Mapping[str, str] | None = None, lost: tuple[str, ...] = ()
+    ) -> None:
         """Take a new text, with files beside the policy that change with it, as one step; it must be YAML."""
         compose(text)
         touched = {name: (self.file(name), new) for name, new in (files or {}).items()}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from kveil.policy.yaml_text import flow_text
+
 _PLAIN = re.compile(r"\w[\w./+%-]*( [\w./+%-]+)*")
 
 
@@ -33,8 +35,4 @@ def scalar_as_quoted(text: str | None, *, style: str | None = None) -> str:
 
 def flow(value: Any) -> str:
     """Return a value on one line."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{scalar_as_quoted(str(key))}: {flow(inner)}" for key, inner in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(flow(inner) for inner in value) + "]"
-    return scalar_as_quoted(value)
+    return flow_text(value, write=scalar_as_quoted)

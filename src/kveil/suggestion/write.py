@@ -11,7 +11,7 @@ from kveil.policy.lines import Line
 from kveil.policy.yaml_text import MOST_LEAVES_INSIDE, comment, flow_text, hierarchy_csv, hierarchy_file_name, scalar
 from kveil.suggestion.propose import Suggestion
 from kveil.suggestion.roles import Guess
-from kveil.words import count, listing, person_noun
+from kveil.words import count, listing, plural_of, row_noun
 
 SECTIONS = (
     ("individual", "Whose record it is. People are counted by it, and it is never released."),
@@ -152,7 +152,7 @@ def _data(suggestion: Suggestion, path: str | None) -> list[str]:
 
 
 def _models(suggestion: Suggestion) -> list[str]:
-    noun = person_noun(persons=bool(suggestion.with_role("individual"))) + "s"
+    noun = plural_of(row_noun(people=bool(suggestion.with_role("individual"))))
     lines = comment(
         f"What must hold. k-anonymity: whoever knows all quasi-identifiers of a person finds at least k {noun} that "
         f"look alike. k {suggestion.k} {suggestion.k_reason}."

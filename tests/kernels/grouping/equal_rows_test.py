@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kveil.kernels.grouping.equal_rows import add_up, group_rows, sample_of_groups
+from kveil.kernels.grouping.equal_rows import ROWS_WORTH_A_THREAD, add_up, group_each, group_rows, sample_of_groups
 from strategies import examples
 
 # Cells that a few bits hold, cells below zero, and cells too wide for one word per row: these rows are hashed.
@@ -32,6 +32,17 @@ def test_rows_are_in_one_group_if_they_are_equal(seed: int, width: int, rows: in
     assert [shown[group] for group in member.tolist()] == as_rows
     assert len(set(shown)) == len(shown)
     assert first.tolist() == [as_rows.index(row) for row in shown]
+
+
+@pytest.mark.parametrize("rows", [0, 20, ROWS_WORTH_A_THREAD])
+def test_several_are_grouped_each_by_itself(rows: int) -> None:
+    several = [columns_of(seed, width, rows, kind) for seed, (width, kind) in enumerate([(1, 0), (3, 1), (2, 2)])]
+    found = group_each(several)
+    for (member, first), columns in zip(found, several, strict=True):
+        own = group_rows(columns)
+        assert np.array_equal(member, own[0])
+        assert np.array_equal(first, own[1])
+    assert group_each([]) == []
 
 
 @pytest.mark.parametrize("kind", range(len(CELLS)))

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kveil.flow.inputs import table_of
+from kveil.flow.steps.inputs import table_of
 from kveil.report.warn.cells import formula_cells, formula_names, release_warnings, starting, unique_columns
 from support import QUASI, make_policy
 

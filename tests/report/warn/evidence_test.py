@@ -84,7 +84,7 @@ algorithm: mondrian
 """
 
 
-@pytest.mark.parametrize(("role", "noun"), [("identifier", "records"), ("individual", "persons")])
+@pytest.mark.parametrize(("role", "noun"), [("identifier", "records"), ("individual", "people")])
 def test_a_row_of_stars_is_nobody_whom_a_warning_counts(role: str, noun: str) -> None:
     a = ["x1", "x2", "x3", "y1", "y2", "y3", "x1"]
     frame = pl.DataFrame(

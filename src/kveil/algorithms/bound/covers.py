@@ -45,7 +45,7 @@ SPAN_WORK = 100_000_000  # of the most work, up to which spans are told apart mo
 
 
 def node_costs(table: Table, position: int) -> Longs:
-    """Return what showing each node costs a row at least, in the bound's whole numbers, rounded down."""
+    """Return what showing each node costs per row at least, in the bound's whole numbers, rounded down."""
     losses = node_losses(table, position, Reading.SHALLOWEST)
     return in_units(losses, float(shares_of(table)[position]) * SCALE, Rounding.DOWN)
 
@@ -68,13 +68,11 @@ def _tree_levels(table: Table, position: int, low: Ints, high: Ints) -> DepthTab
     tree = table.trees[position]
     assert isinstance(tree, Tree)
     price = node_costs(table, position)
-    base = tree.leaf_nodes[low] if table.low is table.high else tree.lca(low, high)
+    base = tree.lca(low, high)
     limit = tree.depth[tree.limit_of[low]]
     found = DepthTable([], [], int(price[0]))
     for depth in range(int(tree.depth[base].max(initial=0)) + 1):
-        node = base.copy()
-        while (deep := tree.depth[node] > depth).any():
-            node[deep] = tree.parent[node[deep]]
+        node = tree.at_depth(base, depth)
         node[(tree.depth[base] < depth) | (limit > depth)] = -1
         found.nodes.append(node)
         found.costs.append(np.where(node >= 0, price[np.maximum(node, 0)], 0))

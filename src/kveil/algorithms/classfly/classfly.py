@@ -183,7 +183,7 @@ def _stand(judge: PolicyJudge, state: Tuples, parts: list[ClassflyComponent], as
     for c, (part, aside) in enumerate(zip(parts, asides, strict=True)):
         state.nodes[part.positions] = np.take(aside.nodes, part.member, axis=1)
         dead[c] = aside.left[part.member]
-    return judge.standing(state, dead)
+    return judge.standing(state, dead=dead)
 
 
 def classfly(table: Table, options: ClassflyOptions, rng: np.random.Generator) -> Solution:

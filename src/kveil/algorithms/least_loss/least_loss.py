@@ -66,7 +66,7 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
     if small is not None and (best is None or released_loss(table, small) < least):
         return small
     if best is None:
-        raise Unmeetable(f"least-loss has nothing to start from: {failures[0]}", failures[0].lost)
+        raise Unmeetable(f"least-loss has nothing to start from: {failures[0]}", lost=failures[0].lost)
     return best
 
 

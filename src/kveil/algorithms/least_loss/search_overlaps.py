@@ -87,7 +87,7 @@ class OverlapSearch:
             tree = table.trees[position]
             shown = solution.shown[position].codes[self.rows]
             if isinstance(tree, Tree):
-                base, limit = tree.ends(low[a], low[a] if low is high else high[a])
+                base, limit = tree.ends(low[a], high[a])
                 ints.append(np.array([tree.first, tree.last, tree.parent, tree.depth, tree.is_star], dtype=np.int32))
                 cost.append(costs.nodes[position])
             else:  # spans stay as they are
@@ -255,7 +255,7 @@ class OverlapSearch:
         program = program_of(kinds, sizes, int(min(OPTIONS * tries_per_row / NORMAL, MOST_PROGRAM_OPTIONS)))
         if program is None:
             return False
-        answer = program.solve(int(out.sum()), MOST_PROGRAM_NODES, self.watch.stop.left)
+        answer = program.solve(int(out.sum()), MOST_PROGRAM_NODES, seconds=self.watch.stop.left)
         if answer.best is None:
             return False
         if answer.best.cost < self.total:

@@ -178,16 +178,7 @@ class _Build:
         keys = [self.nodes[a][rows] for a in left]
         group, first = group_rows(np.array([*keys, tree.limit_of_node[self.nodes[right][rows]]]))
         node = self.nodes[right][rows]
-        low = np.full(len(first), tree.leaves, dtype=np.int32)
-        high = np.zeros(len(first), dtype=np.int32)
-        depth = np.full(len(first), len(tree.labels), dtype=np.int32)
-        np.minimum.at(low, group, tree.first[node])
-        np.maximum.at(high, group, tree.last[node])
-        np.minimum.at(depth, group, tree.depth[node])
-        found = tree.lca(low, high)
-        while (below := tree.depth[found] > depth).any():
-            found[below] = tree.parent[found[below]]
-        self.nodes[right][rows] = found[group]
+        self.nodes[right][rows] = tree.covers(node, group, len(first))[group]
         self.finish(right)
 
     def solution(self, name: str, started: list[int]) -> Solution:
@@ -195,7 +186,7 @@ class _Build:
         table = self.table
         allowed = most_suppressed(table.policy, table.records)
         self.state.nodes = self.nodes
-        standing = self.judge.standing(self.state, self.out[None, :])
+        standing = self.judge.standing(self.state, dead=self.out[None, :])
         lost = int(self.state.weights[standing.lost].sum())
         if lost > allowed:
             raise beyond_limit(table, name, lost, allowed)

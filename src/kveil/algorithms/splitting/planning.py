@@ -68,7 +68,7 @@ def check_parts(policy: Policy) -> None:
     """Raise Refused where parts of a table cannot be solved on several machines, whatever the table has."""
     wide = any(isinstance(policy.attributes[name].boundary, MaxWidth) for name in policy.quasi_identifiers)
     if wide and policy.individual_column is not None:
-        raise Refused(f"a table of individuals by parts has no boundary max_width; {TAKE_IT_WHOLE}")
+        raise Refused(f"a table of people by parts has no boundary max_width; {TAKE_IT_WHOLE}")
 
 
 def plan_mondrian(limits: LimitGroups, counter: SpanCounter, most: int, *, by_gain: bool) -> list[Plan]:

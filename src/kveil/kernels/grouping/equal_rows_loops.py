@@ -1,4 +1,4 @@
-"""The compiled loops behind `groups`; importing this module imports Numba."""
+"""The compiled loops behind `equal_rows`; importing this module imports Numba."""
 
 from __future__ import annotations
 

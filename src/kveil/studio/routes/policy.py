@@ -24,7 +24,7 @@ async def edit(request: Request) -> Response:
     for change in field(body, "changes", list):
         path = tuple(field(change, "path", list))
         if not all(isinstance(step, (str, int)) for step in path):
-            raise Told("The page named no key; load it again.", 400)
+            raise Told("The page named no key; load it again.", status=400)
         changes.append(Change(path, change.get("value", REMOVED)))
     studio.edit(field(body, "number", int), changes, str(body.get("words") or "changed the policy"))
     return JSONResponse(studio.state())
@@ -90,7 +90,7 @@ def take_step(studio: Studio, changes: list[Change], words: str, files: dict[str
     """Make changes and write files as one step."""
     project = studio.opened()
     done = edited(project.text, changes)
-    project.take(project.after_roles(done.text, changes), words, files, done.lost)
+    project.take(project.after_roles(done.text, changes), words, files=files, lost=done.lost)
     studio.changed()
 
 

@@ -25,7 +25,9 @@ def _hidden(studio: Studio) -> list[str]:
 def _shown(studio: Studio, column: str) -> str:
     """Return a column whose values may be looked at without being asked for; refuse those that name people."""
     if column in _hidden(studio):
-        raise Told("The values of this column name people, so they are not shown; give it another role first.", 403)
+        raise Told(
+            "The values of this column name people, so they are not shown; give it another role first.", status=403
+        )
     return column
 
 
@@ -155,7 +157,7 @@ def _changed_tree(do: str, lines: tuple[tuple[str, ...], ...], body: dict[str, A
         return replant.placed(lines, texts(body, "labels"), field(body, "under", str))
     if do == "keep":
         return lines
-    raise Told("The page asked for something this server does not know; load it again.", 400)
+    raise Told("The page asked for something this server does not know; load it again.", status=400)
 
 
 def _words(do: str, body: dict[str, Any]) -> str:
