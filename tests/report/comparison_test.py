@@ -18,7 +18,7 @@ def test_a_release_that_was_refused_is_not_the_best_however_little_it_loses() ->
 
 def test_as_json_it_names_what_rows_are() -> None:
     content = Comparison("il", 7, "person", [ACCEPTED], queries="counts").as_json()
-    assert content["persons"] == 7
+    assert content["individuals"] == 7
     assert "records" not in content
     assert (content["best"], content["loss"], content["queries"]) == ("mondrian", "il", "counts")
     assert content["algorithms"] == [ACCEPTED]

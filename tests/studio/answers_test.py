@@ -31,7 +31,7 @@ def test_an_error_is_told_with_the_line_and_the_encoding_it_names() -> None:
 
 
 def test_refusals_have_their_status() -> None:
-    assert answer(refused(None, Told("No.", 403, more=1))) == (403, {"told": "No.", "more": 1})  # type: ignore[arg-type]
+    assert answer(refused(None, Told("No.", status=403, more=1))) == (403, {"told": "No.", "more": 1})  # type: ignore[arg-type]
     assert answer(refused(None, Stale()))[0] == 409  # type: ignore[arg-type]
     assert answer(refused(None, DataError("x.")))[0] == 422  # type: ignore[arg-type]
 

@@ -82,7 +82,7 @@ def test_a_value_that_everybody_of_a_class_has_is_told_though_there_are_several(
     original = {"who": list("ppqqrs"), "q": list("xxxxyy"), "s": list("abacde")}
     release = {"q": list("xxyy"), "s": ["a|b", "a|c", "d", "e"]}
     (warning,) = values_of_everybody(evidence(policy_of(distinct, who="individual"), original, release))
-    assert "in 1 class (2 persons) everybody has one value in common" in warning
+    assert "in 1 class (2 people) everybody has one value in common" in warning
     frequency = {**distinct, "variant": "frequency"}
     assert values_of_everybody(evidence(policy_of(frequency, who="individual"), original, release)) == []
     records = groups(list("abcd"), "xxyy", "ffgh")
