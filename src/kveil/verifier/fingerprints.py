@@ -128,10 +128,14 @@ def _sets(rows: Rows, names: tuple[str, ...], *, missing: bool) -> _ItemSets:
         item.append(codes + offset)
         offset += len(distinct)
     width = max(offset, 1)
-    key = np.sort(np.concatenate(row) * width + np.concatenate(item))
-    owner, code = np.divmod(key, width)
+    key = np.concatenate(row) * width
+    key += np.concatenate(item)
+    key.sort()
+    owner = key // width
     start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=rows.height))]).astype(np.int64)
-    return _ItemSets(start, code, width)
+    owner *= width
+    key -= owner  # what is left is the item; all in place, since there are millions of them
+    return _ItemSets(start, key, width)
 
 
 def _same_sets(sets: _ItemSets) -> Longs:
