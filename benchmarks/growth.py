@@ -261,6 +261,7 @@ def draw(series: dict[str, list[Size]], figures: Figures) -> str:
     """Return the picture: seconds and gigabytes by what grows, a line of panels per series, a colour per command."""
     import vl_convert
 
+    scale = {"type": "log", "nice": False}
     panels = []
     for name, sizes in series.items():
         field, _ = SERIES[name]
@@ -278,8 +279,8 @@ def draw(series: dict[str, list[Size]], figures: Figures) -> str:
                     "data": {"values": values},
                     "mark": {"type": "line", "point": True},
                     "encoding": {
-                        "x": {"field": "x", "type": "quantitative", "scale": {"type": "log"}, "title": field},
-                        "y": {"field": measured, "type": "quantitative", "scale": {"type": "log"}, "title": title},
+                        "x": {"field": "x", "type": "quantitative", "scale": scale, "title": field},
+                        "y": {"field": measured, "type": "quantitative", "scale": scale, "title": title},
                         "color": {
                             "field": "command",
                             "type": "nominal",
@@ -331,8 +332,10 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as temporary:
             make(Path(temporary), size)
             measure(Path(temporary), size, figures, bounds)
-        if chosen.write:
+        if chosen.write:  # after each size, so that whoever interrupts it has a page
             write(series, figures)
+    if chosen.write:
+        write(series, figures)
     for name, sizes in series.items():
         print("\n".join(["", *table(name, sizes, figures)]), flush=True)
 
