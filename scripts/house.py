@@ -400,13 +400,8 @@ def modules_without_tests(found: list[Module], tests: Iterable[str]) -> Iterator
 
 
 def excuse(breach: Breach, exceptions: Mapping[str, Mapping[str, str]]) -> str | None:
-    """Return the name under which a breach is an exception: its own, or for tests that of a folder."""
-    names = exceptions.get(breach.rule, {})
-    if breach.name in names:
-        return breach.name
-    if breach.rule == "mirror":
-        return next((name for name in names if breach.name.startswith(f"{name}/")), None)
-    return None
+    """Return the name under which a breach is an exception, which is its own: a folder excuses nothing in it."""
+    return breach.name if breach.name in exceptions.get(breach.rule, {}) else None
 
 
 def exceptions_without_tests(exceptions: Mapping[str, Mapping[str, str]], tests: Iterable[str]) -> Iterator[str]:

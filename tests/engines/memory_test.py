@@ -96,8 +96,11 @@ def test_rules_and_individuals_give_the_same_however_their_texts_are_held(name: 
     for seed in seeds(0, 15):
         with placed(planted(find(name), Random(seed), individuals=individuals)) as here:
             policy = with_algorithm(here.policy, name)
-            solved += same_on_both(policy, here.path.parent / "data.csv", here.path.parent)
-    assert solved
+            data, folder = here.path.parent / "data.csv", here.path.parent
+            few, many = run(policy, data, folder, 0), run(policy, data, folder, MANY)
+            assert few == many
+            solved += not isinstance(few, str)
+    assert solved >= 5  # of fifteen: what is refused either way says little
 
 
 @pytest.mark.parametrize("policy", sorted(GOLDEN.glob("*/policy*.yaml")), ids=lambda path: f"{path.parent.name}")

@@ -111,7 +111,7 @@ def subject(attack: Attack) -> str:
 
 
 def sentence(attack: Attack, noun: str, everyone: int) -> str:
-    """Return one attack on a table of so many records or persons as a few sentences."""
+    """Return one attack on a table of so many records or people as a few sentences."""
     if isinstance(attack, FileJoin):
         return _file(attack)
     assert isinstance(attack, RatedAttack)
@@ -192,8 +192,8 @@ def _several(attack: SeveralReleases, noun: str) -> str:
     return (
         f"Somebody who knows {attack.knowing} of a person, and the quasi-identifiers of the earlier releases, keeps "
         f"the values of {attack.sensitive} that rows which fit have in all {attack.releases} releases, and guesses one "
-        f"of them: right for {now} of {plural_of(noun)} ({between(attack.after)}), with the newest alone for {alone}, in the "
-        f"original for {was}. Certain of {count(attack.after.certain, noun)}, with the newest alone of "
+        f"of them: right for {now} of {plural_of(noun)} ({between(attack.after)}), with the newest alone for {alone}, "
+        f"in the original for {was}. Certain of {count(attack.after.certain, noun)}, with the newest alone of "
         f"{count(attack.one.certain, noun)}."
     )
 

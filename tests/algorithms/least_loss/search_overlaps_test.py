@@ -68,7 +68,13 @@ def test_everything_holds_after_every_kept_move(privacy: str, more: str) -> None
     for _ in range(120):
         before = overlap.total, overlap.state.nodes.copy()
         try_moves(
-            overlap.state, overlap.trees, overlap.constraints, overlap.models, overlap.work, 1, hides=overlap.part.hides
+            overlap.state,
+            overlap.trees,
+            overlap.constraints,
+            overlap.models,
+            overlap.work,
+            1,
+            hides=overlap.refined.hides,
         )
         assert overlap.total <= before[0]
         assert overlap.valid()

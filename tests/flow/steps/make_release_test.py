@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import polars as pl
 import pytest
 
 import kveil
-from kveil.engines.memory import MemoryStore
 from kveil.flow.steps import make_release as flow
-from kveil.flow.steps.inputs import table_of
-from kveil.flow.steps.make_release import make_release
-from kveil.flow.steps.request import Request
-from kveil.flow.steps.stages import Stages
-from kveil.report.run import Run
-from support import columns_of, make_policy
-
-FRAME = pl.DataFrame(columns_of())
-
-
-def made(*, bounded: bool = False, told: list[str] | None = None, **others: object) -> Run:
-    policy = make_policy(**others)  # type: ignore[arg-type]
-    stages = Stages((lambda stage: None) if told is None else told.append)
-    asked = Request.of(policy, bounded=bounded, previous=[])
-    return make_release(table_of(FRAME, policy), asked, stages, MemoryStore(), None)
+from made_runs import FRAME, made_run
 
 
 def test_a_run_is_verified_and_tells_its_stages_in_order() -> None:
     told: list[str] = []
-    run = made(told=told, algorithm="mondrian")
+    run = made_run(told=told, algorithm="mondrian")
     assert run.verdict.holds
     assert [stage for stage in told if not stage.startswith("solving")] == ["encoding", "verifying"]
     assert told.index("encoding") < next(i for i, stage in enumerate(told) if stage.startswith("solving"))
@@ -35,7 +19,7 @@ def test_a_run_is_verified_and_tells_its_stages_in_order() -> None:
 
 
 def test_a_bound_is_reckoned_where_it_is_asked_for_and_is_none() -> None:
-    run = made(bounded=True, algorithm="mondrian")
+    run = made_run(bounded=True, algorithm="mondrian")
     assert run.bound is not None
     assert 0 <= run.bound.at_least <= run.attempt.losses.ncp + 1e-9
 
@@ -44,12 +28,12 @@ def test_a_release_that_the_verifier_refuses_goes_nowhere(monkeypatch: pytest.Mo
     genuine = flow.verify_rows
     monkeypatch.setattr(flow, "verify_rows", lambda *a, **k: genuine(*a, **k).with_findings(["planted"]))
     with pytest.raises(kveil.KveilError, match="defect of kveil"):
-        made()
+        made_run()
 
 
 def test_that_no_release_is_found_says_whether_that_is_proved() -> None:
     with pytest.raises(kveil.Unmeetable) as error:
-        made(k=len(FRAME), limit=0, privacy=[{"model": "l-diversity", "sensitive": "diagnosis", "l": 2,
+        made_run(k=len(FRAME), limit=0, privacy=[{"model": "l-diversity", "sensitive": "diagnosis", "l": 2,
                                               "variant": "frequency"}, {"model": "k-anonymity", "k": len(FRAME)}],
              algorithm="datafly")  # fmt: skip
     assert error.value.proved or "does not prove" in str(error.value)

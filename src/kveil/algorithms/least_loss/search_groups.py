@@ -35,10 +35,10 @@ MOST_PLACES = 1 << 29  # rows times groups up to which suppressed rows look at e
 
 @dataclass
 class Grouping:
-    """Rows of a component, each one's group (``part``), and what each group shows and all of them cost."""
+    """Rows of a component, each one's ``group``, and what each group shows and all of them cost."""
 
     rows: Ints
-    part: Ints
+    group: Ints
     code: Ints  # group × attribute
     cost: int
 
@@ -47,29 +47,34 @@ class GroupSearch:
     """The search of one component whose models are all over all of its attributes."""
 
     def __init__(
-        self, part: RefinedComponent, costs: NodeCosts, watch: Watch, solution: Solution, followers: Sequence[Follower]
+        self,
+        refined: RefinedComponent,
+        costs: NodeCosts,
+        watch: Watch,
+        solution: Solution,
+        followers: Sequence[Follower],
     ) -> None:
-        self.part = part
+        self.refined = refined
         self.followers = followers
         self.watch = watch
-        self.codes = lay_out(part.table, part.positions, follow_costs(costs, followers))
-        self.zone = part.zones()
+        self.codes = lay_out(refined.table, refined.positions, follow_costs(costs, followers))
+        self.zone = refined.zones()
         self.most_groups = field.FIRST_GROUPS  # in a pool
-        self.whole = sum(costs.whole[p] for p in part.positions)
-        codes = np.array([solution.shown[p].codes[part.rows] for p in part.positions], dtype=np.int32)
+        self.whole = sum(costs.whole[p] for p in refined.positions)
+        codes = np.array([solution.shown[p].codes[refined.rows] for p in refined.positions], dtype=np.int32)
         group, _ = group_rows(codes)
-        self.found = self._settle(part.rows, group)
+        self.found = self._settle(refined.rows, group)
 
     def base(self, rows: Ints) -> Ints:
         """Return what rows would show alone; what follows another attribute has no say, and shows a root."""
-        base = self.part.base(rows)
-        base[:, [self.part.positions.index(follower.right) for follower in self.followers]] = 0
+        base = self.refined.base(rows)
+        base[:, [self.refined.positions.index(follower.right) for follower in self.followers]] = 0
         return base
 
     def _settle(self, rows: Ints, group: Ints) -> Grouping:
         """Return groups as what covers their rows, numbered by their first row, those that show the same merged."""
         if not len(rows):
-            return Grouping(rows, group, np.zeros((0, len(self.part.positions)), dtype=np.int32), 0)
+            return Grouping(rows, group, np.zeros((0, len(self.refined.positions)), dtype=np.int32), 0)
         base = self.base(rows)
         state, cost = new_state(base, self.zone[rows], group, self.codes, 0)
         code = state.code[: int(group.max()) + 1]
@@ -92,12 +97,12 @@ class GroupSearch:
         """Tell whether every group satisfies every model and shows something."""
         if not len(found.rows):
             return True
-        return bool(self.part.good(found.part, found.rows).all()) and not self._hidden(found.code).any()
+        return bool(self.refined.good(found.group, found.rows).all()) and not self._hidden(found.code).any()
 
     def _hidden(self, code: Ints) -> Bools:
         """Tell which groups show nothing, where that is no group of a release."""
-        table, positions = self.part.table, self.part.positions
-        if not self.part.hides:
+        table, positions = self.refined.table, self.refined.positions
+        if not self.refined.hides:
             return np.zeros(len(code), dtype=bool)
         return star_spans([table.trees[p] for p in positions], *leaves_of_codes(table, positions, code))
 
@@ -105,7 +110,7 @@ class GroupSearch:
 
     def start_over(self) -> None:
         """Split all rows top-down, and go on from there if that costs less than the groups given."""
-        if not (self.part.component.counts_only and self.part.component.trees_only and len(self.found.rows)):
+        if not (self.refined.component.counts_only and self.refined.component.trees_only and len(self.found.rows)):
             return
         found = self._top_down(self.found.rows)
         if found is not None and found.cost < self.found.cost and self.valid(found):
@@ -115,16 +120,16 @@ class GroupSearch:
         by_zone = np.argsort(self.zone[rows], kind="stable")
         zone = self.zone[rows[by_zone]]
         starts = np.flatnonzero(np.concatenate([[True], zone[1:] != zone[:-1], [True]])).astype(np.int64)
-        children = children_of_trees(self.part.table, self.part.positions)
-        split = top_down(self.base(rows[by_zone]), starts, self.codes, children, self.part.k)
+        children = children_of_trees(self.refined.table, self.refined.positions)
+        split = top_down(self.base(rows[by_zone]), starts, self.codes, children, self.refined.k)
         group = np.empty(len(rows), dtype=np.int32)
         group[by_zone] = split
         found = self._settle(rows, group)
         hidden = self._hidden(found.code)
         if hidden.any():  # what would show nothing goes where it costs least
-            waiting = hidden[found.part]
+            waiting = hidden[found.group]
             kept, renumber = ~hidden, np.cumsum(~hidden) - 1
-            inside = Grouping(rows[~waiting], renumber[found.part[~waiting]].astype(np.int32), found.code[kept], 0)
+            inside = Grouping(rows[~waiting], renumber[found.group[~waiting]].astype(np.int32), found.code[kept], 0)
             return self._place(inside, rows[waiting], 1 << 62, all_of_them=True)
         return found
 
@@ -133,10 +138,10 @@ class GroupSearch:
         groups = len(found.code)
         if not groups:
             return None
-        sizes = np.bincount(found.part, minlength=groups)
+        sizes = np.bincount(found.group, minlength=groups)
         group_zone = np.zeros(groups, dtype=np.int32)
-        group_zone[found.part] = self.zone[found.rows]
-        state, _ = new_state(self.base(found.rows), self.zone[found.rows], found.part, self.codes, 0)
+        group_zone[found.group] = self.zone[found.rows]
+        state, _ = new_state(self.base(found.rows), self.zone[found.rows], found.group, self.codes, 0)
         longs = np.array([sizes, state.cost[:groups]], dtype=np.int64)
         code = state.code[:groups].copy()
         to = place_rows(self.base(rows), self.zone[rows], group_zone, code, longs, most, self.codes)
@@ -145,19 +150,19 @@ class GroupSearch:
         while True:
             inside = to >= 0
             together = np.concatenate([found.rows, rows[inside]])
-            group = np.concatenate([found.part, to[inside]]).astype(np.int32)
+            group = np.concatenate([found.group, to[inside]]).astype(np.int32)
             new = self._settle_in_order(together, group)
             if self.valid(new):
                 return new
             if all_of_them or not inside.any():
                 return None
-            bad = ~self.part.good(group, together)
+            bad = ~self.refined.good(group, together)
             bad[self._hidden(code)] = True
             drop = inside & bad[np.maximum(to, 0)]
             to[drop if drop.any() else inside] = -1
 
     def _settle_in_order(self, rows: Ints, group: Ints) -> Grouping:
-        order = np.argsort(self.part.rank[rows], kind="stable")
+        order = np.argsort(self.refined.rank[rows], kind="stable")
         return self._settle(rows[order], group[order])
 
     def bring_back(self, rows: Ints) -> Ints:
@@ -168,16 +173,16 @@ class GroupSearch:
         before = self.found
         if len(rows) and len(rows) * max(len(self.found.code), 1) <= MOST_PLACES:
             self.found = self._place(self.found, rows, self.whole) or self.found
-        inside = np.zeros(self.part.table.rows, dtype=bool)
+        inside = np.zeros(self.refined.table.rows, dtype=bool)
         inside[self.found.rows] = True
         waiting = rows[~inside[rows]]
         sizes = np.bincount(self.zone[waiting], minlength=int(self.zone.max(initial=0)) + 1)
-        waiting = waiting[sizes[self.zone[waiting]] >= self.part.k]
-        if len(waiting) and self.part.component.counts_only and self.part.component.trees_only:
+        waiting = waiting[sizes[self.zone[waiting]] >= self.refined.k]
+        if len(waiting) and self.refined.component.counts_only and self.refined.component.trees_only:
             new = self._top_down(waiting)
             if new is not None and self.valid(new):
                 together = np.concatenate([self.found.rows, new.rows])
-                group = np.concatenate([self.found.part, new.part + len(self.found.code)]).astype(np.int32)
+                group = np.concatenate([self.found.group, new.group + len(self.found.code)]).astype(np.int32)
                 self.found = self._settle_in_order(together, group)
         if not self.valid(self.found):
             self.found = before
@@ -193,7 +198,7 @@ class GroupSearch:
         if not rows or not self.found.cost:
             return
         tries_per_row = tries_in_groups(tries_per_row)
-        tries = tries_per_row * rows * min(1.0, FEWER_ABOVE / self.part.k)
+        tries = tries_per_row * rows * min(1.0, FEWER_ABOVE / self.refined.k)
         blocks = max(1, round(rows / BLOCK))
         rounds = min(max(round(tries / blocks / ROUND_TRIES), LEAST_ROUNDS if blocks > 1 else 1), MOST_ROUNDS)
         values = self._values()
@@ -205,17 +210,17 @@ class GroupSearch:
             self._round(number, blocks, round(tries / rounds / blocks), values)
 
     def _values(self) -> SensitiveCodes | None:
-        if self.part.component.counts_only:
+        if self.refined.component.counts_only:
             return None
         rows = self.found.rows
         alive = np.ones(len(rows), dtype=np.int64)
-        return values_of(self.part.table, self.part.pairs(rows), self.part.models, alive)
+        return values_of(self.refined.table, self.refined.pairs(rows), self.refined.models, alive)
 
     def _models(self, values: SensitiveCodes | None, rows: Ints) -> Models | None:
         """Return the models for a block: the values of its rows, given by their places, and room to count in."""
         if values is None:
             return None
-        names = self.part.component.sensitive
+        names = self.refined.component.sensitive
         starts, codes, times = [], [], []
         offset = 0
         for s in range(len(names)):
@@ -232,7 +237,7 @@ class GroupSearch:
             code=np.concatenate([np.zeros(0, dtype=np.int32), *codes]).astype(np.int32),
             times=np.concatenate([np.zeros(0, dtype=np.int64), *times]).astype(np.int64),
         )
-        return new_models(needs_of(self.part.models, names), own)
+        return new_models(needs_of(self.refined.models, names), own)
 
     def _cut(self, number: int, blocks: int) -> list[Ints]:
         """Return the groups of each block: sorted by zone, then by their values, another attribute first each time.
@@ -247,27 +252,27 @@ class GroupSearch:
         turn = number // width % max(len(others), 1)
         columns = [self.found.code[:, a] for a in [number % width, *others[turn:], *others[:turn]]]
         zone = np.zeros(groups, dtype=np.int32)
-        zone[self.found.part] = self.zone[self.found.rows]
+        zone[self.found.group] = self.zone[self.found.rows]
         order = np.lexsort((*reversed(columns), zone))
-        ends = np.cumsum(np.bincount(self.found.part, minlength=groups)[order])
+        ends = np.cumsum(np.bincount(self.found.group, minlength=groups)[order])
         block = np.minimum((ends - 1) * blocks // int(ends[-1]), blocks - 1)  # never falls along the order
         return np.split(order.astype(np.int32), np.flatnonzero(np.diff(block)) + 1)
 
     def _round(self, number: int, blocks: int, tries: int, values: SensitiveCodes | None) -> None:
-        part = self.found.part.copy()
+        group_of = self.found.group.copy()
         offset = len(self.found.code)
         cuts = self._cut(number, blocks)
         block_of = np.empty(offset, dtype=np.int32)
         for b, groups in enumerate(cuts):
             block_of[groups] = b
         total = self.found.cost
-        of_row = block_of[part]
+        of_row = block_of[group_of]
         by_block = np.argsort(of_row, kind="stable").astype(np.int32)
         ends = np.cumsum(np.bincount(of_row, minlength=len(cuts)))
         with ThreadPoolExecutor(min(threads(), len(cuts))) as pool:
             waiting: dict[Future[tuple[Ints, int, int, int]], Ints] = {}
             for b, places in enumerate(np.split(by_block, ends[:-1])):
-                seed = np.random.SeedSequence([self.part.table.policy.seed, self.part.number, number, b])
+                seed = np.random.SeedSequence([self.refined.table.policy.seed, self.refined.number, number, b])
                 word = int(seed.generate_state(1, np.uint64)[0])
                 models = self._models(values, places)
                 waiting[pool.submit(self._block, places, word, models, tries)] = places
@@ -278,7 +283,7 @@ class GroupSearch:
                     self.watch.tell(total)
                     for future in done:
                         group, gained, tried, kept = future.result()
-                        part[waiting[future]] = group + offset
+                        group_of[waiting[future]] = group + offset
                         offset += int(group.max(initial=-1)) + 1
                         total -= gained
                         self.watch.tries += tried
@@ -286,20 +291,20 @@ class GroupSearch:
             except BaseException:
                 self.watch.stop.ask()  # the other blocks end soon, and with them the pool
                 raise
-        _, part = np.unique(part, return_inverse=True)
-        self.found = self._settle(self.found.rows, part.reshape(-1).astype(np.int32))
+        _, group_of = np.unique(group_of, return_inverse=True)
+        self.found = self._settle(self.found.rows, group_of.reshape(-1).astype(np.int32))
 
     def _block(self, places: Ints, seed: int, models: Models | None, tries: int) -> tuple[Ints, int, int, int]:
         """Search a block; return the rows' groups, what was gained, the tries, and how many of them were kept."""
         rows = self.found.rows[places]
-        _, group = np.unique(self.found.part[places], return_inverse=True)
+        _, group = np.unique(self.found.group[places], return_inverse=True)
         state, _ = new_state(self.base(rows), self.zone[rows], group.reshape(-1), self.codes, seed)
-        room = pool_room(state, max(POOL, 3 * self.part.k))
+        room = pool_room(state, max(POOL, 3 * self.refined.k))
         gained = 0
         while state.counts[field.TRIES] < tries and not self.watch.over():
             number = min(CHUNK, tries - int(state.counts[field.TRIES]))
-            most, hides = self.most_groups, self.part.hides
-            gained += search(state, self.codes, models, room, self.part.k, number, hides=hides, most_groups=most)
+            most, hides = self.most_groups, self.refined.hides
+            gained += search(state, self.codes, models, room, self.refined.k, number, hides=hides, most_groups=most)
             if not (state.cost * state.groups[field.SIZE]).any():
                 break
         tried, kept = int(state.counts[field.TRIES]), int(state.counts[field.KEPT])
@@ -309,20 +314,20 @@ class GroupSearch:
 
     def shown(self, solution: Solution) -> list[Shown]:
         """Return what every row shows; rows that take no part go on showing what they did."""
-        table, part = self.part.table, self.part
+        table, refined = self.refined.table, self.refined
         found = []
         code = self.found.code.copy()
-        show_followers(code, part.positions, self.followers)
-        for a, position in enumerate(part.positions):
+        show_followers(code, refined.positions, self.followers)
+        for a, position in enumerate(refined.positions):
             tree = table.trees[position]
-            codes = code[self.found.part, a]
+            codes = code[self.found.group, a]
             if isinstance(tree, Tree):
                 nodes = solution.shown[position].codes.copy()
                 nodes[self.found.rows] = codes
                 found.append(Shown.nodes(tree, nodes))
             else:
                 low, high = table.low[position].copy(), table.high[position].copy()
-                parked = part.out & ~part.suppressed
+                parked = refined.out & ~refined.suppressed
                 low[parked], high[parked] = 0, tree.leaves - 1
                 low[self.found.rows], high[self.found.rows] = codes // tree.leaves, codes % tree.leaves
                 found.append(Shown.spans(tree, low, high))
@@ -330,8 +335,8 @@ class GroupSearch:
 
 
 def group_search_of(
-    part: RefinedComponent, costs: NodeCosts, watch: Watch, solution: Solution, followers: Sequence[Follower]
+    refined: RefinedComponent, costs: NodeCosts, watch: Watch, solution: Solution, followers: Sequence[Follower]
 ) -> GroupSearch | None:
     """Return the search of a component, None where the solution to begin with breaks a constraint."""
-    groups = GroupSearch(part, costs, watch, solution, followers)
+    groups = GroupSearch(refined, costs, watch, solution, followers)
     return groups if groups.valid(groups.found) else None

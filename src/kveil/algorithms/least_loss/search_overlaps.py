@@ -57,19 +57,19 @@ class OverlapSearch:
     """The search of one component whose constraints are over different attributes."""
 
     def __init__(
-        self, part: RefinedComponent, costs: NodeCosts, watch: Watch, solution: Solution, outside: Ints
+        self, refined: RefinedComponent, costs: NodeCosts, watch: Watch, solution: Solution, outside: Ints
     ) -> None:
-        self.part = part
+        self.refined = refined
         self.watch = watch
-        frozen = part.parked[~np.isin(part.parked, outside)]  # they are in classes, and stay as they are
-        self.inside = inside = len(part.rows) + len(frozen)
-        self.rows = np.concatenate([part.rows, frozen, outside]).astype(np.int32)
-        self.random = np.random.default_rng(np.random.SeedSequence([part.table.policy.seed, part.number]))
+        frozen = refined.parked[~np.isin(refined.parked, outside)]  # they are in classes, and stay as they are
+        self.inside = inside = len(refined.rows) + len(frozen)
+        self.rows = np.concatenate([refined.rows, frozen, outside]).astype(np.int32)
+        self.random = np.random.default_rng(np.random.SeedSequence([refined.table.policy.seed, refined.number]))
         out = np.zeros(len(self.rows), dtype=np.int32)
         out[inside:] = 1
         base, limit, nodes = self._lay_out(costs, solution)
         for ends in (base, limit):
-            ends[len(part.rows) : inside] = nodes[len(part.rows) : inside]
+            ends[len(refined.rows) : inside] = nodes[len(refined.rows) : inside]
         self.frozen = len(frozen) > 0
         nodes[out == 1] = limit[out == 1]
         self.models, sets = self._models()
@@ -80,10 +80,10 @@ class OverlapSearch:
 
     def _lay_out(self, costs: NodeCosts, solution: Solution) -> tuple[Ints, Ints, Ints]:
         """Lay the attributes' nodes end to end; return for every row the lowest, the highest and the shown ones."""
-        table = self.part.table
-        low, high = self.part.leaves(self.rows)
+        table = self.refined.table
+        low, high = self.refined.leaves(self.rows)
         ints, cost, columns = [], [], []
-        for a, position in enumerate(self.part.positions):
+        for a, position in enumerate(self.refined.positions):
             tree = table.trees[position]
             shown = solution.shown[position].codes[self.rows]
             if isinstance(tree, Tree):
@@ -99,28 +99,28 @@ class OverlapSearch:
             columns.append((base, limit, shown))
         sizes = [len(own) for own in cost]
         at = (np.cumsum(sizes) - sizes).astype(np.int64)
-        whole = sum(costs.whole[p] for p in self.part.positions)
+        whole = sum(costs.whole[p] for p in self.refined.positions)
         self.trees = NodeColumns(at, np.concatenate(ints, axis=1), np.concatenate(cost).astype(np.int64), whole)
         laid = [np.array([column[i] for column in columns], dtype=np.int32).T for i in range(3)]
         return np.ascontiguousarray(laid[0]), np.ascontiguousarray(laid[1]), np.ascontiguousarray(laid[2])
 
     def _models(self) -> tuple[Models, list[tuple[list[int], int, int]]]:
         """Return the models that count values, and each set of attributes with its least size and number of them."""
-        part = self.part
+        refined = self.refined
         members: dict[tuple[int, ...], list[GroupModel]] = {}
-        for over, model in ((constraint.over, constraint.model) for constraint in part.component.constraints):
+        for over, model in ((constraint.over, constraint.model) for constraint in refined.component.constraints):
             members.setdefault(tuple(sorted(over)), []).append(model)
         counted: list[GroupModel] = []
         sets = []
         for attributes, own in members.items():
             more = [model for model in own if not isinstance(model, AtLeastK)]
             counted += more
-            sets.append((list(attributes), plain_size(own, part.table), len(more)))
+            sets.append((list(attributes), plain_size(own, refined.table), len(more)))
         if not counted:
             return no_models(), sets
         names = sorted({m.sensitive for m in counted if m.sensitive is not None})
         alive = np.ones(len(self.rows), dtype=np.int64)
-        values = values_of(part.table, part.pairs(self.rows), counted, alive)
+        values = values_of(refined.table, refined.pairs(self.rows), counted, alive)
         return new_models(needs_of(counted, names), values), sets
 
     def _constraints(self, base: Ints, sets: list[tuple[list[int], int, int]]) -> Constraints:
@@ -220,7 +220,7 @@ class OverlapSearch:
                     self.work,
                     proposals[begin : begin + together],
                     active,
-                    hides=self.part.hides,
+                    hides=self.refined.hides,
                 )
                 active = self.active()  # rows only become cheaper: who is not among them would not move
                 self.watch.tell(self.total)
@@ -232,14 +232,14 @@ class OverlapSearch:
 
     def solve(self, tries_per_row: float) -> bool:
         """Solve a small table as a program, if sizes decide; tell whether what is shown is the optimum now."""
-        component = self.part.component
+        component = self.refined.component
         if len(self.rows) > MOST_PROGRAM_ROWS or not component.counts_only or not component.trees_only or self.frozen:
             return False
         ends = [*self.trees.at[1:].tolist(), self.trees.ints.shape[1]]
         trees = []
         for begin, end in zip(self.trees.at.tolist(), ends, strict=True):
             stars = np.flatnonzero(self.trees.ints[field.STAR, begin:end])
-            star = int(stars[0]) if self.part.hides and len(stars) else -1
+            star = int(stars[0]) if self.refined.hides and len(stars) else -1
             trees.append(ProgramTree(self.trees.ints[field.PARENT, begin:end], self.trees.cost[begin:end], star))
         depth = self.trees.ints[field.DEPTH]
         if (depth[self.trees.at + self.state.base] < depth[self.trees.at + self.state.limit]).any():
@@ -280,7 +280,9 @@ class OverlapSearch:
         left = round(tries_per_row * len(self.rows) * min(1.0, FEWER_ABOVE / k))
         while left > 0 and len(self.active()) and not self.watch.over():
             number = min(CHUNK, left)
-            try_moves(self.state, self.trees, self.constraints, self.models, self.work, number, hides=self.part.hides)
+            try_moves(
+                self.state, self.trees, self.constraints, self.models, self.work, number, hides=self.refined.hides
+            )
             left -= number
             self.watch.tell(self.total)
         self.watch.tries += int(self.state.counts[field.TRIES])
@@ -290,7 +292,7 @@ class OverlapSearch:
         """Return what every row shows; rows that take no part go on showing what they did."""
         inside = self.state.out == 0
         found = []
-        for a, position in enumerate(self.part.positions):
+        for a, position in enumerate(self.refined.positions):
             old = solution.shown[position]
             codes = old.codes.copy()
             codes[self.rows[inside]] = self.state.nodes[inside, a]
@@ -305,19 +307,19 @@ class OverlapSearch:
 
 
 def overlap_search_of(
-    part: RefinedComponent, costs: NodeCosts, watch: Watch, solution: Solution, coming: Ints
+    refined: RefinedComponent, costs: NodeCosts, watch: Watch, solution: Solution, coming: Ints
 ) -> OverlapSearch | None:
     """Return the search of a component into which rows may come, None where the start breaks a constraint."""
     try:
-        overlap = OverlapSearch(part, costs, watch, solution, coming if may_come_in(part) else coming[:0])
+        overlap = OverlapSearch(refined, costs, watch, solution, coming if may_come_in(refined) else coming[:0])
     except InvalidStart:
         return None
     return overlap if overlap.valid() else None
 
 
-def may_come_in(part: RefinedComponent) -> bool:
+def may_come_in(refined: RefinedComponent) -> bool:
     """Tell whether rows from outside can come in one by one.
 
     They cannot under t-closeness: each of them changes the distribution that all groups are measured against.
     """
-    return part.component.trees_only and not any(isinstance(model, Close) for model in part.models)
+    return refined.component.trees_only and not any(isinstance(model, Close) for model in refined.models)

@@ -128,7 +128,7 @@ class RefinedComponent:
             for name in self.component.sensitive
         }
 
-    def good(self, part: Ints, rows: Ints) -> Bools:
-        """Tell which groups of rows satisfy every model; ``part`` gives the rows' groups."""
-        groups = int(part.max(initial=-1)) + 1
-        return self.component.good(Groups(part, groups, np.ones(len(rows), dtype=np.int64), self.pairs(rows)))
+    def good(self, group: Ints, rows: Ints) -> Bools:
+        """Tell which groups of rows satisfy every model; ``group`` gives the rows' groups."""
+        groups = int(group.max(initial=-1)) + 1
+        return self.component.good(Groups(group, groups, np.ones(len(rows), dtype=np.int64), self.pairs(rows)))

@@ -13,12 +13,7 @@ import polars as pl
 import pytest
 
 import kveil
-from kveil.attacker.play import play
-from kveil.cli.progress import PLANS, Clock, done_at
 from kveil.datasets import hospital
-from kveil.frames import from_frame
-from kveil.report.exposure import worst_attack
-from kveil.report.story import tell_owner
 from support import ROWS, columns_of, make_policy, names_in, refused, run, write_policy, write_rows
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "path", "line", "rect"}
@@ -204,64 +199,3 @@ def test_a_browser_draws_it_and_prints_it(result: kveil.Result, tmp_path: Path) 
     assert drawn == again != bare  # the pictures are what differs
     printed, without = (shown(name, "print-to-pdf", "s.pdf") for name in ("out.html", "bare.html"))
     assert len(printed) > len(without) + 2_000  # and they are printed, too
-
-
-def test_time_left() -> None:
-    assert done_at("reading") == 0
-    assert done_at("compiling the kernels") is None
-    first, second = done_at("solving with datafly (1 of 2)"), done_at("solving with mondrian (2 of 2)")
-    assert first is not None
-    assert second is not None
-    assert first < second < 0.72
-    for command, plan in PLANS.items():
-        ends = [start + share for start, share in plan.values()]
-        assert [done_at(stage, command=command) for stage in plan] == [start for start, _ in plan.values()]
-        assert max(ends) == pytest.approx(1)
-    now = [0.0]
-    clock = Clock("anonymize", lambda: now[0])
-    assert clock.left() == ""
-    clock.begin("reading")
-    now[0] = 11.0
-    clock.begin("solving with mondrian")  # after 22 in 100
-    assert clock.left() == "about 39 s left"
-    now[0] = 31.0
-    clock.begin("compiling the kernels")  # has no place of its own
-    assert clock.left() == "about 19 s left"
-    now[0] = 71.0
-    assert clock.left() == "perhaps 60 s left"
-    now[0] = 311.0
-    assert clock.left() == "perhaps 5 min left"
-
-
-def test_the_headline_has_the_attack_that_succeeds_most() -> None:
-    policy = make_policy()
-    frame = pl.DataFrame(columns_of())
-    result = kveil.anonymize(frame, policy, "mondrian")
-    attacks = play(policy, from_frame(frame), from_frame(result.data), result.owner.rows)
-    worst = worst_attack(attacks)
-    assert worst is not None
-    rates = [attack.after.rate for attack in attacks.attacks if getattr(attack, "after", None) and attack.after.targets]
-    assert worst.after == max(rates) > min(rates)
-    assert worst.others == len(rates) - 1
-
-
-def test_a_guess_at_a_diverse_column_is_explained(tmp_path: Path) -> None:
-    privacy = [{"model": "k-anonymity", "k": 2}, {"model": "l-diversity", "sensitive": "diagnosis", "l": 2}]
-    result = kveil.anonymize(pl.DataFrame(columns_of()), make_policy(privacy=privacy), "mondrian")
-    result.report(tmp_path / "r.html")
-    text = " ".join((tmp_path / "r.html").read_text(encoding="utf-8").split())
-    assert "Why a guess can be right" in text
-    assert "2 different values in every group may be nearly all the same one" in text
-
-
-def test_people_are_drawn_beside_people(tmp_path: Path) -> None:
-    attributes = {"who": {"role": "individual"}, "sex": {"role": "quasi-identifier"}, "ill": {"role": "sensitive"}}
-    policy = make_policy(attributes, k=2)
-    rows = [(f"p{i}", "F" if i < 2 else "M", f"d{visit}") for i in range(6) for visit in range(9 if i < 2 else 2)]
-    frame = pl.DataFrame(rows, schema=["who", "sex", "ill"], orient="row")
-    result = kveil.anonymize(frame, policy)
-    attacks = play(policy, from_frame(frame), from_frame(result.data), result.owner.rows)
-    story = tell_owner(policy, result.account, from_frame(result.data), from_frame(frame), {}, attacks)
-    before = story.columns[0].before
-    assert before is not None
-    assert before.bars == [("F", 2), ("M", 4)]  # not 18 and 8 records

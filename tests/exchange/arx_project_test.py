@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import kveil
-from arx_projects import ZIP, parts, project
+from arx_projects import parts, project
 from kveil.errors import FileError, PolicyError
-from kveil.exchange.zip_parts import parse_xml
-from kveil.flow.exchange import export_arx, import_arx, import_hierarchy
+from kveil.flow.exchange import import_arx
 
 
 def test_a_project_is_taken_over_and_its_release_verified(tmp_path: Path) -> None:
@@ -106,58 +104,3 @@ def test_what_a_stranger_may_send_is_refused(tmp_path: Path, files: dict[str, st
     with pytest.raises(FileError, match=told):
         import_arx(path, tmp_path / "policy.yaml")
     assert [file.name for file in tmp_path.iterdir()] == ["clinic.deid"]
-
-
-def test_damaged_and_ambiguous_zips_are_refused(tmp_path: Path) -> None:
-    path = project(tmp_path, parts())
-    whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(FileError, match="is no zip file"):
-        import_arx(path, tmp_path / "policy.yaml")
-    at = whole.index(b"input/config.xml") + 40
-    path.write_bytes(whole[:at] + bytes(20) + whole[at + 20 :])
-    with pytest.raises(FileError, match="damaged"):
-        import_arx(path, tmp_path / "policy.yaml")
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("project.xml", "<a/>")
-        with pytest.warns(UserWarning, match="Duplicate"):
-            archive.writestr("project.xml", "<b/>")
-    with pytest.raises(FileError, match="two parts of one name"):
-        import_arx(path, tmp_path / "policy.yaml")
-
-
-def test_entities_are_never_expanded() -> None:
-    laughs = b'<!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><l>&b;</l>'
-    with pytest.raises(FileError, match="document type"):
-        parse_xml(laughs, "x")
-
-
-def test_files_that_exist_and_files_that_are_read_are_not_replaced(tmp_path: Path) -> None:
-    path = project(tmp_path, parts())
-    (tmp_path / "policy.yaml").write_text("mine")
-    with pytest.raises(FileError, match="exists already"):
-        import_arx(path, tmp_path / "policy.yaml")
-    assert (tmp_path / "policy.yaml").read_text() == "mine"
-    with pytest.raises(FileError, match="never replaced"):
-        import_arx(path, path, force=True)
-
-
-def test_hierarchies_go_to_arx_and_back(tmp_path: Path) -> None:
-    import_arx(project(tmp_path, parts()), tmp_path / "policy.yaml")
-    exported = export_arx(tmp_path / "policy.yaml", tmp_path / "arx")
-    assert exported.models == ("4-anonymity", "distinct-2-diversity for attribute 'illness'")
-    assert exported.roles["name"] == "identifying"
-    written = (tmp_path / "arx" / "arx.zip.hierarchy.csv").read_text()
-    assert {len(line.split(";")) for line in written.splitlines()} == {4}
-    assert import_hierarchy(tmp_path / "arx" / "arx.zip.hierarchy.csv").text == written == ZIP
-
-
-def test_short_ways_up_are_filled_for_arx(tmp_path: Path) -> None:
-    (tmp_path / "data.csv").write_text("job\nsmith\njudge\nnone\n" * 3)
-    (tmp_path / "policy.yaml").write_text(
-        "kveil: 1\ndata: {path: data.csv}\nattributes:\n"
-        "  job: {role: quasi-identifier, hierarchy: {tree: {'*': {craft: [smith], office: [judge], none: []}}}}\n"
-        "privacy: [{model: k-anonymity, k: 2}]\n"
-    )
-    export_arx(tmp_path / "policy.yaml", tmp_path / "arx")
-    assert "none;none;*" in (tmp_path / "arx" / "arx.job.hierarchy.csv").read_text()

@@ -1,4 +1,4 @@
-"""`--progress json`: one JSON object per line on standard error, for programs that run kveil."""
+"""Progress: how much is done, how long it may still take, and `--progress json`, a JSON object per line on stderr."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kveil.cli.progress import progress_lines
+import pytest
+
+from kveil.cli.progress import PLANS, Clock, done_at, progress_lines
 from kveil.datasets import hospital
 from kveil.flow.compare import compare_file
 from kveil.policy.model import Policy
@@ -47,3 +49,30 @@ def test_a_run_tells_nothing_but_json_on_standard_error(tmp_path: Path) -> None:
     assert stages[0] == "reading"
     assert "verifying" in stages
     assert json.loads(done.stdout)["algorithm"] == "mondrian"
+
+
+def test_time_left() -> None:
+    assert done_at("reading") == 0
+    assert done_at("compiling the kernels") is None
+    first, second = done_at("solving with datafly (1 of 2)"), done_at("solving with mondrian (2 of 2)")
+    assert first is not None
+    assert second is not None
+    assert first < second < 0.72
+    for command, plan in PLANS.items():
+        ends = [start + share for start, share in plan.values()]
+        assert [done_at(stage, command=command) for stage in plan] == [start for start, _ in plan.values()]
+        assert max(ends) == pytest.approx(1)
+    now = [0.0]
+    clock = Clock("anonymize", lambda: now[0])
+    assert clock.left() == ""
+    clock.begin("reading")
+    now[0] = 11.0
+    clock.begin("solving with mondrian")  # after 22 in 100
+    assert clock.left() == "about 39 s left"
+    now[0] = 31.0
+    clock.begin("compiling the kernels")  # has no place of its own
+    assert clock.left() == "about 19 s left"
+    now[0] = 71.0
+    assert clock.left() == "perhaps 60 s left"
+    now[0] = 311.0
+    assert clock.left() == "perhaps 5 min left"
