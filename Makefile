@@ -78,9 +78,11 @@ bench: $(PLAIN)
 	$(INSTALL) -e '.[bench,spark]'
 	$(BIN)/python benchmarks/run.py --write docs/benchmarks.md
 
-# How time and memory grow with rows, columns, leaves and k: half an hour, on a quiet machine.
+# How time and memory grow with rows, columns, leaves and k, on a quiet machine; what is measured stays in .growth, so
+# that the next run goes on where one ended. MINUTES=10 ends it after ten.
 growth: $(PLAIN)
-	$(BIN)/python benchmarks/growth.py --write
+	$(BIN)/python benchmarks/growth.py --minutes $(or $(MINUTES),45) --write
+	$(BIN)/python benchmarks/cores.py --write
 
 figures-classfly: $(FIGURES)
 	$(BIN)/python benchmarks/figures_classfly.py

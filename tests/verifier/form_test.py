@@ -10,6 +10,7 @@ import pytest
 
 from kveil.flow.steps.inputs import table_of
 from kveil.policy.model import Policy
+from kveil.verifier import form
 from kveil.verifier.form import Form, below_text, check_form
 from kveil.verifier.rows import release_rows
 
@@ -68,6 +69,14 @@ def test_sets_have_each_item_once_in_the_order_of_the_hierarchy(items: str, odd:
         assert len(findings) == odd, (items, sets)
 
 
+@pytest.mark.parametrize("at_once", [1, 2, 100])
+def test_sets_are_looked_at_in_pieces_as_all_at_once(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(form, "SETS_AT_ONCE", at_once)
+    sets = ["x2|x1", "x1|x2", "", "y1", "y1", "x2|x2", "x1|y1"]
+    (finding,) = form_of(PEOPLE % "sets", a=["u"] * len(sets), s=sets).findings
+    assert "shows 2 sets in another form" in finding
+
+
 @pytest.mark.parametrize(
     ("numbers", "items", "sentence"),
     [
@@ -92,5 +101,5 @@ def test_numbers_and_times_may_hold_more_than_their_texts_show() -> None:
     assert below_text(times).to_list() == [False, True, False]
     assert below_text(pl.Series(["-0", "0"])).to_list() == [False, False]
     policy = PEOPLE.replace("privacy:", "  w: {role: insensitive}\nprivacy:") % "sets"
-    form = form_of(policy, a=["u", "u"], s=["x1", "x1"], w=[0.0, -0.0])
-    assert (form.findings, len(form.warnings)) == ([], 1)
+    found = form_of(policy, a=["u", "u"], s=["x1", "x1"], w=[0.0, -0.0])
+    assert (found.findings, len(found.warnings)) == ([], 1)

@@ -56,10 +56,12 @@ class Archive:
 
     def releases(self) -> list[Archived]:
         """Return the archived releases, the earliest first."""
-        return [
-            Archived.of((self.folder / entry.file).read_bytes(), f"release {number} of {self.folder.name}")
-            for number, entry in enumerate(self.listed, 1)
-        ]
+        return [self.release(number) for number in range(1, len(self.listed) + 1)]
+
+    def release(self, number: int) -> Archived:
+        """Return one archived release; the earliest is number 1."""
+        raw = (self.folder / self.listed[number - 1].file).read_bytes()
+        return Archived.of(raw, f"release {number} of {self.folder.name}")
 
     def hashes(self, texts: pl.Series) -> pl.Series:
         """Return the keyed hashes of texts that say who somebody is."""

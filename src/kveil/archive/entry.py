@@ -15,6 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypedDict
 
+import numpy as np
 import polars as pl
 
 from kveil.archive.people import DIGEST
@@ -176,8 +177,7 @@ class Archived:
         policy = Policy.parse(parts[POLICY].decode(), f"the policy of {name}", Path(), files)
         path = next(Path(part) for part in parts if part.startswith("release."))
         release = parse_table(parts[str(path)], path, separator=policy.data.separator, columns=policy.released)
-        digits = parts[PEOPLE_FILE].hex()
-        hashes = [digits[at : at + 2 * DIGEST] for at in range(0, len(digits), 2 * DIGEST)]
+        hashes = np.frombuffer(parts[PEOPLE_FILE].hex().encode(), dtype=f"S{2 * DIGEST}")
         receipt, account, _ = (json.loads(parts[part]) for part in JSON_PARTS)
         return cls(
             name,
@@ -185,7 +185,7 @@ class Archived:
             str(manifest["made"]),
             policy,
             replace(with_points(release, policy.numeric, policy.data.missing, decimal=policy.data.decimal), name=name),
-            pl.Series("person", hashes, dtype=pl.String),
+            pl.Series("person", hashes).cast(pl.String),
             receipt,
             account,
             sha256(parts[str(path)]).hexdigest(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
 
@@ -14,7 +14,7 @@ from kveil.archive import Archive, Archived
 from kveil.arrays import Bools, Ints, Longs
 from kveil.choose import attempt, candidates
 from kveil.errors import DataError, NotVerified, Unmeetable
-from kveil.files import Outputs, Source, as_texts, check_written, joined_items
+from kveil.files import CategorySource, Outputs, Source, as_categories, as_texts, check_written, joined_items
 from kveil.flow.archive import release_of
 from kveil.flow.steps.inputs import read
 from kveil.flow.steps.outputs import write_release
@@ -78,6 +78,19 @@ class _Applied:
     extended: int
 
 
+@dataclass(frozen=True)
+class _NewRecords:
+    """The new records as they are shown, with the row of the source that each is, and what is told of them."""
+
+    released: Source
+    rows: Longs
+    counts: Counts
+    individuals: bool
+    covered: int
+    extended: int
+    loss: LossFigures
+
+
 def apply_file(asked: Application, path: Path, output: Path, *, progress: Progress = silent) -> ApplyAccount:
     """Write the new records as an archived release shows such records, and return what was done.
 
@@ -86,35 +99,47 @@ def apply_file(asked: Application, path: Path, output: Path, *, progress: Progre
     stages = Stages(progress)
     check_written(output)
     archived = release_of(Archive.open(asked.folder), asked.number)
-    policy = archived.policy
     stages.begin("reading")
-    source = read(policy, path)
+    source = read(archived.policy, path)
     check_known_values(source, archived)
-    table = encode(source, policy)
-    stages.begin("applying")
-    applied = _levels(table, archived) if asked.levels else _applied(table, archived, asked, progress)
-    release = decode(source, table, applied.solution)
-    released = Source("the new records", release.frame(source), source.kind, source.separator)
+    new = _new_records(source, archived, asked, stages)
     stages.begin("verifying")
-    _check_truth(released, source, archived, release.rows)
-    guarantees = [] if asked.levels else _check_together(released, archived)
+    _check_truth(new.released, source, archived, new.rows)
+    source = replace(source, frame=source.frame.clear())  # what is judged now needs room; the rest is what it says
+    guarantees = [] if asked.levels else _check_together(new.released, archived)
     with Outputs() as outputs:
-        digest = write_release(released.frame, source, policy, outputs.open(output), output)
+        digest = write_release(new.released.frame, source, archived.policy, outputs.open(output), output)
         outputs.commit()
-    out = int(applied.solution.suppressed_anywhere.sum())
-    counts: Counts = {"input": table.records, "released": table.records - out, "suppressed": out}
     return {
         "archive": asked.folder.name,
         "release": archived.number,
-        "records": counts if table.persons is None else None,
-        "individuals": None if table.persons is None else counts,
-        "covered": applied.covered,
-        "extended": applied.extended,
+        "records": None if new.individuals else new.counts,
+        "individuals": new.counts if new.individuals else None,
+        "covered": new.covered,
+        "extended": new.extended,
         "guarantees": guarantees,
-        "loss": measure_solution(table, applied.solution).as_json(),
-        "warnings": [NO_PROMISE] if asked.levels else _warnings(released, archived),
+        "loss": new.loss,
+        "warnings": [NO_PROMISE] if asked.levels else _warnings(new.released, archived),
         "sha256": {"release": digest},
     }
+
+
+def _new_records(source: Source, archived: Archived, asked: Application, stages: Stages) -> _NewRecords:
+    """Show the records of a source as an archived release shows such records; what that takes is gone at the end."""
+    table = encode(source, archived.policy)
+    stages.begin("applying")
+    applied = _levels(table, archived) if asked.levels else _applied(table, archived, asked, stages.progress)
+    release = decode(source, table, applied.solution)
+    out = int(applied.solution.suppressed_anywhere.sum())
+    return _NewRecords(
+        Source("the new records", release.frame(source), source.kind, source.separator),
+        release.rows,
+        {"input": table.records, "released": table.records - out, "suppressed": out},
+        table.persons is not None,
+        applied.covered,
+        applied.extended,
+        measure_solution(table, applied.solution).as_json(),
+    )
 
 
 def check_known_values(source: Source, archived: Archived) -> None:
@@ -242,6 +267,12 @@ def _as_texts(frame: pl.DataFrame, missing: str) -> pl.DataFrame:
     )
 
 
+def _joined(old: pl.Series, new: pl.Series, *, as_labels: bool) -> pl.Series:
+    """Return a column of old and new together; labels, which are few, as categories, in a fraction of the room."""
+    both = pl.concat([old, new])
+    return as_categories(both) if as_labels and both.dtype == pl.String else both
+
+
 def _check_together(released: Source, archived: Archived) -> list[Guarantee]:
     """Return the guarantees of old and new together; raise Unmeetable where one does not hold."""
     old, new = archived.release.frame, released.frame.select(archived.release.frame.columns)
@@ -250,8 +281,9 @@ def _check_together(released: Source, archived: Archived) -> list[Guarantee]:
         new = new.with_columns((pl.col(INDIVIDUAL).cast(pl.Int64) + before).cast(old.schema[INDIVIDUAL]))
     if old.schema != new.schema:
         old, new = (_as_texts(part, archived.policy.data.missing[0]) for part in (old, new))
-    both = pl.concat([old, new])
-    verdict = verify_release(Source("old and new together", both, archived.release.kind), archived.policy)
+    generalized = set(archived.policy.quasi_identifiers)
+    both = pl.DataFrame([_joined(old[name], new[name], as_labels=name in generalized) for name in old.columns])
+    verdict = verify_release(CategorySource("old and new together", both, archived.release.kind), archived.policy)
     if not verdict:
         raise Unmeetable(
             f"old and new together do not keep the policy ({verdict.findings[0].rstrip('.')}); nothing was written. "

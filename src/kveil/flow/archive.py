@@ -71,15 +71,15 @@ def list_releases(folder: Path) -> ArchiveList:
 
 def release_of(archive: Archive, number: int | None) -> Archived:
     """Return one release of an archive, by default the latest."""
-    releases = archive.releases()
+    releases = len(archive.listed)
     if number is None:
-        number = len(releases)
-    if not 1 <= number <= len(releases):
+        number = releases
+    if not 1 <= number <= releases:
         raise DataError(
-            f"{archive.folder.name} has {count(len(releases), 'release')}, and none with the number {number}; "
+            f"{archive.folder.name} has {count(releases, 'release')}, and none with the number {number}; "
             "kveil archive list names them."
         )
-    return releases[number - 1]
+    return archive.release(number)
 
 
 def show_release(folder: Path, number: int | None) -> ShownRelease:

@@ -10,15 +10,19 @@ import polars as pl
 
 from kveil.algorithms.costs import Reading, node_losses, weights_of
 from kveil.arrays import Floats, Ints, Longs
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.policy.attributes import STAR
 from kveil.policy.builders import label_writer
 from kveil.policy.numbers import parse_span
+from kveil.stopping import check_cancelled
 from kveil.table.scale import Scale
 from kveil.table.solution import Shown
 from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 NOBODY = -1  # the tuple of a record that none covers
+AT_ONCE = 1_000_000  # beginnings of tuples that are walked on from together: beyond it memory grows, and no speed
+NUMBERS = ("prefix", "value", "next")
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class CoveringLabels:
     ``own`` has every row's value; ``code`` what a label is called in a solution for that value, ``cost`` its loss.
     """
 
-    own: Longs
+    own: Ints
     value: Longs
     label: Longs
     code: Longs
@@ -68,10 +72,21 @@ def cover_rows(table: Table, texts: pl.DataFrame) -> Covered:
     stars = pl.all_horizontal(pl.all() == STAR)
     tuples = texts.select(table.names).filter(~stars).unique().sort(table.names)
     covering = [_covering(table, a, tuples[name].unique().sort().to_list()) for a, name in enumerate(table.names)]
-    own = np.array([labels.own for labels in covering], dtype=np.int64)
-    different, member = np.unique(own, axis=1, return_inverse=True)
-    rows = np.arange(different.shape[1], dtype=np.int64)
-    reached = pl.DataFrame({"row": rows, "prefix": np.zeros_like(rows), "cost": np.zeros(len(rows))})
+    own = np.array([labels.own for labels in covering])
+    member, first = group_rows(own)
+    best = _walk([values[first] for values in own], _steps(table, covering, tuples))
+    group = np.full(len(first), NOBODY, dtype=np.int64)
+    group[best["row"].to_numpy()] = best["prefix"].to_numpy()
+    group = group[member]
+    return Covered(tuples, group, _codes(covering, tuples, table.names, group))
+
+
+def _steps(table: Table, covering: Sequence[CoveringLabels], tuples: pl.DataFrame) -> list[pl.DataFrame]:
+    """Return for every attribute which label leads from which beginning of tuples to which next one, at what cost.
+
+    The beginnings after the last attribute are the tuples themselves.
+    """
+    steps = []
     prefix = np.zeros(tuples.height, dtype=np.int64)
     weights = [float(weight) for weight in weights_of(table)]
     for a, labels in enumerate(covering):
@@ -80,15 +95,34 @@ def cover_rows(table: Table, texts: pl.DataFrame) -> Covered:
         edges = pl.DataFrame({"prefix": pairs[0], "label": pairs[1], "next": np.arange(pairs.shape[1])})
         prefix = following.reshape(-1).astype(np.int64)
         known = pl.DataFrame({"value": labels.value, "label": labels.label, "more": labels.cost * weights[a]})
-        reached = reached.with_columns(pl.Series("value", different[a]).gather(reached["row"]))
-        reached = reached.join(known, on="value").join(edges, on=["prefix", "label"])
-        reached = reached.select("row", pl.col("next").alias("prefix"), pl.col("cost") + pl.col("more"))
-    ends = pl.DataFrame({"prefix": prefix, "group": np.arange(tuples.height, dtype=np.int64)})
-    best = reached.join(ends, on="prefix").sort("row", "cost", "group").unique("row", keep="first", maintain_order=True)
-    group = np.full(different.shape[1], NOBODY, dtype=np.int64)
-    group[best["row"].to_numpy()] = best["group"].to_numpy()
-    group = group[member.reshape(-1)]
-    return Covered(tuples, group, _codes(covering, tuples, table.names, group))
+        steps.append(edges.join(known, on="label").drop("label").cast(dict.fromkeys(NUMBERS, pl.Int32)))
+    return steps
+
+
+def _walk(values: Sequence[Ints], steps: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Return each row's tuple that loses least, of equals the first, for the rows that any covers.
+
+    Where too many beginnings are reached to hold them all, one half of the rows waits for the other.
+    """
+    rows = np.arange(len(values[0]), dtype=np.int32)
+    start = pl.DataFrame({"row": rows, "prefix": np.zeros_like(rows), "cost": np.zeros(len(rows))})
+    waiting, found = [(0, start)], [start.clear()]
+    while waiting:
+        depth, reached = waiting.pop()
+        check_cancelled()
+        if depth == len(steps):
+            found.append(reached.sort("row", "cost", "prefix").unique("row", keep="first", maintain_order=True))
+            continue
+        who = reached["row"].to_numpy()
+        if reached.height > AT_ONCE and who.min() < who.max():
+            below = pl.col("row") <= (int(who.min()) + int(who.max())) // 2
+            waiting += [(depth, reached.filter(~below)), (depth, reached.filter(below))]
+            continue
+        own = pl.Series("value", values[depth][who])
+        following = reached.with_columns(own).join(steps[depth], on=["prefix", "value"])
+        costs = pl.col("cost") + pl.col("more")
+        waiting.append((depth + 1, following.select("row", pl.col("next").alias("prefix"), costs)))
+    return pl.concat(found)
 
 
 def _positions(column: pl.Series) -> Longs:
@@ -107,7 +141,7 @@ def _codes(covering: Sequence[CoveringLabels], tuples: pl.DataFrame, names: Sequ
         width = max(int(position.max(initial=0)), int(labels.label.max(initial=0))) + 1
         keys = labels.value * width + labels.label
         order = np.argsort(keys)
-        wanted = labels.own[inside] * width + position[group[inside]]
+        wanted = labels.own[inside].astype(np.int64) * width + position[group[inside]]
         codes[a, inside] = labels.code[order[np.searchsorted(keys[order], wanted)]] if len(inside) else 0
     return codes
 
@@ -115,11 +149,13 @@ def _codes(covering: Sequence[CoveringLabels], tuples: pl.DataFrame, names: Sequ
 def _covering(table: Table, a: int, labels: list[str]) -> CoveringLabels:
     """Return which of the labels may stand for which values of an attribute, inside its boundary."""
     tree = table.trees[a]
-    spans, own = np.unique(np.array([table.low[a], table.high[a]]), axis=1, return_inverse=True)
+    both = np.array([table.low[a], table.high[a]])
+    own, first = group_rows(both)
+    spans = both[:, first]
     found = _on_tree(table, a, tree, spans, labels) if isinstance(tree, Tree) else _on_scale(tree, spans, labels)
     value, label, code, cost = zip(*found, strict=True) if found else ((), (), (), ())
     return CoveringLabels(
-        own.reshape(-1).astype(np.int64),
+        own,
         np.array(value, dtype=np.int64),
         np.array(label, dtype=np.int64),
         np.array(code, dtype=np.int64),

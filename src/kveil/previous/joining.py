@@ -30,15 +30,17 @@ def rows_that_may_join(table: Table, covered: Covered, archived: Archived) -> Bo
     sets = sorted({model.model for model in policy.privacy if model.model in GENERALIZING})
     if sets:
         raise Refused(f"{sets[0]} generalizes sets of items, which apply cannot do for new ones; make a new release.")
-    rows = release_rows(archived.release, policy)
+    models = [model for model in policy.privacy if not isinstance(model, KAnonymity)]  # more of them break no k
     joined = covered.group >= 0
+    if not models:
+        return joined
+    rows = release_rows(archived.release, policy)
     old = _tuples_of(rows, covered.tuples)
     group = np.append(old, covered.group)
     while True:
         before = int(joined.sum())
-        for model in policy.privacy:
-            if not isinstance(model, KAnonymity):
-                joined &= _fine(model, table, archived, rows, covered, np.where(np.append(old >= 0, joined), group, -1))
+        for model in models:
+            joined &= _fine(model, table, archived, rows, covered, np.where(np.append(old >= 0, joined), group, -1))
         if int(joined.sum()) == before:
             return joined
 

@@ -31,9 +31,10 @@ def shown_sets(source: Source, table: Table, solution: Solution, kept: Longs) ->
     shown = kept[~gone[kept]]
     for name, sensitive in table.sensitive.items():
         if name in solution.items:
-            items = _generalized(table, sensitive, solution.items[name], ~gone).gather(kept)
+            items = _generalized(table, sensitive, solution.items[name], ~gone)
         else:
-            items = _unchanged(source, table, sensitive, shown).gather(kept)
+            items = _unchanged(source, table, sensitive, shown)
+        items = items.gather(kept) if len(kept) < table.rows else items
         if len(shown) < len(kept):
             star = pl.Series([[STAR]], dtype=pl.List(pl.String))
             items = pl.select(pl.when(pl.Series(gone[kept])).then(star).otherwise(items).alias(name))[name]
@@ -69,6 +70,8 @@ def _unchanged(source: Source, table: Table, sensitive: Sensitive, shown: Longs)
 def _lists(pairs: pl.DataFrame, persons: int, name: str) -> pl.Series:
     """Return every person's list of items, given sorted pairs of a person and an item."""
     lists = pairs.group_by("person", maintain_order=True).agg(pl.col("item").cast(pl.String))
+    if lists.height == persons:  # everybody has some, and they stand in order
+        return lists["item"].alias(name)
     everyone = pl.DataFrame({"person": np.arange(persons, dtype=np.int32)})
     joined = everyone.join(lists, on="person", how="left", maintain_order="left")
     return joined["item"].fill_null([]).alias(name)

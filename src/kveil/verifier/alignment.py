@@ -242,9 +242,11 @@ class Aligned:
         return known.cast(pl.String).unique()
 
     def items_released(self, name: str) -> list[str]:
-        here = self.places[~self.rows.starred.to_numpy()]
-        pairs = self.before.items[name].filter(pl.col(ROW).is_in(here))
-        return pairs[ITEM].drop_nulls().unique().sort().to_list()
+        here = np.zeros(self.before.height, dtype=bool)
+        here[self.places[~self.rows.starred.to_numpy()]] = True
+        pairs = self.before.items[name]
+        items = pairs[ITEM] if here.all() else pairs[ITEM].filter(pl.Series(here[pairs[ROW].to_numpy()]))
+        return items.unique().drop_nulls().sort().to_list()
 
     def original_cells(self, name: str) -> pl.Series:
         return self.original.column(name)

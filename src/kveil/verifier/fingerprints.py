@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kveil.arrays import Bools, Longs
+from kveil.arrays import Bools, Ints, Longs
 from kveil.guarantee import SetFigures
 from kveil.policy.builders import label_writer
 from kveil.policy.model import Policy
@@ -42,12 +42,10 @@ def compare_items(policy: Policy, name: str, before: Rows, after: Rows, places: 
     row_before = before.items[name][ROW].to_numpy()
     kept = np.zeros(int(row_before.max(initial=-1)) + 1, dtype=bool)
     kept[places[~after.starred.to_numpy()]] = True
-    row_after = places[after.items[name][ROW].to_numpy()]
-    keep_after = kept[row_after]
     width = len(labels)
-    key = np.sort(row_after[keep_after] * width + shown[keep_after])
-    keep_before = kept[row_before]
-    row_before, had = row_before[keep_before], had[keep_before]
+    key = _keys(places[after.items[name][ROW].to_numpy()], shown, width, kept)
+    if not kept[row_before].all():
+        row_before, had = row_before[kept[row_before]], had[kept[row_before]]
     number = {label: position for position, label in enumerate(labels)}
     lines = _lines(policy, name, values, [label for label in labels if label is not None])
     steps = [
@@ -65,7 +63,16 @@ def compare_items(policy: Policy, name: str, before: Rows, after: Rows, places: 
     return Coverage(int(times[row_before[~covered]].sum()), int(times[key[~founded] // max(width, 1)].sum()))
 
 
-def _look_up(key: Longs, row: Longs, had: Longs, steps: list[Longs], found: tuple[Bools, Bools]) -> None:
+def _keys(row: Longs, shown: Ints, width: int, kept: Bools) -> Longs:
+    """Return a number for every row and label it shows, sorted, of the rows that are kept."""
+    key = row * width
+    key += shown
+    key = key if kept.all() or kept[row].all() else key[kept[row]]
+    key.sort()
+    return key
+
+
+def _look_up(key: Longs, row: Longs, had: Ints, steps: list[Longs], found: tuple[Bools, Bools]) -> None:
     """Mark the items of rows that a label shown for the row covers, and these labels.
 
     ``key`` are the labels shown, each as a number of its row and itself, sorted; ``row`` is the former's part of it.
@@ -83,10 +90,10 @@ def _look_up(key: Longs, row: Longs, had: Longs, steps: list[Longs], found: tupl
         founded[place[hit]] = True
 
 
-def _coded(items: pl.Series) -> tuple[list[str | None], Longs]:
+def _coded(items: pl.Series) -> tuple[list[str | None], Ints]:
     """Return a column's distinct texts, null for missing, and every item's position among them."""
     distinct: list[str | None] = sorted(items.drop_nulls().unique().to_list())
-    codes = items.cast(pl.Enum([str(text) for text in distinct])).to_physical().cast(pl.Int64)
+    codes = items.cast(pl.Enum([str(text) for text in distinct])).to_physical().cast(pl.Int32)
     if items.null_count():
         codes = codes.fill_null(len(distinct))
         distinct = [*distinct, None]
@@ -122,10 +129,14 @@ def _sets(rows: Rows, names: tuple[str, ...], *, missing: bool) -> _ItemSets:
         item.append(codes + offset)
         offset += len(distinct)
     width = max(offset, 1)
-    key = np.sort(np.concatenate(row) * width + np.concatenate(item))
-    owner, code = np.divmod(key, width)
+    key = np.concatenate(row) * width
+    key += np.concatenate(item)
+    key.sort()
+    owner = key // width
     start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=rows.height))]).astype(np.int64)
-    return _ItemSets(start, code, width)
+    owner *= width
+    key -= owner  # what is left is the item; all in place, since there are millions of them
+    return _ItemSets(start, key, width)
 
 
 def _same_sets(sets: _ItemSets) -> Longs:

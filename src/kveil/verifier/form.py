@@ -5,12 +5,13 @@ The models count cells that mean the same as equal. Whoever writes them in diffe
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 
-from kveil.arrays import Longs
+from kveil.arrays import Bools, Longs
 from kveil.errors import PolicyError
 from kveil.files import Source, as_texts, exact_values, item_texts
 from kveil.files.texts import has_exact_values
@@ -26,6 +27,7 @@ from kveil.words import count
 ITEMS_ONCE = "each item once, in the order of its hierarchy"
 SETS = f"{ITEMS_ONCE}, joined by `|`"
 RECORDS_SORTED = "a row per record, sorted by the cells of the sensitive columns"
+SETS_AT_ONCE = 1 << 17  # sets whose items are laid side by side
 
 
 @dataclass
@@ -126,19 +128,28 @@ def _sets(release: Source, rows: Rows, policy: Policy, name: str, aligned: Besid
         nothing = (texts == shown) | texts.is_null()
         lists = texts.str.split("|").to_frame("set").select(pl.when(~nothing).then("set").alias("set"))["set"]
         odd = texts.is_in([text for text in policy.data.missing[1:] if text != STAR]).fill_null(value=False)
+    pieces = [lists.slice(begin, SETS_AT_ONCE) for begin in range(0, len(lists), SETS_AT_ONCE)]
+    different = {item for piece in pieces for item in piece.explode(empty_as_null=True).drop_nulls().unique().to_list()}
+    place = _places(policy, name, sorted(different), aligned)
+    missing = [text for text in policy.data.missing if text != STAR]
+    wrong = [_oddly_written(piece, place, missing) for piece in pieces]
+    number = rows.count((odd | pl.Series(np.concatenate([np.zeros(0, dtype=bool), *wrong]))).fill_null(value=False))
+    return [f"{name} shows {count(number, 'set')} in another form than {SETS}."] if number else []
+
+
+def _oddly_written(lists: pl.Series, place: Mapping[str, int], missing: list[str]) -> Bools:
+    """Return which sets name missing as an item, or have items out of their order or twice."""
     laid = pl.DataFrame({ROW: np.arange(len(lists)), "item": lists}).explode("item", empty_as_null=True)
     laid = laid.filter(~pl.Series(lists.list.len().fill_null(0) == 0).gather(laid[ROW]))
-    place = _places(policy, name, laid["item"].drop_nulls().unique().to_list(), aligned)
-    missing = [text for text in policy.data.missing if text != STAR]
     at = pl.col("item").replace_strict(list(place), list(place.values()), default=None, return_dtype=pl.Int64)
     if not place:  # nothing is known of their order
         at = pl.struct(ROW, "item").is_first_distinct().cum_sum().cast(pl.Int64)
     again = (at <= at.shift(1)) & (pl.col(ROW) == pl.col(ROW).shift(1))
     barred = pl.col("item").is_null() | pl.col("item").is_in(missing)
     wrong = laid.select(ROW, (barred | again).fill_null(value=False).alias("odd"))
-    others = wrong.filter(pl.col("odd"))[ROW].unique()
-    number = rows.count((odd | pl.Series(np.isin(np.arange(len(lists)), others.to_numpy()))).fill_null(value=False))
-    return [f"{name} shows {count(number, 'set')} in another form than {SETS}."] if number else []
+    found = np.zeros(len(lists), dtype=bool)
+    found[wrong.filter(pl.col("odd"))[ROW].to_numpy()] = True
+    return found
 
 
 def _built(spec: Hierarchy, values: list[str]) -> tuple[Line, ...]:

@@ -127,13 +127,24 @@ def _shared_by_all(evidence: Evidence, names: tuple[str, ...], items: pl.DataFra
     """Return how many groups have a value that all of their rows have, and how many rows these groups have."""
     groups = evidence.groups(names)
     row = items["row"].to_numpy()
-    values = items["value"].cast(pl.Enum(items["value"].unique())).to_physical()  # compared as numbers, not as texts
-    held = pl.DataFrame({"group": groups.member[row], "value": values})
-    rows = pl.len() if evidence.times is None else pl.col("times").sum()
-    if evidence.times is not None:
-        held = held.with_columns(times=pl.Series(evidence.times[row]))
-    counts = held.group_by("group", "value").agg(rows.alias("rows"))
+    values = items["value"].unique()
+    width = max(len(values), 1)
+    key = groups.member[row] * width + items["value"].cast(pl.Enum(values)).to_physical().cast(pl.Int64).to_numpy()
+    if evidence.times is None:
+        key.sort()  # in place: of millions of pairs, a table of them would take several times their room
+        begins = _begins(key)
+        rows = np.diff(np.append(begins, len(key)))
+    else:
+        order = np.argsort(key)
+        key, times = key[order], evidence.times[row[order]]
+        begins = _begins(key)
+        rows = np.add.reduceat(times, begins) if len(begins) else times
     most: Longs = np.zeros(len(groups.sizes), dtype=np.int64)
-    np.maximum.at(most, counts["group"].to_numpy(), counts["rows"].cast(pl.Int64).to_numpy())
+    np.maximum.at(most, key[begins] // width, rows)
     shared = most == groups.sizes
     return int(shared.sum()), int(groups.sizes[shared].sum())
+
+
+def _begins(ordered: Longs) -> Longs:
+    """Return where runs of equal numbers begin."""
+    return np.flatnonzero(np.append(np.ones(min(len(ordered), 1), dtype=bool), ordered[1:] != ordered[:-1]))
