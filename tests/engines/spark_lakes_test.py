@@ -96,7 +96,10 @@ def without(lake: Lake) -> str | None:
 @pytest.mark.spark
 @pytest.mark.parametrize(
     "kind",
-    [pytest.param(kind, marks=pytest.mark.skipif(bool(why := without(lake)), reason=why or "")) for kind, lake in LAKES.items()],
+    [
+        pytest.param(kind, marks=pytest.mark.skipif(bool(why := without(lake)), reason=why or ""))
+        for kind, lake in LAKES.items()
+    ],
 )
 def test_what_is_written_to_a_table_meanwhile_is_not_in_its_release(kind: str, tmp_path: Path) -> None:
     lake = LAKES[kind]
