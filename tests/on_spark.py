@@ -70,7 +70,7 @@ def noted_plans(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
         return noted
 
-    for name in ("collect", "count", "localCheckpoint", "toArrow"):
+    for name in ("collect", "count", "localCheckpoint", "toArrow", "toLocalIterator"):
         monkeypatch.setattr(DataFrame, name, noting(getattr(DataFrame, name)))
     monkeypatch.setattr(DataFrame, "write", property(noting(DataFrame.write.fget)))
     return plans
