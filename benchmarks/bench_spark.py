@@ -23,7 +23,7 @@ import polars as pl
 
 from bench_stream import floor_parquet
 from kveil.flow.anonymize import anonymize_file
-from kveil.flow.outputs import Targets
+from kveil.flow.steps.outputs import Targets
 from kveil.policy.model import Policy
 from made_up_data import floor_policy
 from measuring import Row
@@ -95,7 +95,7 @@ LOCAL = """
 import os, sys, time
 from pathlib import Path
 from kveil.flow.anonymize import anonymize_file
-from kveil.flow.outputs import Targets
+from kveil.flow.steps.outputs import Targets
 from kveil.policy.model import Policy
 warming, small, policy, data, out = map(Path, sys.argv[1:])
 anonymize_file(Policy.load(warming).model_copy(update={"engine": "local"}), small, Targets(out))
@@ -149,7 +149,7 @@ import re, sys
 from pathlib import Path
 from pyspark import SparkContext
 from kveil.flow.anonymize import anonymize_file
-from kveil.flow.outputs import Targets
+from kveil.flow.steps.outputs import Targets
 from kveil.policy.model import Policy
 policy, data, out = map(Path, sys.argv[1:])
 anonymize_file(Policy.load(policy).model_copy(update={"engine": "spark"}), data, Targets(out))

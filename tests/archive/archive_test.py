@@ -233,7 +233,7 @@ PEOPLE = {"who": "individual", "id": "identifier", "age": "quasi-identifier"}
         ({**PEOPLE, "who": "identifier"}, None, [("a", "1")], "data.key"),
         ({**PEOPLE, "who": "identifier"}, "id", [("a", "x-7"), ("b", "x-7")], "1 row repeat"),
         ({**PEOPLE, "who": "identifier"}, "id", [("a", ""), ("b", "x-7")], "missing in 1 record"),
-        (PEOPLE, "id", [("a", "x-7"), ("a", "x-8")], "differs within 1 individual"),
+        (PEOPLE, "id", [("a", "x-7"), ("a", "x-8")], "differs within 1 person"),
         (PEOPLE, "id", [("a", "x-7"), ("b", "x-7")], "1 row repeat"),
     ],
 )

@@ -256,7 +256,7 @@ def test_people_with_several_records(shape: str) -> None:
     policy, frame = people(shape)
     result = kveil.anonymize(frame, policy, algorithm="datafly")
     content = attacked(result.data, policy, frame, result.owner)
-    assert content["counts"] == "persons"
+    assert content["counts"] == "people"
     assert content["original"] == 4
     fingerprint = {e["items"]: e for e in content["attacks"] if e["attack"] == "fingerprint"}
     # {flu, gout} is two people's, {cold} and {cold, flu} one person's each; items are released as they are.

@@ -277,7 +277,7 @@ def test_a_defect_is_told_without_quoting_data(tmp_path: Path, monkeypatch: pyte
     def fail(*arguments: object, **options: object) -> None:
         raise KeyError("a planted value")
 
-    monkeypatch.setattr("kveil.flow.make_release.attempt", fail)
+    monkeypatch.setattr("kveil.flow.steps.make_release.attempt", fail)
     outcome = release(tmp_path)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.count("\n") == 1

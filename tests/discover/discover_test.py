@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import places
-from kveil.discover import columns as as_codes
+from kveil.discover import coded_columns as as_codes
 from kveil.discover import find
-from kveil.discover.columns import Columns
+from kveil.discover.coded_columns import Columns
 from kveil.flow.dependencies import dependencies_of_file
 from naive import release as naive
 from strategies import examples
@@ -63,7 +63,7 @@ def test_looking_at_a_part_first_changes_no_rule(seed: int) -> None:
         whole = dependencies_of_file(path)
         with pytest.MonkeyPatch.context() as patch:
             for module in (as_codes, find):
-                patch.setattr(module, "PART", 3)
+                patch.setattr(module, "FIRST_ROWS", 3)
             patch.setattr(find, "PAIRS", 1)
             assert dependencies_of_file(path) == whole
     for rule in whole["multivalued"]:
@@ -181,7 +181,7 @@ def test_a_long_table_counts_pairs_of_many_values_like_those_of_few(monkeypatch:
         b=pl.col("a").str.head(1), c=pl.Series(draw.integers(0, 300, 50_000).astype(str))
     )
     errors = [(Columns(frame).error(0, 1), Columns(frame).error(0, 2))]
-    monkeypatch.setattr("kveil.discover.columns.CELLS", 0)
+    monkeypatch.setattr("kveil.discover.coded_columns.CELLS", 0)
     errors.append((Columns(frame).error(0, 1), Columns(frame).error(0, 2)))
     assert errors[0] == errors[1]
     assert errors[0][0] == 0 < errors[0][1]

@@ -63,9 +63,9 @@ import sys
 from pathlib import Path
 from pyspark.sql import SparkSession
 from kveil.databases import parse_place
-from kveil.flow import spark as flow
+from kveil.flow.cluster import cluster_run as flow
 from kveil.flow.anonymize import anonymize_file
-from kveil.flow.outputs import Targets
+from kveil.flow.steps.outputs import Targets
 from kveil.policy.model import Policy
 
 kind, name, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])

@@ -22,7 +22,7 @@ from kveil.engines import choosing, stream
 from kveil.errors import NotVerified
 from kveil.files import read_table, sink_parquet
 from kveil.flow.anonymize import Targets, anonymize_file
-from kveil.flow.inputs import with_algorithm
+from kveil.flow.steps.inputs import with_algorithm
 from kveil.policy.model import Policy
 from places import GOLDEN, missing, place_of
 from planted_rules import planted

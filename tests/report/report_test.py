@@ -262,4 +262,6 @@ def test_people_are_drawn_beside_people(tmp_path: Path) -> None:
     result = kveil.anonymize(frame, policy)
     attacks = play(policy, from_frame(frame), from_frame(result.data), result.owner.rows)
     story = tell_owner(policy, result.account, from_frame(result.data), from_frame(frame), {}, attacks)
-    assert story["attributes"][0]["before"] == [("F", 2), ("M", 4)]  # not 18 and 8 records
+    before = story.columns[0].before
+    assert before is not None
+    assert before.bars == [("F", 2), ("M", 4)]  # not 18 and 8 records

@@ -17,8 +17,8 @@ from kveil.flow.compare import Terms, compare_source
 from kveil.frames import from_frame
 from kveil.progress import silent
 from kveil.table.encode import encode
+from kveil.utility.leaf_runs import spans_of_solution
 from kveil.utility.queries import Query, query_error, workload
-from kveil.utility.spans import spans_of_solution
 
 ATTRIBUTES: dict[str, Any] = {
     "age": {"role": "quasi-identifier", "hierarchy": {"intervals": {"from": 20, "to": 59, "widths": [10, 20]}}},

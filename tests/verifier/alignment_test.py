@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kveil.flow.inputs import table_of
+from kveil.flow.steps.inputs import table_of
 from kveil.verifier import alignment
 from kveil.verifier.alignment import CELLS, SHOWN, STARRED, WAS, Asked, star_is_free
 from kveil.verifier.release import lay_beside

@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypedDict
+from typing import TypedDict
 
-from kveil.algorithms.bound.levels import SCALE, affordable_levels, lattice_of, node_costs
+from kveil.algorithms.bound.covers import SCALE, affordable_levels, lattice_of, node_costs
 from kveil.algorithms.bound.prices import prices
 from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.small_tables import least_cost
@@ -40,6 +40,12 @@ class ComponentLoss(TypedDict):
     at_least: float
 
 
+class BoundPart(ComponentLoss):
+    """What one constraint on sizes, or all of a component together, add to the bound, over which attributes."""
+
+    k: int
+
+
 @dataclass(frozen=True)
 class Bound:
     """A lower bound on the policy's loss: ``at_least`` by the prices found, ``simple`` by cheapest nodes alone."""
@@ -47,7 +53,7 @@ class Bound:
     loss: str
     at_least: float
     simple: float
-    parts: tuple[dict[str, Any], ...]  # the constraints it is made of
+    parts: tuple[BoundPart, ...]  # the constraints it is made of
     components: tuple[ComponentLoss, ...]  # what each component adds to it
 
 
@@ -71,7 +77,7 @@ def lower_bound(table: Table, progress: Progress, *, seconds: float = SECONDS) -
     Components have no attribute in common, so that their bounds add up. Cost: within about the seconds given for every
     constraint, by O(level vectors · tuples) per sum; memory linear in tuples · levels.
     """
-    parts: list[dict[str, Any]] = []
+    parts: list[BoundPart] = []
     losses: list[ComponentLoss] = []
     total = simple = 0
     rows = max(table.records, 1)
@@ -96,7 +102,7 @@ class _ComponentBound:
 
     total: int
     simple: int
-    parts: list[dict[str, Any]]
+    parts: list[BoundPart]
 
 
 def _bound_of_component(component: SearchComponent, share: float, tell: Callable[[int], None]) -> _ComponentBound:
@@ -109,7 +115,11 @@ def _bound_of_component(component: SearchComponent, share: float, tell: Callable
     together = least_cost(component, costs, current().left)
     if together <= apart.total:
         return apart
-    least = {"attributes": list(component.names), "k": component.largest_k, "at_least": _as_loss(table, together)}
+    least: BoundPart = {
+        "attributes": list(component.names),
+        "k": component.largest_k,
+        "at_least": _as_loss(table, together),
+    }
     return _ComponentBound(together, apart.simple, [least])
 
 
@@ -124,7 +134,7 @@ def _one_by_one(component: SearchComponent, share: float, tell: Callable[[int], 
         over = tuple(constraint.positions)
         open_to[over] = max(open_to.get(over, 1), least_members(constraint.model, table))
     free = set(component.positions)
-    parts: list[dict[str, Any]] = []
+    parts: list[BoundPart] = []
     total = simple_total = 0
     while open_to and free:
         quick = dict.fromkeys(open_to, 1)
@@ -135,7 +145,9 @@ def _one_by_one(component: SearchComponent, share: float, tell: Callable[[int], 
         if quick[over] == 0:
             break
         here = partial(_told, tell, total)
-        best, simple, used = _bound_of(table, [p for p in over if p in free], k, Stop(share, within=current()), here)
+        best, simple, used = _bound_of(
+            table, [p for p in over if p in free], k, Stop(seconds=share, within=current()), here
+        )
         free -= set(over)
         total += best
         simple_total += simple

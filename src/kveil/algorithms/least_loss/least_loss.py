@@ -11,7 +11,7 @@ import numpy as np
 from kveil.algorithms.algorithm import Algorithm, DivideOptions
 from kveil.algorithms.component import components_of
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
-from kveil.algorithms.least_loss.small_search import MOST_ROWS, keeps_rules, try_everything
+from kveil.algorithms.least_loss.small_search import MOST_ROWS_TRIED, keeps_rules, try_everything
 from kveil.algorithms.least_loss.state import released_loss
 from kveil.algorithms.neighbourhoods import looks_at_values
 from kveil.algorithms.settle import settle
@@ -25,7 +25,7 @@ from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 SPLITTING = {"mondrian", "1m-generalization"}  # choose what to split by width, or by how much the loss falls
-FEW_ROWS = 1_000  # of a table on which both ways are tried in any case
+ROWS_FOR_BOTH_WAYS = 1_000  # of a table on which both ways are tried in any case
 
 
 class LeastLossOptions(DivideOptions):
@@ -46,7 +46,7 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
     # Refining splits top-down by itself where sizes are enough; elsewhere either way of choosing may be far better.
     sizes = all(m.model == "k-anonymity" for m in policy.privacy) and all(isinstance(t, Tree) for t in table.trees)
     for algorithm in starts:
-        ways = ["gain"] if sizes and not several and table.rows > FEW_ROWS else ["gain", "widest"]
+        ways = ["gain"] if sizes and not several and table.rows > ROWS_FOR_BOTH_WAYS else ["gain", "widest"]
         for chosen in [{"choose": way} for way in ways] if algorithm.name in SPLITTING else [{}]:
             try:
                 found = algorithm.solve(table, algorithm.options.model_validate(chosen), rng)
@@ -66,7 +66,7 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
     if small is not None and (best is None or released_loss(table, small) < least):
         return small
     if best is None:
-        raise Unmeetable(f"least-loss has nothing to start from: {failures[0]}", failures[0].lost)
+        raise Unmeetable(f"least-loss has nothing to start from: {failures[0]}", lost=failures[0].lost)
     return best
 
 
@@ -87,7 +87,7 @@ def _tried_table(table: Table) -> Solution | None:
     As few rows are left out as can be, with all that are alike, and none where models look at sensitive values.
     """
     policy = table.policy
-    if table.rows > MOST_ROWS or not keeps_rules(table) or policy.generalized or table.times is not None:
+    if table.rows > MOST_ROWS_TRIED or not keeps_rules(table) or policy.generalized or table.times is not None:
         return None
     try:
         costs = whole_numbers(table)
