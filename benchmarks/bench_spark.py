@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -27,10 +28,12 @@ from kveil.policy.model import Policy
 from made_up_data import floor_policy
 from measuring import Row
 
-SIZES = ((1_000_000, 5.0, 3), (10_000_000, 4.0, 1))  # rows, how much longer than local it may take, warm runs
+SIZES = ((1_000_000, 5.0, 3), (10_000_000, 4.0, 2))  # rows, how much longer than local it may take, warm runs
 PARTS = (1_000_000, 4_000_000, 10_000_000)
 MOST_GROWTH = 1.2  # of the driver's memory by parts, from the fewest rows to the most
 ARGUMENTS = "--master local[2] --driver-memory 8g --conf spark.ui.enabled=false --conf spark.sql.shuffle.partitions=16"
+# Tuples are held by the driver, however much memory is free at that moment: by parts is measured by itself.
+BY_TUPLES = "--conf spark.driver.maxResultSize=0 --conf spark.kveil.most_tuples=100000000"
 
 
 def spark(folder: Path) -> Iterator[Row]:
@@ -55,19 +58,20 @@ class Cost:
 
 
 def _against_local(folder: Path, sizes: Sequence[tuple[int, float, int]]) -> Iterator[Row]:
-    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"{ARGUMENTS} --conf spark.driver.maxResultSize=0 pyspark-shell")
+    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"{ARGUMENTS} {BY_TUPLES} pyspark-shell")
+    small = floor_parquet(folder, sizes[0][0])
+    warming = floor_policy(folder, small, "mondrian")
+    first = _cost(Policy.load(warming), "spark", small, folder / "first")
+    what = f"spark, floor file, {sizes[0][0]:,} rows, first run of a session, CPU"
+    yield Row(what, first.cpu, "s", "told", True)
     for rows, most, runs in sizes:
         data = floor_parquet(folder, rows)
-        policy = Policy.load(floor_policy(folder, data, "mondrian"))
-        if rows == sizes[0][0]:  # which loads the loops, and starts Java
-            _cost(policy, "local", data, folder / "cold.parquet")
-            first = _cost(policy, "spark", data, folder / "first")
-            yield Row(f"spark, floor file, {rows:,} rows, first run of a session, CPU", first.cpu, "s", "told", True)
+        policy = floor_policy(folder, data, "mondrian")
         local = warm = Cost(float("inf"), float("inf"), float("inf"))
         for _ in range(runs):  # in turns, the best of each: Java goes on compiling for a while
-            local = local.least(_cost(policy, "local", data, folder / f"local-{rows}.parquet"))
+            local = local.least(_local_cost([warming, small, policy, data], folder / f"local-{rows}.parquet"))
             shutil.rmtree(folder / f"warm-{rows}", ignore_errors=True)
-            warm = warm.least(_cost(policy, "spark", data, folder / f"warm-{rows}"))
+            warm = warm.least(_cost(Policy.load(policy), "spark", data, folder / f"warm-{rows}"))
         same = [
             pl.scan_parquet(path).group_by(pl.all()).len().collect().sort(pl.all())
             for path in (folder / f"local-{rows}.parquet", folder / f"warm-{rows}" / "*.parquet")
@@ -75,11 +79,40 @@ def _against_local(folder: Path, sizes: Sequence[tuple[int, float, int]]) -> Ite
         if not same[0].equals(same[1]):
             raise SystemExit("spark and local made different releases")
         ratio, what = warm.seconds / local.seconds, f"floor file, {rows:,} rows"
+        yield Row(f"local, {what}, time", local.seconds, "s", "told", True)
         yield Row(f"local, {what}, CPU", local.cpu, "s", "told", True)
+        yield Row(f"spark, {what}, time", warm.seconds, "s", "told", True)
         yield Row(f"spark, {what}, CPU", warm.cpu, "s", "told", True)
         yield Row(f"spark, {what}, CPU of Java alone", warm.java, "s", "told", True)
+        python, java = _most_memory()
+        yield Row(f"spark, {what}, memory of the driver's Python", python, "GB", "told", True)
+        yield Row(f"spark, {what}, memory of Java, driver and executors", java, "GB", "told", True)
         yield Row(f"spark against local, {what}, CPU", warm.cpu / local.cpu, "×", "told", True)
         yield Row(f"spark against local, {what}, time", ratio, "×", f"≤ {most:g}", ratio <= most)
+
+
+LOCAL = """
+import os, sys, time
+from pathlib import Path
+from kveil.flow.anonymize import anonymize_file
+from kveil.flow.steps.outputs import Targets
+from kveil.policy.model import Policy
+warming, small, policy, data, out = map(Path, sys.argv[1:])
+anonymize_file(Policy.load(warming).model_copy(update={"engine": "local"}), small, Targets(out))
+own, started = sum(os.times()[:2]), time.perf_counter()
+anonymize_file(Policy.load(policy).model_copy(update={"engine": "local"}), data, Targets(out))
+print(time.perf_counter() - started, sum(os.times()[:2]) - own)
+"""
+
+
+def _local_cost(places: Sequence[Path], out: Path) -> Cost:
+    """Return what a run in memory takes in a process that is up, too.
+
+    That is one of its own: the memory it leaves behind would be missing in the driver of Spark.
+    """
+    call = [sys.executable, "-c", LOCAL, *map(str, places), str(out)]
+    seconds, cpu = subprocess.run(call, stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    return Cost(float(seconds), float(cpu), 0.0)
 
 
 def _cost(policy: Policy, engine: str, data: Path, out: Path) -> Cost:
@@ -99,6 +132,16 @@ def _java() -> float:
         return 0.0
     user, system = told.read_text().rsplit(")", 1)[1].split()[11:13]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def _most_memory() -> tuple[float, float]:
+    """Return the largest memory so far, in GB, of this process and of Java."""
+    from pyspark import SparkContext
+
+    processes = "self", str(SparkContext._gateway.proc.pid)
+    told = [(Path("/proc") / process / "status").read_text() for process in processes]
+    python, java = (int(re.search(r"VmHWM:\s+(\d+)", text)[1]) / 1e6 for text in told)  # type: ignore[index]
+    return python, java
 
 
 DRIVER = """

@@ -12,6 +12,7 @@ from made_up_data import floor_file, floor_policy
 from measuring import Row, command
 
 ROWS = 10_000_000
+TURNS = 3  # in which both engines run; the best time of each counts, and the most memory
 
 
 def as_parquet(made: Path) -> Path:
@@ -43,12 +44,17 @@ def stream(folder: Path) -> Iterator[Row]:
 
 def _compared(folder: Path, data: Path, policy: Path, what: str, most: tuple[float, float]) -> Iterator[Row]:
     outs = {engine: folder / f"{engine}.parquet" for engine in ("local", "stream")}
-    took = {
-        engine: command("anonymize", policy, "--input", data, "--engine", engine, "--output", out)
-        for engine, out in outs.items()
-    }
+    took: dict[str, list[tuple[float, float]]] = {engine: [] for engine in outs}
+    for _ in range(TURNS):
+        for engine, out in outs.items():
+            took[engine].append(command("anonymize", policy, "--input", data, "--engine", engine, "--output", out))
     if outs["local"].read_bytes() != outs["stream"].read_bytes():
         raise SystemExit(f"stream and local made different releases of the {what}")
-    seconds, memory = (took["stream"][i] / took["local"][i] for i in (0, 1))
-    yield Row(f"stream against local, {what}, 10M rows, time", seconds, "×", f"≤ {most[0]}", seconds <= most[0])
-    yield Row(f"stream against local, {what}, 10M rows, memory", memory, "×", f"≤ {most[1]}", memory <= most[1])
+    seconds = {engine: min(run[0] for run in runs) for engine, runs in took.items()}
+    memory = {engine: max(run[1] for run in runs) for engine, runs in took.items()}
+    for engine in outs:
+        yield Row(f"{engine}, {what}, 10M rows, time", seconds[engine], "s", "told", True)
+        yield Row(f"{engine}, {what}, 10M rows, memory", memory[engine], "GB", "told", True)
+    longer, more = (took["stream"] / took["local"] for took in (seconds, memory))
+    yield Row(f"stream against local, {what}, 10M rows, time", longer, "×", f"≤ {most[0]}", longer <= most[0])
+    yield Row(f"stream against local, {what}, 10M rows, memory", more, "×", f"≤ {most[1]}", more <= most[1])

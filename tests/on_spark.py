@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +55,36 @@ def started() -> Any:
     session.sparkContext.setLogLevel("OFF")
     session.sparkContext.pythonExec = sys.executable  # executors solve parts with the kveil that is tested
     return session
+
+
+def noted_plans(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The plan of whatever Spark is asked to do from now on, in the order in which it is asked."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    plans: list[Any] = []
+
+    def noting(act: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(frame: Any, *given: Any, **options: Any) -> Any:
+            plans.append(frame._jdf.queryExecution())
+            return act(frame, *given, **options)
+
+        return noted
+
+    for name in ("collect", "count", "localCheckpoint", "toArrow", "toLocalIterator"):
+        monkeypatch.setattr(DataFrame, name, noting(getattr(DataFrame, name)))
+    monkeypatch.setattr(DataFrame, "write", property(noting(DataFrame.write.fget)))
+    return plans
+
+
+def tell_nothing(plans: Sequence[Any], values: Sequence[str]) -> None:
+    """Fail where a plan has one of some values in it, or something that a second run would do otherwise."""
+    assert plans
+    for plan in plans:
+        assert plan.analyzed().deterministic(), plan.toString()
+        told = plan.toString()
+        for value in values:
+            # Not the numbers that Spark gives to columns (`m1#4897`), steps (`plan_id=97`) and what is kept (`[97]`).
+            assert re.search(rf"(?<![\w#=\[/-]){re.escape(value)}(?![\w\]])", told) is None, told
 
 
 def plain(frame: pl.DataFrame) -> pl.DataFrame:

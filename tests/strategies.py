@@ -44,10 +44,14 @@ settings.register_profile(
 settings.load_profile("kveil")
 
 
-def examples(number: int, shrink: bool = True) -> settings:
-    """How many examples a test draws; whether it looks for a smaller one where an example fails."""
+def examples(number: int, shrink: bool = True, *, every_day: bool = False) -> settings:
+    """How many examples a test draws; whether it looks for a smaller one where an example fails.
+
+    With ``every_day`` it draws all of them in every run, for what is promised by a number.
+    """
     phases = [Phase.explicit, Phase.generate, *([Phase.shrink] if shrink else [])]
-    return settings(max_examples=number * EXPLORE or _everyday(number), phases=phases)
+    drawn = number if every_day else _everyday(number)
+    return settings(max_examples=number * EXPLORE or drawn, phases=phases)
 
 
 def _everyday(number: int) -> int:

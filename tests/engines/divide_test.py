@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import kveil
 from battery import cases_for, honours
+from both_engines import as_parquet, same_on_both
 from kveil.algorithms.algorithm import DivideOptions
 from kveil.algorithms.registry import ALGORITHMS, find
 from kveil.algorithms.splitting.cutting import cut
@@ -150,14 +151,17 @@ def test_the_account_says_into_how_many_parts_a_table_was_divided(tmp_path: Path
     assert account["details"]["divided"]["largest"] <= 60
 
 
-@pytest.mark.parametrize("name", ["k-member", "least-loss"])
+@pytest.mark.parametrize("name", sorted(DIVIDED))
 def test_both_engines_divide_alike(name: str, tmp_path: Path) -> None:
-    people(200).write_parquet(tmp_path / "people.parquet")
-    policy = divided(policy_of("[{model: k-anonymity, k: 4}]"), name, 60)
-    for engine in ("local", "stream"):
-        own = policy.model_copy(update={"engine": engine})
-        anonymize_file(own, tmp_path / "people.parquet", Targets(tmp_path / f"{engine}.parquet"))
-    assert (tmp_path / "local.parquet").read_bytes() == (tmp_path / "stream.parquet").read_bytes()
+    if name in OF_RECORDS:
+        frame, policy = people(200), divided(policy_of("[{model: k-anonymity, k: 4}]"), name, 60)
+    else:
+        model = {"model": "kl-diversity", "sensitive": "illness", "k": 2, "l": 1}
+        whole = make_policy(VISITS, privacy=[model], suppression={"limit": 0.3, "show": "star"})
+        frame, policy = visits(Random(1), 60), divided(whole, name, 20)
+    told = same_on_both(policy, as_parquet(frame, tmp_path), tmp_path)
+    assert not isinstance(told, str), told
+    assert told[2]["details"]["divided"]["parts"] > 2
 
 
 def test_what_parts_cannot_promise_is_refused_before_the_table_is_read() -> None:

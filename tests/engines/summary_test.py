@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coded_tables import tree_and_range
-from kveil.engines.summary import GONE, LABEL, LEAF, SHOWN_CODE, SHOWN_RECORDS, PartSummary, summarized
+from kveil.engines.summary import GONE, LABEL, LEAF, SHOWN_CODE, SHOWN_RECORDS, PartSummary, added_up, summarized
 from kveil.errors import DataError, Unmeetable
 
 
@@ -32,3 +32,12 @@ def test_what_went_wrong_in_a_part_is_raised_by_the_whole() -> None:
     assert caught.value.lost == 7
     with pytest.raises(DataError, match="wrong"):
         PartSummary(0, counts, error=("NoSuchError", "wrong.", 0)).raise_error()
+
+
+def test_counts_of_several_parts_are_added_up_line_by_line() -> None:
+    counts = summarized(0, *tree_and_range()).counts
+    both = added_up([counts, counts])
+    assert both.height == counts.height
+    assert both.columns == counts.columns
+    assert both.equals(counts.with_columns(counts[SHOWN_RECORDS] * 2).sort(both.columns))
+    assert added_up([]).schema == counts.schema

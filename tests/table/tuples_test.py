@@ -24,7 +24,8 @@ from kveil.progress import silent
 from kveil.table.encode import encode
 from kveil.table.solution import Solution
 from kveil.table.table import Table
-from kveil.table.tuples import TupleTable, chosen_rows, expanded, in_tuples
+from kveil.table.tuples import expanded, in_tuples
+from mixed_tuples import shuffled_tuples
 from planted_rules import planted
 from strategies import Case, examples, placed, seeds
 from support import make_policy
@@ -37,15 +38,6 @@ def table_of(case: Case, policy: Policy) -> Table | None:
     """The table of a case, None where it has fewer records than a run asks for before it begins."""
     table = encode(from_frame(case.frame()), policy)
     return table if table.records >= largest_k(policy) else None
-
-
-def shuffled_tuples(table: Table, seed: int) -> TupleTable:
-    made = in_tuples(table)
-    order = np.random.default_rng(seed).permutation(made.table.rows).astype(np.int32)
-    place = np.empty(len(order), dtype=np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    times = made.table.weights[order]
-    return TupleTable(chosen_rows(made.table, order, times), place[made.of_row])
 
 
 def solved(algorithm: Algorithm, table: Table) -> Solved | str:

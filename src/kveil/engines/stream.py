@@ -18,8 +18,11 @@ from kveil.engines.memory import numbers_held
 from kveil.engines.store import LaidRelease, ReleaseFile
 from kveil.errors import NotVerified
 from kveil.files import Source, StoredSource, open_file_path, open_stored, sink_parquet, with_commas
+from kveil.kernels.threads import threads
 from kveil.policy.model import Policy
 from kveil.table.decode import Release
+
+AT_A_TIME = 2  # columns that are read: each takes room for a batch of its texts
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,8 @@ class StreamStore:
 
     def hold(self, policy: Policy, source: Source) -> Source:
         assert isinstance(source, StoredSource), "what is opened stays on the disk"
-        return source.holding([name for name in policy.quasi_identifiers if name in source.columns])
+        held = [name for name in policy.quasi_identifiers if name in source.columns]
+        return source.holding(held, at_a_time=min(threads(), AT_A_TIME))
 
     def read_release(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
         return self.read(policy, place, hashed=hashed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,6 +89,14 @@ class PartSummary:
             raise (
                 Unmeetable(sentence, lost=lost) if kind == "Unmeetable" else getattr(errors, kind, DataError)(sentence)
             )
+
+
+def added_up(counts: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """Return counts of several parts as those of one: equal lines together, so that they do not grow with the parts."""
+    together = pl.DataFrame(schema=COUNTED)
+    for own in counts:
+        together = pl.concat([together, own]).group_by(pl.exclude(SHOWN_RECORDS)).agg(pl.col(SHOWN_RECORDS).sum())
+    return together.sort(pl.all())
 
 
 def summarized(part: int, table: Table, solution: Solution) -> PartSummary:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -114,12 +115,14 @@ class StoredSource(Source):
         frame = self.frame.with_columns(_compact(column.cast(_categories(None))) for column in cells)
         return replace(changed, frame=frame)
 
-    def holding(self, names: Sequence[str]) -> StoredSource:
-        """Return the same table with some columns in memory, as categories of their texts."""
-        return replace(self, frame=pl.DataFrame({name: self._categories_of(name) for name in names}))
+    def holding(self, names: Sequence[str], *, at_a_time: int = 1) -> StoredSource:
+        """Return the same table with some columns in memory, as categories of their texts; so many are read at once."""
+        with ThreadPoolExecutor(at_a_time) as pool:
+            made = list(pool.map(self._categories_of, names))
+        return replace(self, frame=pl.DataFrame(dict(zip(names, made, strict=True))))
 
     def _categories_of(self, name: str) -> pl.Series:
-        """Return a column as categories of its texts; one after another, so that room for one is enough."""
+        """Return a column as categories of its texts; batch after batch, so that room for one is enough."""
         kind = _categories(None)
         try:
             parts = [as_texts(batch[name]).cast(kind) for batch in self.batches([name])]

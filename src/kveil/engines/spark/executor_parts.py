@@ -40,7 +40,7 @@ from kveil.engines.spark.session import told_plainly
 from kveil.engines.spark.showing import CLASS, WHY, Joined, with_known
 from kveil.engines.spark.solving import SUMMARY, TOLD, SolveTask
 from kveil.engines.spark.units import RECORDS, Units
-from kveil.engines.summary import GONE, NAME, SHOWN_RECORDS, PartSummary
+from kveil.engines.summary import GONE, NAME, SHOWN_RECORDS, PartSummary, added_up
 from kveil.errors import DataError
 from kveil.files import Source
 from kveil.measures import GroupSizes
@@ -222,17 +222,21 @@ class SparkCounter:
 
 @dataclass(frozen=True)
 class SolvedRows:
-    """Rows with what they show, as Spark keeps them, and what is known of every part."""
+    """Rows with what they show, as Spark keeps them, and what is known of every part, but for its counts.
+
+    These are there for all parts together.
+    """
 
     rows: UnitRows
     frame: DataFrame
     made: tuple[str, ...]
     summaries: list[PartSummary]
+    counts: pl.DataFrame
 
     def suppressed(self, name: str) -> int:
         """Return how many records, or individuals, are suppressed, by what was counted of one quasi-identifier."""
         gone = (pl.col(NAME) == name) & pl.col(GONE)
-        return int(sum(own.counts.filter(gone)[SHOWN_RECORDS].sum() for own in self.summaries))
+        return int(self.counts.filter(gone)[SHOWN_RECORDS].sum())
 
     def joined(self, rewritten: Mapping[str, Mapping[str, str]], made: Sequence[str], exits: ExitStack) -> Joined:
         """Return every unit with what it shows; ``rewritten`` are labels of columns that are written otherwise.
@@ -279,9 +283,18 @@ def solved_rows(
         parted = rows.frame.mapInArrow(PartTask(task.encoder, cuts, packs), f"{_told_types(schema)}, {PART} int")
         solved = kept_on_disk(parted.groupBy(PART).applyInArrow(solved_part, _solved_schema(schema, task)))
         exits.callback(forget_frame, solved)
-        told = solved.where(f.col(CLASS) == TOLD).select(SUMMARY).toArrow()
-    summaries = [PartSummary.read(cell.as_py()) for cell in told.column(0)]
-    return SolvedRows(rows, solved, task.made, sorted(summaries, key=lambda summary: summary.part))
+        # One after another: what all parts tell would grow with the table.
+        summaries: list[PartSummary] = []
+        counts = added_up(_noted(solved.where(f.col(CLASS) == TOLD).select(SUMMARY), summaries))
+    return SolvedRows(rows, solved, task.made, sorted(summaries, key=lambda summary: summary.part), counts)
+
+
+def _noted(told: DataFrame, summaries: list[PartSummary]) -> Iterator[pl.DataFrame]:
+    """Yield the counts of part after part; everything else that it tells is put down among ``summaries``."""
+    for row in told.toLocalIterator():
+        summary = PartSummary.read(bytes(row[0]))
+        summaries.append(replace(summary, counts=summary.counts.clear()))
+        yield summary.counts
 
 
 def _told_types(schema: StructType) -> str:

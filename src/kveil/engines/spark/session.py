@@ -23,6 +23,8 @@ READING = {
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     "spark.sql.parquet.mergeSchema": "true",
     "spark.sql.session.timeZone": "UTC",
+    # Moments are written as kveil's other engines write them, and not as numbers of 96 bits that have no time zone.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.caseSensitive": "true",
     "spark.sql.files.openCostInBytes": "65536",  # packed files are read by several at a time, though they are small
     # Tables of the driver are sent as they are, a part per task; as rows of a plan they would take longer.

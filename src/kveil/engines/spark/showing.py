@@ -43,18 +43,23 @@ def shown_tuples(made: pl.DataFrame, rows: Longs, number: int, reasons: Mapping[
 
     ``reasons`` are why records are suppressed, each with the rows of tuples.
     """
-    told = np.full(number, None, dtype=object)
-    for reason, suppressed in reasons.items():
-        told[suppressed] = reason
-    why = pl.Series(told.tolist(), dtype=pl.String)
+    why = pl.select(pl.repeat(None, number, dtype=pl.String)).to_series()
+    if any(len(suppressed) for suppressed in reasons.values()):
+        told = np.full(number, None, dtype=object)
+        for reason, suppressed in reasons.items():
+            told[suppressed] = reason
+        why = pl.Series(told.tolist(), dtype=pl.String)
     classes = _in_order(made.unique()).with_row_index(CLASS) if made.width else pl.DataFrame({CLASS: [0]})
     of_tuple = np.full(number, NOT_SHOWN, dtype=np.int64)
-    if made.width:
-        numbered = made.join(classes, on=made.columns, how="left", nulls_equal=True, maintain_order="left")
-        of_tuple[rows] = numbered[CLASS].to_numpy()
-    else:
-        of_tuple[rows] = 0
+    of_tuple[rows] = _numbered(made, classes) if made.width else 0
     return ShownTuples(of_tuple, classes.with_columns(pl.col(CLASS).cast(pl.Int64)), why)
+
+
+def _numbered(made: pl.DataFrame, classes: pl.DataFrame) -> Longs:
+    """Return the class of every row; lazily, since the cells of as many rows as there are tuples take much memory."""
+    keys = made.columns
+    joined = made.lazy().join(classes.lazy(), on=keys, how="left", nulls_equal=True, maintain_order="left")
+    return joined.select(CLASS).collect()[CLASS].to_numpy()
 
 
 def _in_order(classes: pl.DataFrame) -> pl.DataFrame:

@@ -84,7 +84,8 @@ def _split_components(
         )
         new = solved_rows(rows if solved is None else rows.with_made(solved), task, plan.cut_table.cuts, None, exits)
         earlier = [] if solved is None else solved.summaries
-        solved = replace(new, made=(*before, *own), summaries=[*earlier, *new.summaries])
+        counts = new.counts if solved is None else pl.concat([solved.counts, new.counts])
+        solved = replace(new, made=(*before, *own), summaries=[*earlier, *new.summaries], counts=counts)
     assert solved is not None, "a table has a component"
     return solved
 
@@ -185,7 +186,7 @@ def _finished(
     details: Mapping[str, Any],
     exits: ExitStack,
 ) -> SolvedParts:
-    counts = pl.concat([summary.counts for summary in solved.summaries])
+    counts = solved.counts
     if whole.policy.dependencies:
         kept = rules_kept(solved, whole, counts)
         solved, counts = kept.solved, kept.counts
