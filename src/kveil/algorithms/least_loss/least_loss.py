@@ -105,7 +105,7 @@ def _descended(table: Table, found: list[tuple[float, Solution]]) -> tuple[float
             refined = settled_or_before(table, refine(table, solution, 0, None, silent), solution)
         except OutOfTime:
             return found[0]
-        lowest.append((released_loss(table, refined), replace(refined, details=solution.details)))
+        lowest.append((released_loss(table, refined), refined))
     return min(lowest, key=itemgetter(0))
 
 
