@@ -17,7 +17,7 @@ from kveil.kernels.bound.layout import CoverLattice
 from kveil.stopping import Stop
 from kveil.table.table import Table
 
-Shares = dict[int, int]  # by position: parts of an attribute's cost
+CostShares = dict[int, int]  # by position: parts of an attribute's cost
 
 MOVES = (8, 4, 2, 1)  # parts that are moved at a time
 MOST_SUMS = 240  # simple bounds that are reckoned for it
@@ -30,11 +30,11 @@ class SharedConstraint:
     table: Table
     over: tuple[int, ...]
     k: int
-    shares: Shares = field(default_factory=dict)
+    shares: CostShares = field(default_factory=dict)
     known: dict[tuple[tuple[int, int], ...], int] = field(default_factory=dict)
     levels: dict[tuple[int, ...], tuple[list[int], TupleLevels]] = field(default_factory=dict)
 
-    def lattice(self, shares: Shares) -> tuple[CoverLattice, int] | None:
+    def lattice(self, shares: CostShares) -> tuple[CoverLattice, int] | None:
         """Return what may cover the tuples at some shares of its costs, None where nothing costs anything."""
         over = [position for position in self.over if shares.get(position)]
         if not over or self.k < 2:
@@ -45,7 +45,7 @@ class SharedConstraint:
         kept, levels = self.levels[tuple(over)]
         return levels.lattice([shares[position] for position in kept])
 
-    def simple(self, shares: Shares) -> int:
+    def simple(self, shares: CostShares) -> int:
         """Return the simple bound at some shares of its costs."""
         key = tuple(sorted((position, share) for position, share in shares.items() if share))
         if key not in self.known:
@@ -53,7 +53,7 @@ class SharedConstraint:
             self.known[key] = 0 if laid is None else int((laid[0].weight * cheapest(laid[0], self.k, laid[1])).sum())
         return self.known[key]
 
-    def with_more(self, position: int, parts: int) -> Shares:
+    def with_more(self, position: int, parts: int) -> CostShares:
         """Return its shares with more parts of an attribute, or fewer."""
         return {**self.shares, position: self.shares.get(position, 0) + parts}
 
@@ -91,9 +91,9 @@ def share_out(constraints: list[SharedConstraint], stop: Stop) -> None:
                     moved = True
 
 
-def evenly(constraints: list[SharedConstraint]) -> list[Shares]:
+def evenly(constraints: list[SharedConstraint]) -> list[CostShares]:
     """Return equal shares of every attribute for the constraints over it, what is left over for the first of them."""
-    found: list[Shares] = [{} for _ in constraints]
+    found: list[CostShares] = [{} for _ in constraints]
     for position in sorted({position for own in constraints for position in own.over}):
         among = [i for i, own in enumerate(constraints) if position in own.over]
         for i in among:
