@@ -22,7 +22,7 @@ import polars as pl
 
 from bench_stream import floor_parquet
 from kveil.flow.anonymize import anonymize_file
-from kveil.flow.outputs import Targets
+from kveil.flow.steps.outputs import Targets
 from kveil.policy.model import Policy
 from made_up_data import floor_policy
 from measuring import Row
@@ -106,7 +106,7 @@ import re, sys
 from pathlib import Path
 from pyspark import SparkContext
 from kveil.flow.anonymize import anonymize_file
-from kveil.flow.outputs import Targets
+from kveil.flow.steps.outputs import Targets
 from kveil.policy.model import Policy
 policy, data, out = map(Path, sys.argv[1:])
 anonymize_file(Policy.load(policy).model_copy(update={"engine": "spark"}), data, Targets(out))

@@ -713,7 +713,7 @@ def _options_table(runs: list[Run]) -> list[str]:
     head = ["table", "constraints", "gain: precision", "better / worse", "time"]
     head += ["gain by NCP: NCP", "better / worse", "time", "join: precision", "better / worse", "time"]
     tables = len(of(runs, shape="wide", constraints=2, algorithm="complete"))
-    return [f"Points of percent against plain complete, means of {tables} tables a line.", "", *_table(head, lines)]
+    return [f"Points of percent against plain complete, means of {tables} tables per line.", "", *_table(head, lines)]
 
 
 def _adult_table(found: list[dict[str, Any]]) -> list[str]:

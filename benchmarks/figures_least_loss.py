@@ -211,7 +211,7 @@ def points(k: int, rows: int | None, seconds: tuple[int, ...]) -> list[dict[str,
 
 
 def draw(values: list[dict[str, Any]], output: Path) -> None:
-    """Draw loss against time, one panel a k."""
+    """Draw loss against time, one panel per k."""
     import altair
 
     base = altair.Chart(altair.Data(values=values)).encode(

@@ -17,7 +17,7 @@ import polars as pl
 
 from figures_boundaries import table_of
 from figures_least_loss import PAGE, QUASI, adult_table, bound_of
-from kveil.algorithms.bound.levels import SCALE, affordable_levels, lattice_of
+from kveil.algorithms.bound.covers import SCALE, affordable_levels, lattice_of
 from kveil.algorithms.bound.prices import prices
 from kveil.algorithms.registry import find
 from kveil.engines.local import run
@@ -82,7 +82,7 @@ def limits_of(table: Table, k: int, found: float, seconds: float) -> Limits | No
     """Return what is known of the optimum, given the loss of a release; None where the program is too large."""
     kept, fine = affordable_levels(table, list(range(len(table.names))))
     lattice, whole = lattice_of(table, kept, fine)
-    at, bound = prices(lattice, k, whole, Stop(600.0), lambda best: None)
+    at, bound = prices(lattice, k, whole, Stop(seconds=600.0), lambda best: None)
     gap = round(found * table.records * SCALE) - bound
     used = np.zeros(len(lattice.weight), dtype=np.int64)
     _, nodes = collect(lattice, at.price, np.minimum(at.price + gap // k + 1, whole), k, used, ROOM)

@@ -23,7 +23,7 @@ from kveil.archive import Archive
 from kveil.errors import Unmeetable
 from kveil.flow.anonymize import anonymize_file
 from kveil.flow.apply import Application, apply_file
-from kveil.flow.outputs import Targets
+from kveil.flow.steps.outputs import Targets
 from kveil.policy.model import Policy
 from measuring import ROOT, fill, where_and_when
 from naive.together import below

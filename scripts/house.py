@@ -3,12 +3,13 @@
     python scripts/house.py [--only-print]
 
 The rules: no module above 400 lines, no function above 60; outside kernels no function with more than six parameters;
-none with a boolean or an option that may be given by position; no name of a class, or of a function that other modules
-may call, with two meanings; no import by string; no cycle of imports, not even under TYPE_CHECKING or in a function;
-no check in an `assert`, which Python may leave out; nothing in the text of the tree that points to a file outside it;
-no test that imports a test; a test per module, where the tree of the source puts it. Exceptions stand in `house.toml`
-beside this script, by name and with a reason; one that nothing needs any more is told, too. For tests, an exception may
-be a folder, and names the test that runs its modules. `make lint` runs this.
+none with a boolean or an option that may be given by position; no name of a class, of a function that other modules
+may call, of a constant that they import, or of a module, with two meanings; no import by string; no cycle of imports,
+not even under TYPE_CHECKING or in a function; no private name of another module; no check in an `assert`, which Python
+may leave out; nothing in the text of the tree that points to a file outside it; no test that imports a test; a test per
+module, where the tree of the source puts it. Exceptions stand in `house.toml` beside this script, by name and with a
+reason; one that nothing needs any more is told, too. For tests, an exception may be a folder, and names the test that
+runs its modules. `make lint` runs this.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ MODULE_LINES, FUNCTION_LINES, PARAMETERS = 400, 60, 6
 
 PUBLIC = frozenset(re.findall(r'^    "(\w+)",$', (SOURCE / "__init__.py").read_text(encoding="utf-8"), re.MULTILINE))
 
+_OF_TYPES = ("Annotated", "Final", "Optional", "Union")  # what stands around another type
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 # Words that lead a reader to something that is not in the tree.
@@ -39,7 +42,29 @@ OUTSIDE = {
     r"\.\./shared\b": "a folder beside the project: tests/places.py knows where real tables lie",
     r"\b[Ii]ssues? #?\d+\b": "a list of issues that is not here: say what was wrong",
     r"/(?:work|root|home)/\w": "a folder of one machine",
+    r"(?<![\w.)}/])/tmp/\w": "a folder of one machine, in which others write",
 }
+
+# Where texts that people wrote are found, and by which endings, or by which names without one.
+FOLDERS = ("src", "tests", "docs", "benchmarks", "scripts", ".ci", ".github")
+WRITTEN = frozenset(
+    [
+        ".py",
+        ".md",
+        ".yaml",
+        ".yml",
+        ".toml",
+        ".cff",
+        ".js",
+        ".mjs",
+        ".css",
+        ".html",
+        ".sh",
+        "Makefile",
+        "Dockerfile",
+        "run",
+    ]
+)
 
 
 @dataclass(frozen=True)
@@ -114,12 +139,27 @@ def functions_to_cut(found: list[Module]) -> Iterator[Breach]:
             number = len(by_position) + len(given.kwonlyargs)
             if number > PARAMETERS and not module.is_kernel:
                 yield Breach("many-parameters", place, f"{number} parameters, more than {PARAMETERS}")
-            if given.defaults and "." not in name and not module.is_kernel and not is_outside(module, name):
+            if given.defaults and not module.is_kernel and not is_outside(module, name):
                 options = [a.arg for a in by_position[-len(given.defaults) :]]
                 yield Breach("positional-options", place, f"{' and '.join(options)} may be given by position")
-            flags = [a.arg for a in by_position if isinstance(a.annotation, ast.Name) and a.annotation.id == "bool"]
-            if flags and not module.is_kernel:
+            flags = [a.arg for a in by_position if a.annotation is not None and is_flag(a.annotation)]
+            if flags and not module.is_kernel and not is_outside(module, name):
                 yield Breach("positional-booleans", place, f"{' and '.join(flags)} may be given by position")
+
+
+def is_flag(annotation: ast.expr) -> bool:
+    """Tell whether a parameter of this type may be true or false: a bool, or one among others, or one described."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        annotation = ast.parse(annotation.value, mode="eval").body
+    if isinstance(annotation, ast.BinOp):
+        return is_flag(annotation.left) or is_flag(annotation.right)
+    if isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) in _OF_TYPES:
+        inner = annotation.slice
+        parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+        return any(is_flag(part) for part in (parts[:1] if ast.unparse(annotation.value) == "Annotated" else parts))
+    if isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) == "Literal":
+        return any(isinstance(node, ast.Constant) and isinstance(node.value, bool) for node in ast.walk(annotation))
+    return ast.unparse(annotation).split(".")[-1] in ("bool", "bool_")
 
 
 def is_outside(module: Module, name: str) -> bool:
@@ -161,6 +201,48 @@ def functions_with_two_meanings(found: list[Module]) -> Iterator[Breach]:
             yield Breach("function-names", name, f"a function of {', '.join(sorted(paths))}")
 
 
+def constants_with_two_meanings(found: list[Module]) -> Iterator[Breach]:
+    """Yield constants that other modules import by their bare name from two modules or more.
+
+    A constant that is read with its module's name, as fields of a layout are, says by that what it means.
+    """
+    defined = {
+        (module.name, name.id)
+        for module in found
+        for node in module.tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for name in ast.walk(node)
+        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+    }
+    homes = defaultdict(set)
+    for module in found:
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    if re.fullmatch("[A-Z][A-Z0-9_]+", alias.name) and (node.module, alias.name) in defined:
+                        homes[alias.name].add(str(node.module))
+    for name, sources in sorted(homes.items()):
+        if len(sources) > 1:
+            yield Breach("constant-names", name, f"imported from {', '.join(sorted(sources))}")
+
+
+def modules_with_two_meanings(found: list[Module]) -> Iterator[Breach]:
+    """Yield names that modules of several rooms have.
+
+    A use may have one name on the command line and in the flow, and loops that of the algorithm they are for. Others
+    are exceptions by name and rooms: one more module of that name is one to think about.
+    """
+    rooms: dict[str, set[str]] = defaultdict(set)
+    for module in found:
+        folder, _, file = module.path.removeprefix("src/kveil/").rpartition("/")
+        folder = {"cli/commands": "flow"}.get(folder, folder.replace("kernels/", "algorithms/"))
+        if file not in ("__init__.py", "layout.py"):  # every family of loops has a layout of its own
+            rooms[file.removesuffix(".py")].add(folder or "kveil")
+    for name, folders in sorted(rooms.items()):
+        if len(folders) > 1:
+            yield Breach("module-names", f"{name}: {', '.join(sorted(folders))}", "a module's name in several rooms")
+
+
 def imports_by_string(found: list[Module]) -> Iterator[Breach]:
     """Yield calls that import by a name that mypy and the linter of imports cannot see."""
     for module in found:
@@ -182,6 +264,43 @@ def _tells_a_type(test: ast.expr) -> bool:
     if isinstance(test, ast.Compare):
         return isinstance(test.ops[0], ast.Is | ast.IsNot) and ast.unparse(test.comparators[-1]) == "None"
     return isinstance(test, ast.Call) and ast.unparse(test.func) in ("isinstance", "callable")
+
+
+def privacy_broken(found: list[Module]) -> Iterator[Breach]:
+    """Yield uses of names with an underscore in front that only other modules of the source define.
+
+    A name that a module defines itself is its own, whatever object it is read from.
+    """
+    defined = {module.path: _private_names(module) for module in found}
+    everywhere: set[str] = set().union(*defined.values())
+    for module in found:
+        others = everywhere - defined[module.path]
+        for node in ast.walk(module.tree):
+            names: list[str] = []
+            if isinstance(node, ast.Attribute) and not _is_own(node.value):
+                names = [node.attr]
+            elif isinstance(node, ast.ImportFrom):
+                names = [alias.name for alias in node.names]
+            for name in others.intersection(names):
+                yield Breach("private", f"{module.path}:{name}", "a private name of another module")
+
+
+def _private_names(module: Module) -> set[str]:
+    """Return the names with an underscore in front that a module defines: of functions, classes, variables, fields."""
+    names = set()
+    for node in ast.walk(module.tree):
+        if isinstance(node, Function | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _is_own(node.value):
+            names.add(node.attr)
+    return {name for name in names if re.match("_[a-zA-Z]", name)}
+
+
+def _is_own(node: ast.expr) -> bool:
+    """Tell whether something is the object, or the class, that a method belongs to."""
+    return isinstance(node, ast.Name) and node.id in ("self", "cls")
 
 
 def checks_in_assertions(found: list[Module]) -> Iterator[Breach]:
@@ -237,13 +356,12 @@ def pointers_outside(files: list[str]) -> Iterator[Breach]:
 
 
 def texts_of_the_tree() -> list[str]:
-    """Return the paths of the tree's pages and programs."""
-    folders = ("src", "tests", "docs", "benchmarks", "scripts")
-    paths = [*ROOT.glob("*"), *(path for folder in folders for path in (ROOT / folder).rglob("*"))]
+    """Return the paths of what people wrote in the tree: pages, programs, settings; tables and pictures are none."""
+    paths = [*ROOT.glob("*"), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))]
     texts = sorted(
-        path.relative_to(ROOT).as_posix() for path in paths if path.suffix in (".py", ".md", ".yaml", ".toml")
+        path.relative_to(ROOT).as_posix() for path in paths if path.is_file() and (path.suffix or path.name) in WRITTEN
     )
-    return [path for path in texts if not path.startswith("scripts/house.")]
+    return [path for path in texts if not path.startswith("scripts/house.") and "/vendor/" not in path]
 
 
 def texts_of_tests() -> dict[str, str]:
@@ -282,13 +400,8 @@ def modules_without_tests(found: list[Module], tests: Iterable[str]) -> Iterator
 
 
 def excuse(breach: Breach, exceptions: Mapping[str, Mapping[str, str]]) -> str | None:
-    """Return the name under which a breach is an exception: its own, or for tests that of a folder."""
-    names = exceptions.get(breach.rule, {})
-    if breach.name in names:
-        return breach.name
-    if breach.rule == "mirror":
-        return next((name for name in names if breach.name.startswith(f"{name}/")), None)
-    return None
+    """Return the name under which a breach is an exception, which is its own: a folder excuses nothing in it."""
+    return breach.name if breach.name in exceptions.get(breach.rule, {}) else None
 
 
 def exceptions_without_tests(exceptions: Mapping[str, Mapping[str, str]], tests: Iterable[str]) -> Iterator[str]:
@@ -308,7 +421,10 @@ def breaches() -> list[Breach]:
         *functions_to_cut(found),
         *names_with_two_meanings(found),
         *functions_with_two_meanings(found),
+        *constants_with_two_meanings(found),
+        *modules_with_two_meanings(found),
         *imports_by_string(found),
+        *privacy_broken(found),
         *checks_in_assertions(found),
         *cycles(found),
         *pointers_outside(texts_of_the_tree()),

@@ -435,12 +435,12 @@ def visit_cells(visit: Visit) -> list[str]:
 
 
 def patient_rows(patients: Iterable[Patient]) -> list[list[str]]:
-    """List one row a patient, with the most recent visit."""
+    """List one row per patient, with the most recent visit."""
     return [[*person_cells(patient), *visit_cells(patient.visits[-1]), patient.insurance] for patient in patients]
 
 
 def visit_rows(patients: Iterable[Patient]) -> list[list[str]]:
-    """List one row a visit, in the order of the days."""
+    """List one row per visit, in the order of the days."""
     pairs = [(visit.day, patient.number, patient, visit) for patient in patients for visit in patient.visits]
     return [
         [*person_cells(patient), day.isoformat(), *visit_cells(visit)]

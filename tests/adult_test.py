@@ -14,7 +14,7 @@ import kveil
 from adult_data import QUASI, attributes_of, complete_rows, needs_adult, raw_rows
 from kveil.algorithms.algorithm import Algorithm
 from kveil.algorithms.registry import ALGORITHMS, able
-from kveil.flow.result import Result
+from kveil.flow.steps.result import Result
 from kveil.flow.verify import verify
 
 SEVERAL = (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import kveil
 from kveil.algorithms.algorithm import BOUNDARIES, GROUP_MODELS, MANY, MAX_WIDTH, RANGES, Algorithm
 from kveil.algorithms.registry import ALGORITHMS, able, check_honours
-from kveil.flow.result import Result
+from kveil.flow.steps.result import Result
 from naive import release as naive
 from strategies import Case, Placed, cases
 

@@ -28,9 +28,9 @@ from kveil.algorithms.algorithm import BOUNDARIES, MANY, RANGES, Algorithm, asks
 from kveil.algorithms.registry import ALGORITHMS, find
 from kveil.engines.local import run
 from kveil.flow.anonymize import Targets, anonymize_file
-from kveil.flow.inputs import read, with_algorithm
 from kveil.flow.measure import measure_sources
-from kveil.flow.result import Result
+from kveil.flow.steps.inputs import read, with_algorithm
+from kveil.flow.steps.result import Result
 from kveil.flow.verify import verify
 from kveil.frames import from_frame
 from kveil.policy.model import Policy
@@ -237,7 +237,7 @@ import json, sys
 from pathlib import Path
 import kveil
 from kveil.flow.anonymize import Targets, anonymize_file
-from kveil.flow.inputs import with_algorithm
+from kveil.flow.steps.inputs import with_algorithm
 for folder in map(Path, sys.argv[1:]):
     for name in json.loads((folder / "algorithms.json").read_text()):
         policy = with_algorithm(kveil.Policy.load(folder / "policy.yaml"), name)

@@ -100,9 +100,9 @@ def test_a_kill_at_any_moment_leaves_all_or_nothing(tmp_path: Path) -> None:
 
 STOPS = {
     "reading": "import kveil.engines.memory as p; p.read_table = lambda *a, **k: STOP()",
-    "solving": "import kveil.flow.make_release as c; c.attempt = lambda *a, **k: STOP()",
-    "verifying": "import kveil.flow.make_release as p; p.verify_rows = lambda *a, **k: STOP()",
-    "writing": "import kveil.flow.outputs as p; w = p.write_table; "
+    "solving": "import kveil.flow.steps.make_release as c; c.attempt = lambda *a, **k: STOP()",
+    "verifying": "import kveil.flow.steps.make_release as p; p.verify_rows = lambda *a, **k: STOP()",
+    "writing": "import kveil.flow.steps.outputs as p; w = p.write_table; "
     "p.write_table = lambda *a, **k: (w(*a, **k), STOP())",
     "naming": "import kveil.files as f; f.Outputs.commit = lambda *a, **k: STOP()",
     "syncing": "import os; os.fsync = lambda *a: STOP()",
@@ -134,7 +134,7 @@ def test_an_interrupt_from_outside(tmp_path: Path) -> None:
     policy = write_policy(tmp_path, k=5, data={"path": "t.csv"})
     # Says when it starts to work and then takes its time, so that the signal comes in the middle.
     slow = (
-        "import kveil.flow.make_release as c, time; a = c.attempt\n"
+        "import kveil.flow.steps.make_release as c, time; a = c.attempt\n"
         "def slow(*x):\n    print('now', flush=True); time.sleep(30); return a(*x)\nc.attempt = slow"
     )
     arguments = command("anonymize", policy, *outputs_of(tmp_path), before=HEAR + slow)

@@ -25,7 +25,7 @@ def forest_of(tree: ListTree, costs: list[int]) -> Forest:
     )
 
 
-def laid_tree(tree: ListTree, costs: list[int]) -> ItemTree:
+def laid_tree(tree: ListTree, costs: list[int], prices: list[int] | None = None) -> ItemTree:
     ways = [tree.way(node)[::-1] for node in tree.leaf_nodes]
     return ItemTree(
         np.array(tree.first, dtype=np.int32),
@@ -33,7 +33,7 @@ def laid_tree(tree: ListTree, costs: list[int]) -> ItemTree:
         np.array([-1, *tree.parent[1:]], dtype=np.int32),
         np.cumsum([0, *map(len, ways)]).astype(np.int64),
         np.array([node for way in ways for node in way], dtype=np.int32),
-        np.array([costs, costs], dtype=np.int64),
+        np.array([costs, costs if prices is None else prices], dtype=np.int64),
     )
 
 

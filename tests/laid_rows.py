@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from random import Random
+
 import numpy as np
 
+from kveil.arrays import Ints
 from kveil.kernels.least_loss import overlaps
+from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.models.layout import DISTINCT, Models, Needs, SensitiveCodes, no_models
-from naive.shown_rows import ShownCase
+from naive.overlap_tries import Chance, ClassKey, OverlapTries
+from naive.shown_rows import Row, ShownCase, random_case
 
 
 def laid_out(case: ShownCase) -> tuple[overlaps.NodeColumns, overlaps.Constraints, Models]:
@@ -62,3 +68,90 @@ def state_of(
     out = np.array([shown is None for shown in case.shown], dtype=np.int32)
     base, limit, shown = (np.array(own, dtype=np.int32) for own in (case.base, case.limit, nodes))
     return overlaps.new_overlap_state(base, limit, shown, out, trees, constraints, seed)
+
+
+@dataclass
+class BothTries:
+    """Rows under overlapping constraints, laid out for the loops and as the slow twin of tries, at the same point."""
+
+    case: ShownCase
+    trees: overlaps.NodeColumns
+    constraints: overlaps.Constraints
+    models: Models
+    state: overlaps.ShownRows
+    work: overlaps.TryRoom
+    twin: OverlapTries
+    chance: Random
+
+    @property
+    def laid(self) -> tuple[overlaps.ShownRows, overlaps.NodeColumns, overlaps.Constraints, overlaps.TryRoom]:
+        return self.state, self.trees, self.constraints, self.work
+
+    def vector(self, shown: Row) -> Ints:
+        return np.array(shown, dtype=np.int32)
+
+    def wish(self, row: int) -> Row:
+        """Draw something that a row may show."""
+        return tuple(
+            self.chance.choice([*self.twin.allowed(row, a), node]) for a, node in enumerate(self.twin.nodes[row])
+        )
+
+    def filled(self) -> list[ClassKey]:
+        """Return the classes that have rows, in a fixed order."""
+        return sorted(key for key, own in self.twin.classes.items() if own)
+
+    def number(self, key: ClassKey) -> int:
+        """Return the number that a class has in the loops."""
+        return int(self.state.rows[key[0], field.OF, self.twin.classes[key][0]])
+
+    def listed(self, c: int, g: int) -> list[int]:
+        found, row = [], int(self.state.classes[c, field.HEAD, g])
+        while row >= 0:
+            found.append(row)
+            row = int(self.state.rows[c, field.AFTER, row])
+        return found
+
+    def look(self, c: int, g: int) -> ClassKey:
+        return c, tuple(self.state.projection[c, g, : len(self.case.constraints[c][0])].tolist())
+
+    def check(self) -> None:
+        """Compare what rows show and cost, classes in their order, what moved, what waits, and what is drawn next."""
+        state, twin = self.state, self.twin
+        assert [tuple(row) for row in state.nodes.tolist()] == twin.nodes
+        assert state.out.astype(bool).tolist() == twin.out
+        assert state.cost.tolist() == [twin.cost_of(row) for row in range(len(twin.nodes))]
+        assert state.counts[field.TOTAL] == twin.total()
+        found = {}
+        for c in range(len(self.case.constraints)):
+            for g in {int(g) for g in state.rows[c, field.OF] if g >= 0}:
+                found[self.look(c, g)] = self.listed(c, g)
+                assert state.classes[c, field.SIZE, g] == len(found[self.look(c, g)])
+        assert found == {key: own for key, own in twin.classes.items() if own}
+        steps = int(state.counts[field.JOURNAL])
+        moved, before = self.work.journal[:, :steps], self.work.before[:steps].tolist()
+        assert twin.journal == [
+            (row, tuple(shown), bool(out))
+            for row, out, shown in zip(moved[field.MOVED].tolist(), moved[field.WAS_OUT].tolist(), before, strict=True)
+        ]
+        waiting = self.work.queue[:, : state.counts[field.QUEUE]].T.tolist()
+        assert twin.queue == [self.look(c, g) for c, g in waiting]
+        assert state.random[0] == twin.chance.state
+
+
+def both_tries(seed: int, *, diverse: bool = False, hides: bool = False) -> BothTries:
+    """Return rows that show what covers them at one of a few vectors of depths; classes may be too small."""
+    chance = Random(seed)
+    case = random_case(chance, diverse=diverse)
+    offers = [[chance.randint(0, 3) for _ in case.trees] for _ in range(chance.randint(2, 4))]
+    out = [shown is None for shown in case.shown]
+    case.shown = [case.at_depths(row, chance.choice(offers)) for row in range(len(case.base))]
+    nodes: list[Row] = [shown for shown in case.shown if shown is not None]
+    trees, constraints, models = laid_out(case)
+    anything = constraints._replace(k=np.ones_like(constraints.k))
+    base, limit, shown = (np.array(own, dtype=np.int32) for own in (case.base, case.limit, nodes))
+    state = overlaps.new_overlap_state(base, limit, shown, np.array(out, dtype=np.int32), trees, anything, seed)
+    case.shown = [None if gone else row for gone, row in zip(out, nodes, strict=True)]
+    work = overlaps.new_work(len(case.trees), constraints)
+    return BothTries(
+        case, trees, constraints, models, state, work, OverlapTries(case, nodes, out, Chance(seed), hides), chance
+    )

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from kveil.flow.anonymize import anonymize_file
-from kveil.flow.outputs import Targets
+from kveil.flow.steps.outputs import Targets
 from kveil.policy.model import Policy
 
 # Few threads and little memory; the compiler of hot code stays at its first level, which suits a run of minutes.

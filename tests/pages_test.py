@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import warnings
 from collections.abc import Iterator
@@ -41,22 +42,21 @@ def rooms_of_the_page() -> list[str]:
 
 
 def rooms_of_the_tree() -> list[str]:
-    """Every module at the top, every room, and the families of algorithms and kernels."""
+    """Every module at the top, every room and what it is divided into; of the inner rooms their own modules, too."""
     found = [path.name for path in SOURCE.glob("*.py")]
     for folder in SOURCE.iterdir():
         if folder.is_dir() and (any(folder.glob("*.py")) or folder.name == "data"):
             found.append(f"{folder.name}/")
+            found += [f"{folder.name}/{below.parent.name}/" for below in folder.glob("*/__init__.py")]
             if folder.name in ("algorithms", "kernels"):
-                found += [f"{folder.name}/{below.parent.name}/" for below in folder.glob("*/__init__.py")]
+                found += [f"{folder.name}/{path.name}" for path in folder.glob("*.py") if path.name != "__init__.py"]
     return found
 
 
 def test_the_rooms_of_the_page_are_those_of_the_source() -> None:
     page = rooms_of_the_page()
     assert len(set(page)) == len(page)
-    files_in_rooms = [name for name in page if "/" in name.rstrip("/") and not name.endswith("/")]
-    assert all((SOURCE / name).is_file() for name in files_in_rooms)
-    assert sorted(set(page) - set(files_in_rooms)) == sorted(rooms_of_the_tree())
+    assert sorted(page) == sorted(rooms_of_the_tree())
 
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
@@ -101,6 +101,21 @@ def test_the_index_lists_every_decision_once_by_room() -> None:
             assert (DOCS / "decisions" / file).read_text(encoding="utf-8").startswith(f"# {title}\n")
         listed += [file for _, file in entries]
     assert sorted(listed) == [note.name for note in NOTES]
+
+
+# ---------------------------------------------------------------------------------------------- heads of modules
+
+
+def test_what_a_module_says_it_is_behind_is_a_module_beside_it() -> None:
+    named = 0
+    for path in sorted(SOURCE.rglob("*.py")):
+        head = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        for name in re.findall(r"\bbehind `(\w+)", head):
+            named += 1
+            assert list(SOURCE.glob(f"**/{name}.py")), f"{path.relative_to(ROOT)}: there is no module {name}"
+            if path.stem == f"{name}_loops" or "The compiled loop" in head:
+                assert (path.parent / f"{name}.py").exists(), f"{path.relative_to(ROOT)}: {name} stands elsewhere"
+    assert named > 10
 
 
 # ---------------------------------------------------------------------------------------------- papers

@@ -14,7 +14,7 @@ import pytest
 
 import kveil
 from kveil.datasets import hospital
-from kveil.flow.cancelling import cancellable
+from kveil.flow.steps.cancelling import cancellable
 from places import ROOT
 from support import HEADER, QUASI, ROWS, columns_of, make_policy, run, write_policy, write_rows
 

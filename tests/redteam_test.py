@@ -15,7 +15,7 @@ import pytest
 
 import kveil
 from kveil.flow.anonymize import Targets, anonymize_file
-from kveil.flow.inputs import with_algorithm
+from kveil.flow.steps.inputs import with_algorithm
 from kveil.policy.model import Policy
 from kveil.words import count
 from naive import people as naive_people
@@ -256,7 +256,7 @@ def test_6_individuals_are_numbered_and_stand_together() -> None:
 
 def test_6_an_insensitive_cell_is_the_same_in_all_rows_of_a_person() -> None:
     verdict = kveil.verify(cells(individual="1122", zip="9999", d="abab", w="xxyz"), asked(LONG))
-    assert verdict.findings == ["w (insensitive) differs within one individual in 1 row."]
+    assert verdict.findings == ["w (insensitive) differs within one person in 1 row."]
 
 
 RANGES = """
@@ -1285,7 +1285,7 @@ def test_9_a_value_that_everybody_of_a_class_has_is_told() -> None:
     roles = {"who": "individual", "zip": Q, "d": S}
     rows = people_of([("HIV", "flu"), ("HIV", "gout"), ("HIV",), ("HIV",)])
     policy = about(roles, {"model": "l-diversity", "sensitive": "d", "l": 3})
-    assert any("in 1 class (4 persons) everybody has one value in common" in note for note in notes_of(rows, policy))
+    assert any("in 1 class (4 people) everybody has one value in common" in note for note in notes_of(rows, policy))
     apart = people_of([("HIV", "flu"), ("HIV", "gout"), ("flu",), ("HIV",)])
     assert not any("in common" in note for note in notes_of(apart, policy))
     fingerprints = people_of([("HIV",), ("HIV",), ("HIV", "flu"), ("HIV", "flu"), ("HIV", "gout"), ("HIV", "gout")])
@@ -1457,7 +1457,7 @@ def test_10_the_items_of_one_attribute_stand_once_and_in_order(d: str) -> None:
     assert told == (
         []
         if d == "ab"
-        else ["the rows of 1 individual are in another form than each item once, in the order of its hierarchy."]
+        else ["the rows of 1 person are in another form than each item once, in the order of its hierarchy."]
     )
 
 

@@ -99,7 +99,7 @@ def test_pages_are_light_and_dark_and_show_pictures(site: Path) -> None:
 
 def test_the_reference_shows_what_python_has(site: Path) -> None:
     text = (site / "reference.html").read_text(encoding="utf-8")
-    for name in ("kveil.flow.anonymize.anonymize", "kveil.flow.result.Result", "kveil.errors.Unmeetable"):
+    for name in ("kveil.flow.anonymize.anonymize", "kveil.flow.steps.result.Result", "kveil.errors.Unmeetable"):
         assert f'id="{name}"' in text
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from kveil.attacker.world import World, world_of
-from kveil.flow.inputs import table_of
+from kveil.flow.steps.inputs import table_of
 from small_people import policy_of
 
 TWO = "[{model: k-anonymity, attributes: [age, city], k: 1}, {model: k-anonymity, attributes: [sex], k: 1}]"

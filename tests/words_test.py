@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from kveil.words import PROMISES, count, did_you_mean, listing, model_in_words, promise_in_words, visible
+from kveil.words import (
+    PROMISES,
+    count,
+    did_you_mean,
+    listing,
+    model_in_words,
+    plural_of,
+    promise_in_words,
+    row_noun,
+    visible,
+)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +47,13 @@ def test_lists_are_english_and_cut(items: list[str], text: str) -> None:
 
 def test_numbers_have_their_noun() -> None:
     assert (count(1, "record"), count(2000, "record"), count(0, "record")) == ("1 record", "2,000 records", "0 records")
-    assert count(2, "person", "people") == "2 people"
+    assert count(2, "index", "indices") == "2 indices"
+
+
+def test_rows_are_records_or_people_in_every_sentence() -> None:
+    assert [count(number, row_noun(people=True)) for number in (1, 2)] == ["1 person", "2 people"]
+    assert [count(number, row_noun(people=False)) for number in (1, 2)] == ["1 record", "2 records"]
+    assert [plural_of(row_noun(people=people)) for people in (False, True)] == ["records", "people"]
 
 
 def test_models_are_told_with_their_settings_and_without_figures() -> None:

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from kveil.flow.attack import attack
     from kveil.flow.bound import bound
     from kveil.flow.check import Check, check, risk
-    from kveil.flow.compare import Comparison, compare
+    from kveil.flow.compare import compare
     from kveil.flow.init import SuggestedPolicy
     from kveil.flow.init import suggest_policy as suggest
     from kveil.flow.measure import Measured, measure
-    from kveil.flow.result import Group, Result
+    from kveil.flow.steps.result import Group, Result
     from kveil.flow.subsets import maximal_anonymous_attributes, maximal_anonymous_subset
     from kveil.flow.verify import verify
     from kveil.policy.attributes import (
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from kveil.policy.model import Policy
     from kveil.policy.privacy import AlphaK, KAnonymity, KKmAnonymity, KLDiversity, LDiversity, PSensitive, TCloseness
     from kveil.report.account import Account
+    from kveil.report.comparison import Comparison
     from kveil.report.owner import Owner
     from kveil.report.receipt import Receipt
     from kveil.stopping import Stop, under
@@ -135,6 +136,12 @@ def _compare() -> ModuleType:
     return compare
 
 
+def _comparison() -> ModuleType:
+    from kveil.report import comparison
+
+    return comparison
+
+
 def _attack() -> ModuleType:
     from kveil.flow import attack
 
@@ -178,7 +185,7 @@ def _stopping() -> ModuleType:
 
 
 def _result() -> ModuleType:
-    from kveil.flow import result
+    from kveil.flow.steps import result
 
     return result
 
@@ -259,7 +266,8 @@ def _verifier() -> ModuleType:
 _HOMES: dict[str, Callable[[], ModuleType]] = {
     "anonymize": _anonymize,
     "bound": _bound,
-    **dict.fromkeys(("Comparison", "compare"), _compare),
+    "compare": _compare,
+    "Comparison": _comparison,
     "attack": _attack,
     "Attacks": _attacks,
     "RawRisk": _risk,

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 from pydantic import Field
 
 from kveil.algorithms.algorithm import Algorithm, check_divide
-from kveil.algorithms.least_loss.options import NORMAL
+from kveil.algorithms.least_loss.refine_options import NORMAL
 from kveil.algorithms.registry import check_honours, find, finds_the_same, honouring, lacking
 from kveil.algorithms.settle import settled_or_before
 from kveil.engines.local import Solved, finished, solve
@@ -208,7 +208,7 @@ def trials(
     not keep the others from running. Where one is chosen, what can only lose more than another one is stopped.
     """
     seconds, choosing = allowance.seconds, allowance.choosing
-    whole = Stop(seconds, within=current())
+    whole = Stop(seconds=seconds, within=current())
     best: Trial | None = None
     ran: list[Trial] = []
     for position, algorithm in enumerate(algorithms):
@@ -230,7 +230,7 @@ def trials(
         progress(f"solving with {algorithm.name}{place}")
         own = allowance.each if allowance.each is not None else _part(whole.left, last=last)
         known = _known_loss(best, algorithm, table.policy) if choosing else None
-        stop = Stop(own if timed else None, within=whole if timed else current(), known_loss=known)
+        stop = Stop(seconds=own if timed else None, within=whole if timed else current(), known_loss=known)
         trial = _try(algorithm, table, options.get(algorithm.name, {}), stop, progress)
         if timed and trial.solved is not None and stop.late:
             trial = replace(trial, cut=True, reason=f"{OVER} after {trial.seconds:.0f} seconds: it may not be its best")
@@ -289,7 +289,7 @@ def _best_of(table: Table, algorithms: Sequence[Algorithm], progress: Progress) 
     """Return the solution with the smallest loss, refined where none that refines by itself has won."""
     policy = table.policy
     seconds = _auto_options(policy).seconds
-    whole = Stop(None if seconds is None else float(seconds), within=current())
+    whole = Stop(seconds=None if seconds is None else float(seconds), within=current())
     best: tuple[Algorithm, Solved] | None = None
     failure: KveilError | None = None
     tried: list[Tried] = []

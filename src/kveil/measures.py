@@ -10,10 +10,10 @@ import numpy as np
 
 from kveil.arrays import Bools, Floats, Longs
 from kveil.errors import PolicyError
-from kveil.kernels.grouping.groups import add_up, group_rows
+from kveil.kernels.grouping.equal_rows import add_up, group_rows
 from kveil.policy.components import largest_k
+from kveil.policy.entry_points import MEASURE_GROUP, load_plugged, package_of, plugged
 from kveil.policy.model import Policy
-from kveil.policy.plug_ins import MEASURES, load_plugged, package_of, plugged
 from kveil.stopping import check_cancelled
 from kveil.table.solution import Classes, Shown, Solution
 from kveil.table.table import Table
@@ -103,7 +103,7 @@ class Measure:
 def plugged_measures(table: Table, solution: Solution) -> dict[str, float]:
     """Return what the measures of other packages say of a solution, by name."""
     values = {}
-    for name, point in sorted(plugged(MEASURES).items()):
+    for name, point in sorted(plugged(MEASURE_GROUP).items()):
         package = package_of(point)
         try:
             measure = load_plugged(point)
@@ -134,7 +134,7 @@ def _precision_loss(table: Table, position: int, shown: Shown, suppressed: Bools
     depths = int(tree.depth.max()) + 2
     depth = np.append(tree.depth, np.zeros(len(shown.labels) - len(tree.labels), dtype=np.int32))
     key = (tree.depth[tree.leaf_nodes] * depths)[table.leaves[position]] + depth[shown.codes]
-    counts = table.tally(key, depths * depths, ~suppressed if suppressed.any() else None)
+    counts = table.tally(key, depths * depths, chosen=~suppressed if suppressed.any() else None)
     leaf, node = np.divmod(np.arange(depths * depths), depths)
     cost = np.clip((leaf - node) / np.maximum(leaf, 1), 0, 1)  # another branch may lie deeper
     return float((counts @ cost + table.count(suppressed)) / max(table.records, 1))

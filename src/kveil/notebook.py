@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import NamedTuple, TypedDict
 
-from kveil.words import model_in_words, row_noun
+from kveil.guarantee import Guarantee
+from kveil.words import model_in_words
 
 _CELL = 'style="text-align:left;padding:0.2em 0.8em"'
 
@@ -24,11 +25,11 @@ def _percent(share: float) -> str:
     return f"{share * 100:.2f} %"
 
 
-def _worst(worst: Any) -> str:
+def _worst(worst: float | int | None) -> str:
     return "-" if worst is None else f"{worst:,}" if isinstance(worst, int) else f"{worst:.4f}"
 
 
-def _guarantees(guarantees: Iterable[Mapping[str, Any]]) -> str:
+def _guarantees(guarantees: Iterable[Guarantee]) -> str:
     rows = [
         (
             model_in_words(guarantee),
@@ -47,63 +48,88 @@ def _list(title: str, texts: list[str]) -> str:
     return f"<p><b>{escape(title)}</b></p><ul>{items}</ul>" if texts else ""
 
 
-def comparison_html(content: dict[str, Any]) -> str:
-    """Return a comparison as a table."""
-    measure = content["loss"]
+class TrialRow(NamedTuple):
+    """What one algorithm of a comparison came to; ``reason`` says why there is no release, where there is none."""
+
+    algorithm: str
+    seconds: float
+    loss: float | None = None
+    suppressed: int = 0
+    suppressed_share: float = 0.0
+    groups: int = 0
+    reason: str = ""
+
+
+def comparison_html(measure: str, trials: Iterable[TrialRow], best: str | None) -> str:
+    """Return a comparison as a table; ``measure`` is the loss that the policy minimizes."""
     rows = []
-    for entry in content["algorithms"]:
-        if entry["solved"]:
-            loss = entry["loss"][measure]
-            rows.append(
-                (
-                    entry["algorithm"] + (" (best)" if entry["algorithm"] == content["best"] else ""),
-                    f"{loss:,.2f}" if measure == "il" else _percent(loss),
-                    f"{entry['suppressed']:,} ({_percent(entry['suppressed_share'])})",
-                    f"{entry['groups']:,}",
-                    f"{entry['seconds']:.2f}",
-                )
+    for trial in trials:
+        if trial.loss is None:
+            rows.append((trial.algorithm, trial.reason, "-", "-", f"{trial.seconds:.2f}"))
+            continue
+        rows.append(
+            (
+                trial.algorithm + (" (best)" if trial.algorithm == best else ""),
+                f"{trial.loss:,.2f}" if measure == "il" else _percent(trial.loss),
+                f"{trial.suppressed:,} ({_percent(trial.suppressed_share)})",
+                f"{trial.groups:,}",
+                f"{trial.seconds:.2f}",
             )
-        else:
-            rows.append((entry["algorithm"], entry["reason"], "-", "-", f"{entry['seconds']:.2f}"))
+        )
     return _table("Comparison", ("algorithm", measure, "suppressed", "groups", "seconds"), rows)
 
 
-def account_html(account: Mapping[str, Any]) -> str:
-    """Return a result by its account: what was released, what holds, what was lost."""
-    counts = account["individuals"] or account["records"]
-    noun = row_noun(individuals=bool(account["individuals"])) + "s"
-    losses = {"all quasi-identifiers": account["loss"]} | account["loss_by_attribute"]
-    rows = [
-        (name, _percent(loss["precision"]), _percent(loss["il_per_cell"]), _percent(loss["ncp"]))
-        for name, loss in losses.items()
-    ]
+class LossRow(NamedTuple):
+    """The losses of a release in what all cells may lose: over all quasi-identifiers, or in one."""
+
+    precision: float
+    il_per_cell: float
+    ncp: float
+
+
+def account_html(
+    released: str, made: str, guarantees: Iterable[Guarantee], losses: Mapping[str, LossRow], warnings: list[str]
+) -> str:
+    """Return a result: what was released, and by what it was made, what holds, what was lost in which column."""
+    rows = [(name, *map(_percent, loss)) for name, loss in losses.items()]
     return (
-        f"<p><b>{counts['released']:,} of {counts['input']:,} {noun} released</b>, {counts['suppressed']:,} suppressed "
-        f"by {escape(account['algorithm'])}, verified</p>"
-        + _guarantees(account["guarantees"])
+        f"<p><b>{escape(released)}</b>, {escape(made)}</p>"
+        + _guarantees(guarantees)
         + _table("Loss", ("", "precision", "IL per cell", "NCP"), rows)
-        + _list("Warnings", account["warnings"])
+        + _list("Warnings", warnings)
     )
 
 
-def verdict_html(content: dict[str, Any]) -> str:
-    """Return a verdict: whether it holds, the guarantees, and what was found."""
-    head = "Everything that was checked holds." if content["holds"] else "The release does not hold."
-    rules = [(d["rule"], "yes" if d["holds"] else "NO") for d in content["dependencies"]]
+def verdict_html(
+    guarantees: Iterable[Guarantee], rules: Mapping[str, bool], findings: list[str], warnings: list[str]
+) -> str:
+    """Return a verdict: whether it holds, the guarantees, the declared rules, and what was found."""
+    head = "The release does not hold." if findings else "Everything that was checked holds."
+    rows = [(rule, "yes" if holds else "NO") for rule, holds in rules.items()]
     return (
         f"<p><b>{head}</b></p>"
-        + _list("Found", content["findings"])
-        + _guarantees(content["guarantees"])
-        + (_table("Dependencies", ("rule", "holds"), rules) if rules else "")
-        + _list("Warnings", content["warnings"])
+        + _list("Found", findings)
+        + _guarantees(guarantees)
+        + (_table("Dependencies", ("rule", "holds"), rows) if rows else "")
+        + _list("Warnings", warnings)
     )
 
 
-def policy_html(content: dict[str, Any]) -> str:
-    """Return a policy: what each column is, and what must hold; ``content`` is what `Policy.outline` gives."""
+class PolicyOutline(TypedDict):
+    """A policy as rows for people: a row per attribute, with its role, hierarchy and boundary, and one per model."""
+
+    attributes: Sequence[tuple[str, str, str, str]]
+    privacy: Sequence[tuple[str, str, str]]
+    dependencies: list[str]
+    limit: float
+    algorithm: str
+
+
+def policy_html(outline: PolicyOutline) -> str:
+    """Return a policy: what each column is, and what must hold."""
     return (
-        _table("Attributes", ("attribute", "role", "hierarchy", "boundary"), content["attributes"])
-        + _table("Privacy", ("model", "over", "settings"), content["privacy"])
-        + _list("Dependencies", content["dependencies"])
-        + f"<p>At most {content['limit'] * 100:g} % suppressed, algorithm {escape(content['algorithm'])}.</p>"
+        _table("Attributes", ("attribute", "role", "hierarchy", "boundary"), outline["attributes"])
+        + _table("Privacy", ("model", "over", "settings"), outline["privacy"])
+        + _list("Dependencies", outline["dependencies"])
+        + f"<p>At most {outline['limit'] * 100:g} % suppressed, algorithm {escape(outline['algorithm'])}.</p>"
     )

@@ -7,6 +7,7 @@ import sys
 from typing import Any, cast
 
 UNUSED = ("scipy", "coverage")  # what Numba looks for though no loop needs it: a quarter of a second
+_HIDDEN: set[str] = set()  # those that this process hides now, of its own accord
 
 
 def check_platform() -> None:
@@ -18,11 +19,14 @@ def check_platform() -> None:
 def hide_unused() -> None:
     """Hide from Numba what it looks for in vain; only the command line does that, to its own process."""
     for name in UNUSED:
-        cast(dict[str, Any], sys.modules).setdefault(name, None)
+        if name not in sys.modules:
+            cast(dict[str, Any], sys.modules)[name] = None
+            _HIDDEN.add(name)
 
 
 def show_unused() -> None:
-    """Let modules that may be hidden be imported again, for packages that need them."""
-    for name in UNUSED:
+    """Let what `hide_unused` hid be imported again, for packages that need it; what a host hid itself stays hidden."""
+    while _HIDDEN:
+        name = _HIDDEN.pop()
         if sys.modules.get(name, sys) is None:
             del sys.modules[name]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from typing import Any
 from unicodedata import category
+
+from kveil.guarantee import FIGURES, NamedModel
+
+PLURALS = {"person": "people"}  # of nouns whose plural is not made by an s
 
 
 def did_you_mean(found: str, allowed: Iterable[str]) -> str:
@@ -30,34 +33,34 @@ def listing(items: Sequence[str], limit: int = 8, last: str = "and") -> str:
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
-    """Return a number with its noun in the right form: ``1 record``, ``2,000 records``."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+    """Return a number with its noun in the right form: ``1 record``, ``2,000 records``, ``2,000 people``."""
+    return f"{number:,} {noun if number == 1 else plural or plural_of(noun)}"
 
 
-def row_noun(*, individuals: bool) -> str:
-    """Return what a row of a table is called: a record, or an individual where a policy names them."""
-    return "individual" if individuals else "record"
+def plural_of(noun: str) -> str:
+    """Return a noun for several: ``records``, ``people``."""
+    return PLURALS.get(noun, f"{noun}s")
 
 
-def person_noun(*, persons: bool) -> str:
-    """Return what somebody is called in sentences about people, where rows may be theirs: a person, or a record."""
-    return "person" if persons else "record"
+def row_noun(*, people: bool) -> str:
+    """Return what a row of a table is called in sentences: a record, or a person where the policy says whose it is.
+
+    A policy gives that column role ``individual``, and reports have a key ``individuals``: names that stay as they are.
+    """
+    return "person" if people else "record"
 
 
-FIGURES = frozenset({"model", "attributes", "holds", "worst", "groups", "smallest", "fingerprints", "shared"})
-
-
-def model_in_words(guarantee: Mapping[str, Any]) -> str:
+def model_in_words(model: NamedModel) -> str:
     """Return a privacy model with its settings, ``l-diversity (sensitive diagnosis, l 3, variant distinct)``.
 
-    ``guarantee`` is plain data: a model's parameters, with or without the figures of a verification.
+    The attributes it is over are left out, and so are the figures of a guarantee.
     """
     settings = {
         key: ", ".join(value) if isinstance(value, (list, tuple)) else value
-        for key, value in guarantee.items()
-        if key not in FIGURES
+        for key, value in model.items()
+        if key not in FIGURES and key not in ("model", "attributes")
     }
-    return f"{guarantee['model']} ({', '.join(f'{key} {value}' for key, value in settings.items())})"
+    return f"{model['model']} ({', '.join(f'{key} {value}' for key, value in settings.items())})"
 
 
 PROMISES = {
@@ -80,7 +83,7 @@ WORST = {
 }
 
 
-def promise_in_words(guarantee: Mapping[str, Any], noun: str) -> str:
+def promise_in_words(guarantee: NamedModel, noun: str) -> str:
     """Return what a guarantee promises, in a sentence; ``noun`` is what it counts, ``records`` or ``people``."""
     sensitive = guarantee.get("sensitive", "")
     named = sensitive if isinstance(sensitive, str) else ", ".join(sensitive)

@@ -58,5 +58,5 @@ def test_requirements_group_what_is_shown_over_each_models_columns() -> None:
     assert first.group.tolist() == second.group.tolist() == [0, 1, 2, 2]
     everyone, ones = np.ones(4, dtype=bool), np.ones(4, dtype=np.int64)
     assert maximal_anonymous_subset([first, second], ones, {}, everyone).tolist() == [False, False, True, True]
-    aside = component.requirements(shown, np.array([True, False, True, True]))
+    aside = component.requirements(shown, taking_part=np.array([True, False, True, True]))
     assert maximal_anonymous_subset(aside, ones, {}, everyone).tolist() == [False, True, True, True]

@@ -11,8 +11,8 @@ import pytest
 
 from kveil.algorithms.full_domain import samples
 from kveil.algorithms.judge import PolicyJudge
+from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.stars import NOTHING_LEFT
-from kveil.algorithms.tuples import Tuples
 from kveil.frames import from_frame
 from kveil.table.encode import encode
 from kveil.table.table import Table
@@ -111,7 +111,7 @@ def test_those_given_up_already_do_not_count() -> None:
     judge = PolicyJudge(table)
     dead = np.zeros((2, state.nodes.shape[1]), dtype=bool)
     dead[0] = True
-    standing = judge.standing(state, dead)
+    standing = judge.standing(state, dead=dead)
     assert standing.outside[0].all()
     assert standing.outside[1].tolist() == judge.standing(state).outside[1].tolist()
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from kveil.algorithms.component import components_of
-from kveil.algorithms.small_tables import MOST_ROWS, program_of_component, sizes_allow_none
+from kveil.algorithms.small_tables import MOST_PROGRAM_ROWS, program_of_component, sizes_allow_none
 from kveil.frames import from_frame
 from kveil.policy.model import Policy
 from kveil.table.encode import encode
@@ -48,7 +48,7 @@ def test_a_table_in_which_everybody_would_have_to_be_hidden_cannot_be_released(c
 
 
 def test_a_large_table_has_no_program() -> None:
-    rows = MOST_ROWS + 1
+    rows = MOST_PROGRAM_ROWS + 1
     table = table_of(CITIES, {"city": ["Oslo"] * rows, "sex": ["f"] * rows})
     (component,) = components_of(table)
     assert program_of_component(component, [tree.ncp.astype("int64") for tree in component.trees]) is None

@@ -44,4 +44,4 @@ def test_rows_count_as_often_as_they_stand_for_records() -> None:
 
 def test_an_error_says_whom_it_counts() -> None:
     people = coded({"who": list("pq"), "a": list("uv")}, {"who": "individual", "a": QUASI})
-    assert "1 individual of 2 would" in str(beyond_limit(people, "x", 1, 0))
+    assert "1 person of 2 would" in str(beyond_limit(people, "x", 1, 0))

@@ -6,32 +6,15 @@ import shutil
 import signal
 import stat
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-import kveil
-from kveil.archive import Archive, check_archive, key_texts, keyed_hashes, open_archives
+from kveil.archive import Archive, check_archive, keyed_hashes, open_archives
 from kveil.errors import DataError
-from kveil.files import Source
-from support import ROLES, ROWS, names_in, refused, run, run_process, write_policy, write_rows
-
-KEYED = {"path": "t.csv", "key": "name"}
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> Path:
-    write_rows(tmp_path / "t.csv")
-    write_policy(tmp_path, data=KEYED)
-    return tmp_path
-
-
-def archived(folder: Path, *more: object, archive: str = "kept") -> Path:
-    done = run("anonymize", folder / "policy.yaml", "-o", folder / "r.csv", "--archive", folder / archive, "-q", *more)
-    assert done.code == 0, done.err
-    return folder / archive
+from small_archives import KEYED, archived
+from support import ROLES, ROWS, names_in, refused, run, run_process, write_policy
 
 
 def mode(path: Path) -> int:
@@ -93,63 +76,6 @@ def test_releases_follow_one_another(small: Path) -> None:
     refused(run("archive", "show", folder, "--number", "3"), "2 releases")
     assert run("archive", "check", folder).code == 0
     assert "NCP" in run("archive", "list", folder).out
-
-
-def _flip(path: Path) -> None:
-    raw = bytearray(path.read_bytes())
-    raw[len(raw) // 2] ^= 1
-    path.write_bytes(raw)
-
-
-def _swap(folder: Path) -> None:
-    one, two = folder / "release-0001.zip", folder / "release-0002.zip"
-    first, second = one.read_bytes(), two.read_bytes()
-    one.write_bytes(second)
-    two.write_bytes(first)
-
-
-HARM: dict[str, tuple[Callable[[Path], object], str]] = {
-    "no key": (lambda f: (f / "key").unlink(), "lost its key"),
-    "another key": (lambda f: (f / "key").write_text("00" * 32 + "\n"), "key of kept was changed"),
-    "no ledger": (lambda f: (f / "archive.json").unlink(), "archive.json"),
-    "a changed ledger": (lambda f: _flip(f / "archive.json"), "kept"),
-    "no first release": (lambda f: (f / "release-0001.zip").unlink(), "release 1 of kept is lost"),
-    "no last release": (lambda f: (f / "release-0002.zip").unlink(), "release 2 of kept is lost"),
-    "a changed release": (lambda f: _flip(f / "release-0001.zip"), "release 1 of kept was changed"),
-    "releases in another order": (_swap, "release 1 of kept was changed"),
-    "a stranger": (lambda f: (f / "notes.txt").write_text("x"), "notes.txt"),
-    "a folder that others read": (lambda f: f.chmod(0o755), "chmod 700"),
-    "a file that others read": (lambda f: (f / "key").chmod(0o644), "chmod 600"),
-}
-
-
-@pytest.mark.parametrize("harm", HARM)
-def test_what_is_lost_or_changed_is_found(small: Path, harm: str) -> None:
-    folder = archived(small)
-    archived(small)
-    do, told = HARM[harm]
-    do(folder)
-    checked = run("archive", "check", folder, "--json")
-    assert checked.code == 1
-    assert any(told in finding for finding in checked.json["findings"]), checked.json
-    with pytest.raises(DataError, match=r"."):
-        Archive.open(folder)
-    before = names_in(folder)
-    again = run("anonymize", small / "policy.yaml", "-o", small / "r.csv", "--archive", folder, "-q")
-    assert again.code == 2
-    assert names_in(folder) == before
-
-
-def test_a_release_that_a_killed_run_did_not_list_counts(small: Path) -> None:
-    folder = archived(small)
-    ledger = (folder / "archive.json").read_bytes()
-    archived(small)
-    (folder / "archive.json").write_bytes(ledger)
-    assert check_archive(folder) == []
-    assert len(Archive.open(folder).listed) == 2
-    archived(small)
-    assert len(Archive.open(folder).listed) == 3
-    assert check_archive(folder) == []
 
 
 KILL = "import os, signal\nSTOP = lambda: os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -222,47 +148,6 @@ def test_somebody_else_who_writes_an_archive_is_waited_for(small: Path) -> None:
         refused(again, "another run")
     finally:
         os.close(lock)
-
-
-PEOPLE = {"who": "individual", "id": "identifier", "age": "quasi-identifier"}
-
-
-@pytest.mark.parametrize(
-    ("roles", "key", "rows", "told"),
-    [
-        ({**PEOPLE, "who": "identifier"}, None, [("a", "1")], "data.key"),
-        ({**PEOPLE, "who": "identifier"}, "id", [("a", "x-7"), ("b", "x-7")], "1 row repeat"),
-        ({**PEOPLE, "who": "identifier"}, "id", [("a", ""), ("b", "x-7")], "missing in 1 record"),
-        (PEOPLE, "id", [("a", "x-7"), ("a", "x-8")], "differs within 1 individual"),
-        (PEOPLE, "id", [("a", "x-7"), ("b", "x-7")], "1 row repeat"),
-    ],
-)
-def test_who_is_who_must_be_told_and_no_value_is_in_the_message(
-    roles: dict[str, str], key: str | None, rows: list[tuple[str, str]], told: str
-) -> None:
-    policy = kveil.Policy.model_validate(
-        {
-            "attributes": {name: {"role": role} for name, role in roles.items()},
-            "privacy": [{"model": "k-anonymity", "k": 2}],
-            "data": {} if key is None else {"key": key},
-        }
-    )
-    frame = pl.DataFrame(rows, schema=["who", "id"], orient="row").with_columns(pl.lit("3").alias("age"))
-    with pytest.raises(kveil.KveilError, match=told) as error:
-        key_texts(Source("t", frame, "frame"), policy)
-    assert "x-7" not in str(error.value)
-
-
-def test_people_with_several_records_are_known_once() -> None:
-    policy = kveil.Policy.model_validate(
-        {
-            "attributes": {name: {"role": role} for name, role in PEOPLE.items()},
-            "privacy": [{"model": "k-anonymity", "k": 2}],
-        }
-    )
-    rows = [("b", "1", "3"), ("a", "2", "3"), ("b", "1", "3")]
-    source = Source("t", pl.DataFrame(rows, schema=["who", "id", "age"], orient="row"), "frame")
-    assert key_texts(source, policy).to_list() == ["b", "a"]
 
 
 def test_a_key_that_would_be_released_is_refused(small: Path) -> None:

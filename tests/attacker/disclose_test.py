@@ -11,7 +11,7 @@ import pytest
 from kveil.attacker import disclose
 from kveil.attacker.disclose import disclosure
 from kveil.attacker.world import world_of
-from kveil.flow.inputs import table_of
+from kveil.flow.steps.inputs import table_of
 from small_people import policy_of
 
 POLICY = policy_of("[{model: k-anonymity, k: 1}]")

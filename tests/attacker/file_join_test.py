@@ -10,7 +10,7 @@ from kveil.attacker import file_join
 from kveil.attacker.file_join import attackers_file
 from kveil.attacker.world import world_of
 from kveil.errors import DataError
-from kveil.flow.inputs import table_of
+from kveil.flow.steps.inputs import table_of
 from kveil.frames import from_frame
 from small_people import people, policy_of
 

@@ -10,7 +10,7 @@ import pytest
 
 from kveil.attacker.fingerprints import _indexed, play_fingerprints
 from kveil.attacker.world import world_of
-from kveil.flow.inputs import table_of
+from kveil.flow.steps.inputs import table_of
 from kveil.policy.model import Policy
 
 TEXT = """

@@ -9,7 +9,7 @@ import pytest
 from kveil.attacker.attacks import MissingPeople
 from kveil.attacker.missing import who_is_missing
 from kveil.attacker.world import world_of
-from kveil.flow.inputs import table_of
+from kveil.flow.steps.inputs import table_of
 from small_people import policy_of
 
 POLICY = policy_of("[{model: k-anonymity, k: 1}]", "suppression: {limit: 1, show: star}")

@@ -1,7 +1,6 @@
 """The attacker: every rate against a slow twin that tries every row for every target."""
 
 from collections import Counter
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -11,24 +10,13 @@ import pytest
 from hypothesis import assume, given
 
 import kveil
-from kveil.attacker.dependencies import closure
 from kveil.attacker.rate import wilson
-from kveil.flow.attack import attack_sources
-from kveil.frames import from_frame
-from kveil.policy.dependencies import Dependency
 from naive import release as naive
+from played_attacks import attacked, attacks_of
 from strategies import Case, cases, examples, placed
 from support import ROWS, refused, run, write_policy, write_rows
 
 STAR = "*"
-
-
-def attacked(release: Any, policy: kveil.Policy, original: Any, owner: Any = None) -> dict[str, Any]:
-    return attack_sources(from_frame(release), policy, from_frame(original), owner).as_json()
-
-
-def attacks_of(content: dict[str, Any], kind: str) -> dict[tuple[str, ...], dict[str, Any]]:
-    return {tuple(e["attributes"]): e for e in content["attacks"] if e["attack"] == kind}
 
 
 def played(place: Any) -> tuple[dict[str, Any], list[naive.Row], list[naive.Row], list[int]]:
@@ -191,100 +179,6 @@ def test_no_identifying_value_is_told(tmp_path: Path) -> None:
     assert done.out == ""
 
 
-def test_dependencies_narrow_what_fits() -> None:
-    # City is shown for everybody and zip for nobody; whoever knows the zip knows the city by the rule.
-    rows = [("1", "a"), ("2", "a"), ("3", "b"), ("4", "b")]
-    frame = pl.DataFrame(rows, schema=["zip", "city"], orient="row")
-    release = pl.DataFrame([("*", city) for _, city in rows], schema=["zip", "city"], orient="row")
-    policy = kveil.Policy(
-        attributes={"zip": {"role": "quasi-identifier"}, "city": {"role": "insensitive"}},
-        privacy=[{"model": "k-anonymity", "k": 4}],
-        dependencies=["zip -> city"],
-        release={"order": "keep"},
-        suppression={"limit": 1},
-    )
-    content = attacked(release, policy, frame)
-    (entry,) = [e for e in content["attacks"] if e["attack"] == "dependencies"]
-    assert entry["without"]["rate"] == pytest.approx(1 / 4)
-    assert entry["after"]["rate"] == pytest.approx(1 / 2)
-    assert entry["before"]["rate"] == 1
-
-
-def test_dependencies_narrow_backwards() -> None:
-    # Whoever knows the city knows that rows with a zip of another city are not meant, though they show no city.
-    rows = [("1", "a"), ("2", "a"), ("3", "b"), ("4", "b")]
-    frame = pl.DataFrame(rows, schema=["zip", "city"], orient="row")
-    release = pl.DataFrame([(zip_, "*") for zip_, _ in rows], schema=["zip", "city"], orient="row")
-    policy = kveil.Policy(
-        attributes={"zip": {"role": "insensitive"}, "city": {"role": "quasi-identifier"}},
-        privacy=[{"model": "k-anonymity", "k": 4}],
-        dependencies=["zip -> city"],
-        release={"order": "keep"},
-        suppression={"limit": 1},
-    )
-    content = attacked(release, policy, frame)
-    (entry,) = [e for e in content["attacks"] if e["attack"] == "dependencies"]
-    assert entry["without"]["rate"] == pytest.approx(1 / 4)
-    assert entry["after"]["rate"] == pytest.approx(1 / 2)
-
-
-def test_what_follows_from_what() -> None:
-    rules = [Dependency(("b",), ("c",)), Dependency(("a",), ("b",)), Dependency(("c", "x"), ("d",))]
-    assert closure(("a",), rules) == ("a", "b", "c")
-    assert set(closure(("a", "x"), rules)) == {"a", "x", "b", "c", "d"}
-
-
-def people(shape: str) -> tuple[kveil.Policy, pl.DataFrame]:
-    rows = [
-        ("p1", "30", "flu"), ("p1", "30", "gout"), ("p2", "34", "flu"), ("p2", "34", "gout"),
-        ("p3", "31", "cold"), ("p4", "38", "cold"), ("p4", "38", "flu"),
-    ]  # fmt: skip
-    policy = kveil.Policy(
-        attributes={
-            "pid": {"role": "individual"},
-            "age": {"role": "quasi-identifier", "hierarchy": {"intervals": {"from": 0, "to": 99, "widths": [10]}}},
-            "illness": {"role": "sensitive"},
-        },
-        privacy=[{"model": "k-anonymity", "k": 2}],
-        release={"order": "keep", "shape": shape},
-    )
-    return policy, pl.DataFrame(rows, schema=["pid", "age", "illness"], orient="row")
-
-
-@pytest.mark.parametrize("shape", ["sets", "long"])
-def test_people_with_several_records(shape: str) -> None:
-    policy, frame = people(shape)
-    result = kveil.anonymize(frame, policy, algorithm="datafly")
-    content = attacked(result.data, policy, frame, result.owner)
-    assert content["counts"] == "persons"
-    assert content["original"] == 4
-    fingerprint = {e["items"]: e for e in content["attacks"] if e["attack"] == "fingerprint"}
-    # {flu, gout} is two people's, {cold} and {cold, flu} one person's each; items are released as they are.
-    assert fingerprint[None]["before"]["rate"] == pytest.approx((1 / 2 + 1 / 2 + 1 + 1) / 4)
-    assert fingerprint[None]["after"]["rate"] == fingerprint[None]["before"]["rate"]
-    # The rarest value: gout (two people) for the first two, cold (two people) for the others.
-    assert fingerprint[1]["after"]["rate"] == pytest.approx(1 / 2)
-    # Two values: {flu, gout} fits two, {cold} two, {cold, flu} one.
-    assert fingerprint[2]["after"]["rate"] == pytest.approx((1 / 2 + 1 / 2 + 1 / 2 + 1) / 4)
-    (consistent,) = [e for e in content["attacks"] if e["attack"] == "inconsistency"]
-    assert consistent["differing"] == 0
-    assert consistent["after"]["rate"] == pytest.approx(1 / 4)
-
-
-def test_rows_of_one_person_that_disagree_are_put_together() -> None:
-    policy, frame = people("long")
-    release = pl.DataFrame(
-        [("1", "30", "flu"), ("1", "30-39", "gout"), ("2", "30-39", "flu"), ("2", "30-39", "gout"),
-         ("3", "30-39", "cold"), ("4", "30-39", "cold"), ("4", "30-39", "flu")],
-        schema=["individual", "age", "illness"], orient="row",
-    )  # fmt: skip
-    content = attacked(release, policy, frame)
-    (entry,) = [e for e in content["attacks"] if e["attack"] == "inconsistency"]
-    assert entry["differing"] == 1
-    # The first is one of four who fit; for the other three the first, who must be 30, is out.
-    assert entry["after"]["rate"] == pytest.approx((1 / 4 + 3 * 1 / 3) / 4)
-
-
 def test_intervals_hold_the_rate() -> None:
     assert wilson(0, 100) == (pytest.approx(0), pytest.approx(0.0370, abs=1e-4))
     low, high = wilson(0.5, 100)
@@ -329,59 +223,3 @@ def test_people_who_are_missing_are_guessed() -> None:
     assert (entry["left_out"], entry["after"]["targets"]) == (3, 2)
     policy, frame, release, owner = women(set())
     assert not [e for e in attacked(release, policy, frame, owner)["attacks"] if e["attack"] == "who is missing"]
-
-
-STEPS = {"from": 20, "to": 59, "widths": [5, 10, 20, 40]}  # everybody may show 20-59, so that nobody has to be left out
-
-
-def small_table(seed: int) -> tuple[kveil.Policy, pl.DataFrame]:
-    draw = np.random.default_rng(seed)
-    values = draw.permutation(["HIV", "HIV", "flu", "flu", "gout"])
-    frame = pl.DataFrame(
-        {"age": [str(age) for age in draw.integers(20, 60, 5)], "d": values.tolist()}, schema_overrides={"d": pl.String}
-    )
-    policy = kveil.Policy(
-        attributes={"age": {"role": "quasi-identifier", "hierarchy": {"intervals": STEPS}}, "d": {"role": "sensitive"}},
-        privacy=[{"model": "l-diversity", "sensitive": "d", "l": 2}, {"model": "k-anonymity", "k": 2}],
-        algorithm="mondrian",
-    )  # fmt: skip
-    return policy, frame
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_rerunning_kveil_agrees_with_trying_every_assignment(seed: int) -> None:
-    policy, frame = small_table(seed)
-    result = kveil.anonymize(frame, policy)
-    rows = sorted(result.data.rows())
-    own = frame["d"].to_list()
-    fitting, same = set(), set()
-    for values in set(permutations(own)):
-        spans = [tuple(map(int, shown.split("-"))) if "-" in shown else None for shown, _ in rows]
-        for order in permutations(range(5)):  # who stands behind which row
-            if all(
-                rows[r][1] == values[i]
-                and (
-                    rows[r][0] in ("*", frame["age"][i])
-                    or (spans[r] and spans[r][0] <= int(frame["age"][i]) <= spans[r][1])
-                )
-                for i, r in enumerate(order)
-            ):
-                fitting.add(values)
-                break
-        made = kveil.anonymize(frame.with_columns(d=pl.Series(values)), policy)
-        if sorted(made.data.rows()) == rows:
-            same.add(values)
-    (entry,) = [e for e in attacked(result.data, policy, frame, result.owner)["attacks"] if e["attack"] == "minimality"]
-    assert same <= fitting
-    assert (entry["worlds"], entry["left"]) == (len(fitting), len(same))
-    for worlds, rate in ((fitting, entry["without"]), (same, entry["after"])):
-        chances = [sum(values[i] == own[i] for values in worlds) / len(worlds) for i in range(5)]
-        assert rate["rate"] == pytest.approx(sum(chances) / 5)
-        assert rate["certain"] == chances.count(1.0)
-
-
-def test_what_kveil_did_not_make_is_not_rerun() -> None:
-    policy, frame = small_table(0)
-    release = frame.with_columns(age=pl.lit("*"))
-    owner = kveil.Owner(np.arange(5), 5, {}, None, None)
-    assert not [e for e in attacked(release, policy, frame, owner)["attacks"] if e["attack"] == "minimality"]

@@ -71,7 +71,7 @@ def test_persons_are_counted() -> None:
         privacy=[{"model": "k-anonymity", "k": 2}],
     )
     risk = raw_risk(from_frame(pl.DataFrame(rows, schema=["pid", "age", "ill"], orient="row")), policy)
-    assert (risk["counts"], risk["rows"], risk["unique"]["rows"]) == ("persons", 2, 2)
+    assert (risk["counts"], risk["rows"], risk["unique"]["rows"]) == ("people", 2, 2)
 
 
 @pytest.mark.parametrize("rows", [1, 2])

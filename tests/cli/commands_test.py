@@ -1,7 +1,6 @@
 """The command line: what each command says and exits with, and that a mistake costs one sentence."""
 
 import contextlib
-import csv
 import json
 import os
 import pty
@@ -10,17 +9,15 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import polars as pl
 import pytest
-import yaml
 
 import kveil
-import places
 from kveil import words
 from kveil.cli import _where
 from kveil.files import read_table
 from kveil.words import visible
+from made_by_command import release
 from support import (
     HEADER,
     QUASI,
@@ -30,23 +27,12 @@ from support import (
     command,
     csv_text,
     names_in,
-    policy_dict,
     refused,
     run,
     run_process,
     write_policy,
     write_rows,
 )
-
-GOLDEN = sorted(places.GOLDEN.glob("*/policy*.yaml"))
-
-
-def release(folder: Path, *more: object, rows: list[list[str]] = ROWS, **policy: Any) -> Outcome:
-    """Write a policy and a table into a folder and make a release of them."""
-    write_rows(folder / "t.csv", rows)
-    path = write_policy(folder, **{"data": {"path": "t.csv"}, **policy})
-    return run("anonymize", path, "--output", folder / "r.csv", "--owner", folder / "owner.json", *more)
-
 
 # ---------------------------------------------------------------------------------------------- anonymize
 
@@ -277,7 +263,7 @@ def test_a_defect_is_told_without_quoting_data(tmp_path: Path, monkeypatch: pyte
     def fail(*arguments: object, **options: object) -> None:
         raise KeyError("a planted value")
 
-    monkeypatch.setattr("kveil.flow.make_release.attempt", fail)
+    monkeypatch.setattr("kveil.flow.steps.make_release.attempt", fail)
     outcome = release(tmp_path)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.count("\n") == 1
@@ -327,14 +313,6 @@ def test_names_reach_the_terminal_without_control_characters(tmp_path: Path) -> 
     ):
         done = run(*arguments)
         assert not set("\x1b\x07\x9b\u202e") & set(done.out + done.err), arguments
-
-
-def test_the_list_of_algorithms_says_which_honours_kl_diversity_for_l_1_alone() -> None:
-    rows = {line.split()[0]: line.split()[1:] for line in run("algorithms").out.splitlines() if " x " in line}
-    place = 8  # of k,l among the columns
-    assert rows["partition"][place] == "1"
-    assert rows["1m-generalization"][place] == rows["least-loss"][place] == "x"
-    assert rows["datafly"][place] == "·"
 
 
 def test_control_characters_are_written_out() -> None:
@@ -546,267 +524,7 @@ def test_shells_complete_commands_and_options() -> None:
     assert run_process(before="sys.argv = ['kveil']", env=env).out.split() == ["algorithms"]
 
 
-def test_warmup_compiles_and_says_so() -> None:
-    outcome = run("warmup")
-    assert (outcome.code, outcome.err) == (0, "")
-    assert re.fullmatch(r"\d+ kernels are ready\.\n", outcome.out)
-    assert run("warmup", "--quiet") == Outcome(0, "", "")
-
-
-def test_algorithms_lists_what_the_registry_has() -> None:
-    listed = run("algorithms", "--json")
-    assert (listed.code, listed.err) == (0, "")
-    names = [algorithm["name"] for algorithm in listed.json]
-    assert "datafly" in names
-    shown = run("algorithms")
-    for algorithm in listed.json:
-        assert {"name", "honours", "options", "summary", "paper"} <= set(algorithm)
-        assert algorithm["name"] in shown.out
-    assert {"several constraints", "boundaries"} <= set(listed.json[names.index("datafly")]["honours"])
-    assert "auto" in shown.out
-
-
-def test_the_demo_tells_the_whole_story(tmp_path: Path) -> None:
-    outcome = run("demo", "--folder", tmp_path / "demo")
-    assert (outcome.code, outcome.err) == (0, "")
-    for part in ("Before", "After", "guarantee", "loss", "suppressed"):
-        assert part in outcome.out
-    folder = tmp_path / "demo"
-    assert {"policy.yaml", "everything.yaml", "visits-release.csv", "receipt.json", "owner.json"} <= names_in(folder)
-    arguments = ["--release", folder / "visits-release.csv", "--original", folder / "visits.csv"]
-    assert run("verify", folder / "everything.yaml", *arguments, "--owner", folder / "owner.json", "--quiet").code == 0
-    names = {row["name"] for row in csv.DictReader((folder / "visits.csv").read_text().splitlines())}
-    released = (folder / "visits-release.csv").read_text() + (folder / "receipt.json").read_text()
-    assert not any(name in released for name in names)
-
-
-def test_the_demo_leaves_nothing_where_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    assert run("demo").code == 0
-    assert names_in(tmp_path) == set()
-
-
 # ---------------------------------------------------------------------------------------------- schema
 
 
-@pytest.fixture(scope="module")
-def schema() -> Any:
-    outcome = run("schema")
-    assert (outcome.code, outcome.err) == (0, "")
-    found = outcome.json
-    jsonschema.Draft202012Validator.check_schema(found)
-    return jsonschema.Draft202012Validator(found)
-
-
-@pytest.mark.parametrize("path", GOLDEN, ids=lambda p: f"{p.parent.name}/{p.name}")
-def test_the_schema_knows_the_golden_policies(schema: Any, path: Path) -> None:
-    assert list(schema.iter_errors(yaml.safe_load(path.read_text()))) == []
-
-
-def test_there_are_golden_policies() -> None:
-    assert len(GOLDEN) >= 5
-
-
-EXAMPLE = """
-kveil: 1
-data: {path: patients.csv, separator: ",", missing: ["", "?"]}
-attributes:
-  name:      {role: identifier}
-  pid:       {role: individual}
-  age:       {role: quasi-identifier, hierarchy: {intervals: {from: 0, to: 100, widths: [5, 10, 20]}}}
-  zip:       {role: quasi-identifier, hierarchy: {mask: {keep: [4, 3]}}}
-  birth:     {role: quasi-identifier, hierarchy: {dates: [month, year, decade]}}
-  location:  {role: quasi-identifier, hierarchy: location.csv, boundary: [California, Kansas, Midwest]}
-  country:
-    role: quasi-identifier
-    hierarchy: {tree: {"*": {Asia: [Japan, Korea], Europe: [France, NO, 02137]}}}
-    boundary: {level: 1}
-    weight: 2
-  weight:    {role: quasi-identifier, hierarchy: {ranges: {within: [0, 200], round: 5}}, boundary: {max_width: 10}}
-  sex:       {role: quasi-identifier}
-  diagnosis: {role: sensitive, hierarchy: icd.csv}
-  ward:      {role: insensitive}
-privacy:
-  - {model: k-anonymity, k: 5}
-  - {model: k-anonymity, attributes: [zip, birth, sex], k: 10}
-  - {model: l-diversity, sensitive: diagnosis, l: 3, variant: distinct}
-  - {model: p-sensitive, sensitive: diagnosis, p: 2}
-  - {model: alpha-k, sensitive: diagnosis, alpha: 0.5, k: 5}
-  - {model: t-closeness, sensitive: diagnosis, t: 0.2, distance: equal}
-  - {model: kl-diversity, sensitive: diagnosis, k: 10, l: 5}
-  - {model: k-km-anonymity, sensitive: diagnosis, k: 10, m: 2}
-dependencies: ["department -> phone", "course ->> teacher"]
-suppression: {limit: 0.05, show: drop}
-individual: {conflicts: error}
-release: {order: sorted, shape: sets}
-loss: ncp
-seed: 0
-algorithm: {name: greedy-cka, option: value}
-"""
-
-
-def test_the_schema_knows_the_contracts_example(schema: Any) -> None:
-    assert list(schema.iter_errors(yaml.safe_load(EXAMPLE))) == []
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("kveil: 1", "kveil: 2"),
-        ("role: sensitive,", "role: sensitiv,"),
-        ("model: k-anonymity, k: 5", "model: k-anonimity, k: 5"),
-        ("model: k-anonymity, k: 5", "model: k-anonymity"),
-        ("model: k-anonymity, k: 5", "model: k-anonymity, k: 0"),
-        ("p: 2", "q: 2"),
-        pytest.param("alpha: 0.5", "alpha: 1.5"),
-        ("alpha: 0.5", "alpha: half"),
-        ("variant: distinct", "variant: unique"),
-        ("show: drop", "show: hide"),
-        pytest.param("limit: 0.05", "limit: 5"),
-        ("order: sorted", "order: random"),
-        ("shape: sets", "shape: wide"),
-        ("loss: ncp", "loss: entropy"),
-        pytest.param("seed: 0", "seed: -1"),
-        ("name: greedy-cka", "name: greedy"),
-        ("mask: {keep: [4, 3]}", "mask: {kept: [4, 3]}"),
-        ("dates: [month, year, decade]", "dates: [day]"),
-        ("widths: [5, 10, 20]", "width: 5"),
-        ("hierarchy: {mask", "hierarchie: {mask"),
-        ("boundary: {level: 1}", "boundary: {levels: 1}"),
-        ("max_width: 10", "max_width: -1"),
-        ("suppression:", "supression:"),
-        ('"course ->> teacher"', '"course teacher"'),
-        ('missing: ["", "?"]', 'missing: "?"'),
-        ("privacy:", "private:"),
-        ("conflicts: error", "conflicts: ignore"),
-    ],
-)
-def test_the_schema_rejects_what_the_policy_rejects(schema: Any, tmp_path: Path, old: str, new: str) -> None:
-    assert EXAMPLE.count(old) >= 1
-    wrong = EXAMPLE.replace(old, new, 1)
-    assert list(schema.iter_errors(yaml.safe_load(wrong)))
-    (tmp_path / "policy.yaml").write_text(wrong)
-    with pytest.raises(kveil.PolicyError):
-        kveil.Policy.load(tmp_path / "policy.yaml")
-
-
-def test_the_schema_knows_every_policy_these_tests_write(schema: Any) -> None:
-    assert list(schema.iter_errors(policy_dict())) == []
-    assert list(schema.iter_errors(policy_dict(algorithm="auto", release={"order": "keep"}, data={"path": "x"}))) == []
-
-
 # ---------------------------------------------------------------------------------------------- hierarchy
-
-ZIP = "02138;0213*;*\n02139;0213*;*\n90210;9021*;*\n"
-
-
-def test_hierarchy_show_draws_a_file(tmp_path: Path) -> None:
-    (tmp_path / "zip.csv").write_text(ZIP)
-    outcome = run("hierarchy", "show", tmp_path / "zip.csv")
-    assert (outcome.code, outcome.err) == (0, "")
-    assert "3 leaves, 3 inner nodes, height 2" in outcome.out
-    for label in ("02138", "90210", "0213* (2 leaves)"):
-        assert label in outcome.out
-    assert "… 1 more" in run("hierarchy", "show", tmp_path / "zip.csv", "--most", "1").out
-
-
-def test_hierarchy_show_draws_what_a_policy_builds(tmp_path: Path) -> None:
-    write_rows(tmp_path / "t.csv")
-    policy = write_policy(tmp_path, data={"path": "t.csv"})
-    outcome = run("hierarchy", "show", policy, "--attribute", "age")
-    assert outcome.code == 0
-    assert "30-39 (3 leaves)" in outcome.out
-    refused(run("hierarchy", "show", policy), "--attribute")
-    refused(run("hierarchy", "show", policy, "--attribute", "agee"), "did you mean 'age'")
-    refused(run("hierarchy", "show", policy, "--attribute", "name"), "role identifier")
-    refused(run("hierarchy", "show", tmp_path / "none.csv"), "none.csv", "cannot be read")
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("a;x;*\nb;x;y\n", "two parents"),
-        ("a;x;*\na;y;*\n", "listed twice"),
-        ("a;x;*\nx;*\n", "both a leaf and an inner node"),
-        ("a;x\nb;y\n", "two roots"),
-        ("", "no leaf"),
-        ('"a;x;*\n', "quote"),
-        ("a;b;a;*\n", "two parents"),
-    ],
-)
-def test_hierarchy_check_refuses_what_is_no_tree(tmp_path: Path, text: str, says: str) -> None:
-    (tmp_path / "h.csv").write_text(text)
-    refused(run("hierarchy", "check", tmp_path / "h.csv"), "h.csv", says)
-
-
-def test_hierarchy_check_knows_its_column_or_exits_1(tmp_path: Path) -> None:
-    (tmp_path / "zip.csv").write_text(ZIP)
-    (tmp_path / "t.csv").write_text("zip,n\n02138,1\n90210,2\n,3\n")
-    arguments = ["hierarchy", "check", tmp_path / "zip.csv"]
-    plain = run(*arguments, "--json")
-    assert (plain.code, plain.err) == (0, "")
-    assert {k: plain.json[k] for k in ("holds", "leaves", "height", "balanced", "root")} == {
-        "holds": True,
-        "leaves": 3,
-        "height": 2,
-        "balanced": True,
-        "root": "*",
-    }
-    column = ["--data", tmp_path / "t.csv", "--column", "zip"]
-    assert run(*arguments, *column).code == 0
-    (tmp_path / "t.csv").write_text("zip,n\n02138,1\n2138,2\n2138,3\n")
-    unknown = run(*arguments, *column)
-    assert (unknown.code, unknown.err) == (1, "")
-    assert "1 value of zip ('2138') in 2 records" in unknown.out
-    assert run(*arguments, *column, "--json").json["unknown"] == 1
-    refused(run(*arguments, "--data", tmp_path / "t.csv"), "--column")
-    refused(run(*arguments, "--data", tmp_path / "t.csv", "--column", "zipp"), "did you mean 'zip'")
-
-
-def test_hierarchy_build_writes_what_a_policy_can_use(tmp_path: Path) -> None:
-    write_rows(tmp_path / "t.csv")
-    arguments = ["hierarchy", "build", tmp_path / "t.csv", "--column", "age"]
-    shown = run(*arguments, "--as", "{intervals: {from: 0, to: 99, widths: [10]}}")
-    assert (shown.code, shown.err) == (0, "")
-    assert shown.out.splitlines()[0] == "31;30-39;*"
-    for builder in ("{intervals: {from: 0, to: 99, widths: [10]}}", "{mask: {keep: [1]}}", "balanced:2", "balanced"):
-        target = tmp_path / "age.csv"
-        assert run(*arguments, "--as", builder, "--output", target, "--force") == Outcome(0, "", "")
-        assert run("hierarchy", "check", target, "--data", tmp_path / "t.csv", "--column", "age").code == 0
-        policy = write_policy(tmp_path, {**ROLES, "age": {"role": QUASI, "hierarchy": "age.csv"}}, limit=0.5)
-        made = run("anonymize", policy, "--input", tmp_path / "t.csv", "--output", tmp_path / "r.csv", "--quiet")
-        assert made == Outcome(0, "", "")
-
-
-@pytest.mark.parametrize(
-    ("builder", "says"),
-    [
-        ("{mask: {keep: [3, 4]}}", "must fall"),
-        ("{masc: {keep: [4]}}", "exactly one of"),
-        ("{mask: {keep: [4]}", "--as"),
-        ("location.csv", "--as"),
-        ("{ranges: {within: [0, 9]}}", "--as"),
-        ("{dates: [year]}", "does not know 9 values" if len({r[1] for r in ROWS}) == 9 else "does not know 8 values"),
-        ("balanced:1", "at least 2"),
-        ("balanced:x", "whole number"),
-        ("{tree: {'*': {x: [a], y: [a]}}}", "listed twice"),
-    ],
-)
-def test_hierarchy_build_refuses_what_is_no_builder(tmp_path: Path, builder: str, says: str) -> None:
-    write_rows(tmp_path / "t.csv")
-    arguments = ["--column", "age", "--as", builder, "--output", tmp_path / "age.csv"]
-    refused(run("hierarchy", "build", tmp_path / "t.csv", *arguments), says)
-    assert names_in(tmp_path) == {"t.csv"}
-
-
-def test_hierarchy_build_never_writes_over_its_table_nor_over_a_file_that_exists(tmp_path: Path) -> None:
-    table, tree = write_rows(tmp_path / "t.csv"), tmp_path / "age.csv"
-    build: list[str | Path] = ["hierarchy", "build", table, "--column", "age", "--as", "balanced", "--output"]
-    refused(run(*build, table), "never replaced")
-    refused(run(*build, table, "--force"), "never replaced")
-    tree.write_text("edited by hand")
-    refused(run(*build, tree), "exists already", "--force")
-    assert tree.read_text() == "edited by hand"
-    assert run(*build, tree, "--force").code == 0
-    assert tree.read_text() != "edited by hand"

@@ -11,8 +11,8 @@ import pytest
 
 from kveil.algorithms.registry import ALGORITHMS, find
 from kveil.flow.anonymize import anonymize_file
-from kveil.flow.inputs import with_algorithm
-from kveil.flow.outputs import Targets
+from kveil.flow.steps.inputs import with_algorithm
+from kveil.flow.steps.outputs import Targets
 from kveil.policy.model import Policy
 from on_spark import needs_spark, on_both, plain, release_of, started
 from planted_rules import planted

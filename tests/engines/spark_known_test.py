@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import kveil
-from kveil.engines.spark import ordering, showing, staging, tuple_release, tuples
-from kveil.flow import spark as flow
+from kveil.engines.spark import driver_tuples, ordering, showing, staging, tuple_release
 from kveil.flow.anonymize import anonymize_file
-from kveil.flow.outputs import Targets
+from kveil.flow.cluster import cluster_run as flow
+from kveil.flow.steps.outputs import Targets
 from kveil.policy.model import Policy
 from on_spark import needs_spark, on_both, started
 
@@ -56,14 +56,14 @@ def test_tuples_with_the_same_hash_are_told_apart_by_another_one(
     from pyspark.sql import functions as f
 
     salts: list[int] = []
-    tuple_hash = tuples.tuple_hash
+    tuple_hash = driver_tuples.tuple_hash
 
     def weak(units: Any, salt: int) -> Any:
         salts.append(salt)
         return f.lit(7).cast("long") if salt == 0 else tuple_hash(units, salt)
 
-    monkeypatch.setattr(tuples, "tuple_hash", weak)
-    monkeypatch.setattr(tuples, "LOOKED_AT", looked_at)
+    monkeypatch.setattr(driver_tuples, "tuple_hash", weak)
+    monkeypatch.setattr(driver_tuples, "LOOKED_AT", looked_at)
     assert not isinstance(on_both(Policy.load(here / "policy.yaml"), here / "data.parquet", here), str)
     assert set(salts) == {0, 1}
 

@@ -19,9 +19,9 @@ import pytest
 import kveil
 from kveil.databases import parse_place
 from kveil.engines.spark import ordering, staging
-from kveil.flow import spark as flow
 from kveil.flow.anonymize import anonymize_file
-from kveil.flow.outputs import Targets
+from kveil.flow.cluster import cluster_run as flow
+from kveil.flow.steps.outputs import Targets
 from kveil.policy.model import Policy
 from on_spark import ARGUMENTS, needs_spark, on_both, plain, release_of, started
 from support import run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coded_tables import tree_and_range
-from kveil.engines.summary import CODE, GONE, LABEL, LEAF, RECORDS, PartSummary, summarized
+from kveil.engines.summary import GONE, LABEL, LEAF, SHOWN_CODE, SHOWN_RECORDS, PartSummary, summarized
 from kveil.errors import DataError, Unmeetable
 
 
@@ -15,11 +15,11 @@ def test_leaves_are_counted_with_what_is_shown_for_them() -> None:
     assert again.part == 3
     assert sorted(again.counts.rows()) == sorted(summary.counts.rows())
     own = again.counts.filter(again.counts["name"] == "t")
-    assert {(leaf, label): n for leaf, label, n in own.select(LEAF, LABEL, RECORDS).iter_rows()} == {
+    assert {(leaf, label): n for leaf, label, n in own.select(LEAF, LABEL, SHOWN_RECORDS).iter_rows()} == {
         (0, "N"): 2, (1, "N"): 1, (2, "c"): 1
     }  # fmt: skip
     assert own.filter(own[GONE])[LABEL].to_list() == ["c"]
-    assert own[CODE].null_count() == 0
+    assert own[SHOWN_CODE].null_count() == 0
 
 
 def test_what_went_wrong_in_a_part_is_raised_by_the_whole() -> None:

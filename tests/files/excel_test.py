@@ -10,8 +10,6 @@ import pytest
 
 from kveil.errors import FileError
 from kveil.files.excel import MOST_TEXT, read_excel, write_excel
-from kveil.files.excel_parts import in_excel
-from kveil.files.parquet_parts import Unreadable
 from kveil.files.texts import as_texts
 
 
@@ -49,26 +47,3 @@ def test_what_a_sheet_cannot_hold_is_told() -> None:
 
 def test_rows_without_any_value_are_no_records() -> None:
     assert read_excel(workbook(pl.DataFrame({"a": ["x", None, "y"], "b": [None, None, 1]})), "t").height == 2
-
-
-def test_what_a_workbook_tells_beside_its_cells_is_found() -> None:
-    import xlsxwriter
-
-    ours = workbook(pl.DataFrame({"a": ["x"]}))
-    assert in_excel(ours, ours) == []
-    written = io.BytesIO()
-    other = xlsxwriter.Workbook(written, {"in_memory": True})
-    other.set_properties({"author": "Ann"})
-    sheet, second = other.add_worksheet("release"), other.add_worksheet("more")
-    sheet.write_string(0, 0, "a")
-    sheet.write_string(1, 0, "x")
-    sheet.set_row(1, None, None, {"hidden": True})
-    second.write_string(0, 0, "secret")
-    other.close()
-    told = in_excel(written.getvalue(), ours)
-    assert any("properties of the document" in sentence for sentence in told)
-    assert any("1 sheet beside the first" in sentence for sentence in told)
-    assert any("hidden rows" in sentence for sentence in told)
-    assert not any("secret" in sentence or "Ann" in sentence for sentence in told)
-    with pytest.raises(Unreadable):
-        in_excel(b"no workbook", ours)

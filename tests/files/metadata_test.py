@@ -84,45 +84,6 @@ def test_bytes_outside_of_everything_are_found(tmp_path: Path) -> None:
     assert "12 bytes that belong to no column" in look(path)
 
 
-@pytest.mark.parametrize("kind", ["file", "stream"])
-def test_metadata_and_unused_dictionary_values_of_arrow_are_found(tmp_path: Path, kind: str) -> None:
-    path = tmp_path / "r.arrow"
-
-    def write(content: pa.Table) -> None:
-        new = pa.ipc.new_file if kind == "file" else pa.ipc.new_stream
-        with new(path, content.schema) as writer:
-            writer.write_table(content)
-
-    write(table())
-    assert "holds" not in look(path)
-    write(table(original="Ada Lovelace"))
-    assert "metadata beside its cells ('original')" in look(path)
-    field = pa.field("age", pa.string(), metadata={"secret": "Ada"})
-    write(table().cast(pa.schema([field, pa.field("d", pa.string())])))
-    assert "metadata beside its cells ('age: secret')" in look(path)
-    listed = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), pa.array(["u", "v", "Ada Lovelace, HIV"]))
-    write(pa.table({"d": listed}))
-    assert "1 value in its dictionaries that no row shows" in look(path)
-
-
-def test_values_behind_cells_that_show_none_are_found_in_arrow_files(tmp_path: Path) -> None:
-    path = tmp_path / "r.arrow"
-
-    def write(numbers: list[float], kind: pa.DataType) -> None:
-        seen = pa.py_buffer(bytes([0b1001]))
-        values = pa.py_buffer(np.array(numbers, dtype=kind.to_pandas_dtype()).tobytes())
-        content = pa.table({"d": pa.Array.from_buffers(kind, 4, [seen, values])})
-        with pa.ipc.new_file(path, content.schema) as writer:
-            writer.write_table(content)
-
-    write([1, 4242, 777, 2], pa.int64())
-    assert "values behind cells that show none ('d')" in look(path)
-    write([1, 0, 0, 2], pa.int64())
-    assert "holds" not in look(path)
-    write([1, float("nan"), float("nan"), 2], pa.float64())  # as pandas fills them
-    assert "holds" not in look(path)
-
-
 def test_kveil_takes_no_values_along_behind_cells_that_show_none(tmp_path: Path) -> None:
     masked = pd.arrays.IntegerArray(np.array([1, 4242, 777, 2]), np.array([False, True, True, False]))
     policy = kveil.Policy(

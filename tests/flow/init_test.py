@@ -10,10 +10,10 @@ import kveil
 from kveil.datasets import hospital
 from kveil.frames import from_frame
 from kveil.suggestion import suggest
+from kveil.suggestion.hierarchy_guesses import _nice, countries, dates, icd, numbers
+from kveil.suggestion.number_categories import spans
 from kveil.suggestion.profile import profile
 from kveil.suggestion.roles import guess_column, hierarchy_for
-from kveil.suggestion.spans import spans
-from kveil.suggestion.trees import _nice, countries, dates, icd, numbers
 from kveil.suggestion.vocabulary import words_of
 from support import names_in, refused, run
 

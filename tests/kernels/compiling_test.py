@@ -17,7 +17,7 @@ import os, sys
 os.access = lambda place, mode: False
 before = dict(os.environ)
 import numpy as np
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 assert group_rows(np.array([[3, 1, 3]], dtype=np.int32))[0].tolist() == [0, 1, 0]
 assert dict(os.environ) == before
 from kveil.kernels import jit
@@ -39,10 +39,10 @@ assert "kveil.kernels.linking" not in sys.modules
 LOADED = """
 import sys
 import numpy as np
-from kveil.kernels.grouping.groups import group_nothing, group_rows
+from kveil.kernels.grouping.equal_rows import group_nothing, group_rows
 group_nothing()
-from kveil.kernels.grouping import groups_loops
-hits = sum(groups_loops.hash_rows.stats.cache_hits.values())
+from kveil.kernels.grouping import equal_rows_loops
+hits = sum(equal_rows_loops.hash_rows.stats.cache_hits.values())
 assert hits == int(sys.argv[1]), hits
 assert ("numba.np.arraymath" in sys.modules) == (hits == 0)  # which compiling needs, and loading does not
 from kveil.kernels.jit import door
@@ -256,11 +256,11 @@ def test_the_folders_are_those_that_numba_finds(tmp_path: Path) -> None:
 import os, sys
 from pathlib import Path
 from kveil.kernels.caching import cache_folders
-from kveil.kernels.grouping import groups_loops
+from kveil.kernels.grouping import equal_rows_loops
 import numba
-if hasattr(groups_loops.hash_rows, "_cache"):
-    kept = Path(groups_loops.hash_rows._cache.cache_path)
-    assert kept == cache_folders(Path(groups_loops.__file__))[0], kept
+if hasattr(equal_rows_loops.hash_rows, "_cache"):
+    kept = Path(equal_rows_loops.hash_rows._cache.cache_path)
+    assert kept == cache_folders(Path(equal_rows_loops.__file__))[0], kept
 """
     environ = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", script], env=environ, capture_output=True, text=True, timeout=300)

@@ -44,12 +44,12 @@ REASONS = {
     "descent_loops.propose: most >> shift >= 1 << 31": "a number has 64 bits",
     "descent_loops.refuse_movers: changed and left": "a turn with a change refuses a mover, once each",
     "diverse_loops.plan_needs: low < high": HALVES,
-    "groups_loops.group_hashed: group >= 0 and (not (words[slot] == h and (exact or same_row(columns, row, "
+    "equal_rows_loops.group_hashed: group >= 0 and (not (words[slot] == h and (exact or same_row(columns, row, "
     "first[group]))))": "half of the slots are empty, which is looked at before rows come in",
-    "groups_loops.group_hashed: used < 2 * (end - begin)": GROWS,
+    "equal_rows_loops.group_hashed: used < 2 * (end - begin)": GROWS,
     "join_loops.join: codes.ints[first + u] > codes.ints[first + v] or codes.ints[last + u] < codes.ints[last + v]": UP,
-    "join_loops.join_sets: b > a or d > c": "every turn passes the last run of one of the two sets, or of both",
-    "join_loops.join_sets: top > 0": "what is put on the stack lies below what was taken off it",
+    "set_join_loops.join_sets: b > a or d > c": "every turn passes the last run of one of the two sets, or of both",
+    "set_join_loops.join_sets: top > 0": "what is put on the stack lies below what was taken off it",
     "k_msd_loops.find_ancestor: depth[value] - depth[at] < least": UP,
     "k_msd_loops.find_ancestor: left >= 0 and node[left] >= at": ALONG,
     "k_msd_loops.find_ancestor: right >= 0 and node[right] <= end[at]": ALONG,

@@ -117,7 +117,7 @@ def test_t_closeness_takes_its_distance_along_and_sizes_are_no_distribution() ->
 
 
 def test_fewest_members_follow_from_how_many_values_one_has() -> None:
-    assert DistinctValues("s", 5).least_members(2) == 3
+    assert DistinctValues("s", 5).least_members(most_values=2) == 3
     assert EntropyL("s", 2.5).least_members() == 3
     assert FrequencyL("s", Fraction(5, 2)).least_members(some_missing=True) == 1
     assert AlphaShare("s", Fraction(1, 4), 2).least_members() == 4

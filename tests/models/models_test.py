@@ -24,6 +24,7 @@ from kveil.frames import from_frame
 from kveil.kernels.models import models_loops as loops
 from kveil.kernels.models.layout import new_models
 from kveil.kernels.splitting.layout import SplitTuples
+from kveil.kernels.splitting.mondrian_loops import add_rows
 from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs, one_group
 from kveil.models.of_policy import group_model, least_members, sensitive_pairs
@@ -31,6 +32,7 @@ from kveil.models.packed import needs_of, values_of
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.table.encode import encode
 from kveil.table.table import Table
+from kveil.words import count
 from naive import models as naive
 
 Spec = dict[str, Any]
@@ -138,7 +140,7 @@ def by_search(table: Table, model: GroupModel) -> list[bool]:
 
 @numba.njit
 def add_and_judge(models: Any, rows: Any, order: Any) -> bool:
-    total = loops.add_rows(rows, models, order, 0, len(order))
+    total = add_rows(rows, models, order, 0, len(order))
     good = loops.holds(models, 0, len(models.needs.kind), total)
     loops.clear(models)
     return good  # type: ignore[no-any-return]
@@ -236,11 +238,9 @@ def test_search_loops_verifier_and_twin_agree(persons: bool, data: st.DataObject
     assert guarantee["worst"] == (None if worst is None else pytest.approx(worst, abs=1e-9))
     if not verdict:
         failing = [group for group, good in zip(members, expected, strict=True) if not good]
-        noun = "individual" if persons else "record"
+        noun = "person" if persons else "record"
         people = sum(map(len, failing))
-        said = (
-            f"does not hold in {len(failing)} group{'s'[: len(failing) > 1]} with {people} {noun}{'s'[: people > 1]};"
-        )
+        said = f"does not hold in {len(failing)} group{'s'[: len(failing) > 1]} with {count(people, noun)};"
         assert said in verdict.findings[0]
 
 

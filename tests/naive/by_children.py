@@ -35,35 +35,38 @@ def regrouped(
         gain = [(costs[node] - costs[child]) * own.count(child) for own in below]
         kind = [() if child not in own else (0,) if set(own) == {child} else (1,) for own in below]
         keys = [(0,), (1,)]
-    groups = {key: [p for p in range(len(records)) if kind[p] == key] for key in keys}
-    standing = {key: own for key, own in groups.items() if len(own) >= k}
-    left = len(records) - sum(map(len, standing.values()))
+    groups = [[p for p in range(len(records)) if kind[p] == key] for key in keys]
+    # Of groups that gain the same, the one goes whose record has the first children in leaf order.
+    first = [tuple(sorted(set(below[own[0 if child is None else -1]]))) if own else () for own in groups]
+    return merge_small(groups, gain, first, k)
+
+
+def merge_small(
+    groups: list[list[int]], gain: list[int], first: list[tuple[int, ...]], k: int
+) -> tuple[int, list[list[int]]] | None:
+    """Return the groups that stand and what they gain, None for none; all others of the records are left over.
+
+    ``first`` is what groups are told apart by that gain the same.
+    """
+    standing = {g: list(own) for g, own in enumerate(groups) if len(own) >= k}
+    left = len(gain) - sum(map(len, standing.values()))
     if not standing:
         return None
     total = sum(gain[p] for own in standing.values() for p in own)
     if left == 0 or left >= k:
         return total, list(standing.values())
     if sum(len(own) - k for own in standing.values()) >= k - left:
-        taken = sorted((gain[p], p) for own in standing.values() if len(own) > k for p in own)
-        for value, p in taken:
+        home = {p: g for g, own in standing.items() for p in own}
+        for value, p in sorted((gain[p], p) for own in standing.values() if len(own) > k for p in own):
             if left == k:
                 break
-            own = standing[kind[p]]
-            if len(own) > k:
-                own.remove(p)
+            if len(standing[home[p]]) > k:
+                standing[home[p]].remove(p)
                 total -= value
                 left += 1
         return total, list(standing.values())
-
-    def won(key: tuple[int, ...]) -> int:
-        return sum(gain[p] for p in standing[key])
-
-    def first_set(key: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the children of the group's record that equals are told apart by: in leaf order."""
-        return tuple(sorted(set(below[standing[key][0 if child is None else -1]])))
-
-    least = min(standing, key=lambda key: (won(key), first_set(key)))
-    total -= won(least)
-    if left + len(standing.pop(least)) == len(records):
+    won = {g: sum(gain[p] for p in own) for g, own in standing.items()}
+    least = min(standing, key=lambda g: (won[g], first[g]))
+    if left + len(standing.pop(least)) == len(gain):
         return None
-    return total, list(standing.values())
+    return total - won[least], list(standing.values())

@@ -69,10 +69,36 @@ class ClusterCase:
                     left[best] -= 1
                     cluster.append(best)
                 made.append(cluster)
-            for t in tuples:
-                for _ in range(left[t]):
-                    own = made[first:]
-                    min(own, key=lambda c, t=t: self.cost([*c, t]) * (len(c) + 1) - self.cost(c) * len(c)).append(t)
+            self.place_rest(made[first:], left)
+        return made
+
+    def place_rest(self, clusters: list[list[int]], left: dict[int, int]) -> None:
+        """Let every row that is left of a tuple join the cluster whose total grows least; of equals the first."""
+        for t, rows in left.items():
+            for _ in range(rows):
+                min(clusters, key=lambda c, t=t: self.cost([*c, t]) * (len(c) + 1) - self.cost(c) * len(c)).append(t)
+
+    def merged(self, most: int) -> dict[int, list[int]]:
+        """Return tuples merged into clusters, by the least number of each, while all rows cost no more than ``most``.
+
+        The cheapest cluster merges with the one of its group with which it is cheapest, unless that shows nothing.
+        """
+        made = {t: [t] for t in range(len(self.rows))}
+        home = {t: g for g in range(len(self.groups) - 1) for t in range(self.groups[g], self.groups[g + 1])}
+        waiting = set(made)  # those that may have something to merge with
+        while waiting:
+            seed = min(waiting, key=lambda c: (self.cost(made[c]), c))
+            price = {c: self.cost(made[seed] + made[c]) for c in made if c != seed and home[c] == home[seed]}
+            able = [c for c in price if price[c] < sum(own.full for own in self.attributes)]
+            if not able:
+                waiting.remove(seed)
+                continue
+            keep, gone = sorted((seed, min(able, key=lambda c: (price[c], c))))
+            after = {c: own + made[gone] * (c == keep) for c, own in made.items() if c != gone}
+            if sum(self.cost(own) * self.rows[t] for own in after.values() for t in own) > most:
+                break
+            made = after
+            waiting.discard(gone)
         return made
 
     def cut(self, part: list[int]) -> tuple[int, int]:

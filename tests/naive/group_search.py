@@ -153,18 +153,20 @@ class GroupSearch:
                 last = None
         return units
 
+    def noisy(self, noise: list[int], shown: Row) -> int:
+        """Return what showing codes costs a row, attributes weighed by so many 1024ths each."""
+        return sum(n * own.cost(c) for n, own, c in zip(noise, self.case.attributes, shown, strict=True)) >> 10
+
     def rebuild(self, pool: Pool, noise: list[int], out: int) -> bool:
         """Merge units by what that costs per row, until each may be a group; tell whether there are any groups."""
         case = self.case
         units = self.units(pool, out)
 
-        def noisy(shown: Row) -> int:
-            return sum(n * own.cost(c) for n, own, c in zip(noise, case.attributes, shown, strict=True)) >> 10
-
         def value(i: int, j: int) -> float:
             both = case.joined(case.cover(units[i]), case.cover(units[j]))
-            spent = sum(len(units[u]) * noisy(case.cover(units[u])) for u in (i, j))
-            return (noisy(both) * (len(units[i]) + len(units[j])) - spent) / (len(units[i]) + len(units[j]))
+            spent = sum(len(units[u]) * self.noisy(noise, case.cover(units[u])) for u in (i, j))
+            together = len(units[i]) + len(units[j])
+            return (self.noisy(noise, both) * together - spent) / together
 
         def may_be(u: int) -> bool:
             return len(units[u]) >= case.k and self.allowed(units[u])

@@ -1,4 +1,4 @@
-"""Rows in groups, the slow way: what covers a group, where rows go, how groups are split, found, and put together."""
+"""Rows in groups, the slow way: what covers a group, where rows go, how groups are split."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ Code = int | tuple[int, int]
 Row = tuple[Code, ...]
 WORD = 2**64
 SPLITMIX = 0x9E3779B97F4A7C15
+FORBIDDEN = 2**38  # the cost of what may not be shown
 
 
 def draw(random: list[int], below: int) -> int:
@@ -37,12 +38,24 @@ class TreeAttribute:
         assert isinstance(code, int)
         return round(1000 * self.tree.share(code))
 
+    def shows_nothing(self, code: Code) -> bool:
+        return code == 0
+
 
 @dataclass
 class SpanAttribute:
-    """An attribute of numbers: a code is the lowest and the highest of a group, by rank."""
+    """An attribute of numbers: a code is the lowest and the highest of a group, by rank; the last may be missing.
+
+    A span up to missing shows nothing; where spans have a greatest width, it is forbidden, as wider ones are.
+    """
 
     numbers: list[int]
+    missing: bool = False
+    widest: int = -1
+
+    @property
+    def extent(self) -> int:
+        return self.numbers[-2 if self.missing else -1] - self.numbers[0]
 
     def cover(self, one: Code, other: Code) -> Code:
         assert isinstance(one, tuple)
@@ -51,7 +64,16 @@ class SpanAttribute:
 
     def cost(self, code: Code) -> int:
         assert isinstance(code, tuple)
-        return round(1000 * (self.numbers[code[1]] - self.numbers[code[0]]) / (self.numbers[-1] - self.numbers[0]))
+        if code[0] == code[1]:
+            return 0
+        if self.shows_nothing(code):
+            return 1000 if self.widest < 0 else FORBIDDEN
+        width = self.numbers[code[1]] - self.numbers[code[0]]
+        return FORBIDDEN if 0 <= self.widest < width else round(1000 * width / self.extent)
+
+    def shows_nothing(self, code: Code) -> bool:
+        assert isinstance(code, tuple)
+        return self.missing and code[0] < code[1] == len(self.numbers) - 1
 
 
 @dataclass
@@ -150,105 +172,6 @@ class GroupCase:
                 break
         return kept
 
-    # ------------------------------------------------------------------------------------------ neighbourhoods
-
-    def near(self, groups: list[list[int]], seed: int, most: int, random: list[int]) -> list[int]:
-        """Return the groups nearest to a row's group, or to the row, without that one; some of equal rows left out."""
-        own = next(g for g, members in enumerate(groups) if seed in members)
-        by_group = draw(random, 5) < 2
-        credit = 614 + draw(random, 411)
-        salt = (draw(random, 1 << 30) * SPLITMIX + 1) % WORD
-        centre = self.cover(groups[own]) if by_group else self.rows[seed]
-        scored = []
-        for g, members in enumerate(groups):
-            chance = ((g + 1) * salt % WORD) >> 54
-            cost = self.cost(self.cover(members))
-            exact = cost == 0 and chance < 896 and len(members) <= self.k
-            if g != own and not exact and self.zone[members[0]] == self.zone[seed]:
-                scored.append(((self.cost(self.joined(centre, self.cover(members))) << 10) - credit * cost, g))
-        return [g for _, g in sorted(scored)[:most]]
-
-    def chosen(self, groups: list[list[int]], seed: int, near: list[int], most: int, random: list[int]) -> list[int]:
-        """Return a row's group and some of those listed near it, nearest first, some passed over by chance."""
-        own = next(g for g, members in enumerate(groups) if seed in members)
-        wanted, skip = 2 + draw(random, most - 1), draw(random, 513)
-        taken = [own]
-        for g in near:
-            if len(taken) < wanted and draw(random, 1024) >= skip:
-                taken.append(g)
-        return taken
-
-    def units(self, pool: list[int], group: list[int], out: int, random: list[int]) -> list[list[int]]:
-        """Return what a pool's rows are at first: those taken out, equal neighbours together, others by group."""
-        units: list[list[int]] = []
-        stayed: dict[int, int] = {}
-        last: int | None = None  # the row before, where it was taken out, and its unit
-        for row in pool:
-            if out == 1024 or draw(random, 1024) < out:
-                if last is not None and self.rows[last] == self.rows[row]:
-                    next(own for own in units if last in own).insert(0, row)
-                else:
-                    units.append([row])
-                last = row
-                continue
-            last = None
-            if group[row] in stayed:
-                units[stayed[group[row]]].insert(0, row)
-            else:
-                stayed[group[row]] = len(units)
-                units.append([row])
-        return units
-
-    def rebuilt(self, units: list[list[int]], noise: list[int]) -> list[list[int]]:
-        """Return new groups of a pool's units: the pair whose merging costs least per row merges, again and again.
-
-        A unit that has k rows is a group and merges no more; what is left over goes row by row where it costs least.
-        """
-
-        def noisy(shown: Row) -> int:
-            return sum(n * own.cost(c) for n, own, c in zip(noise, self.attributes, shown, strict=True)) >> 10
-
-        def value(i: int, j: int) -> float:
-            together = len(units[i]) + len(units[j])
-            spent = sum(len(units[u]) * noisy(self.cover(units[u])) for u in (i, j))
-            both = self.joined(self.cover(units[i]), self.cover(units[j]))
-            return (noisy(both) * together - spent) / together
-
-        opened = [u for u, own in enumerate(units) if len(own) < self.k]
-        near: dict[int, tuple[float, int]] = {}
-
-        def look(u: int) -> None:
-            near[u] = min(((value(u, v), v) for v in opened if v != u), default=(float("inf"), -1))
-
-        for u in opened:
-            look(u)
-        while len(opened) > 1:
-            i = min(opened, key=lambda u: (near[u][0], u))
-            j = near[i][1]
-            units[i] = units[j] + units[i]
-            units[j] = []
-            opened.remove(j)
-            if len(units[i]) >= self.k:
-                opened.remove(i)
-            for u in opened:
-                if u == i or near[u][1] in (i, j):
-                    look(u)
-                elif i in opened and value(u, i) < near[u][0]:
-                    near[u] = value(u, i), i
-        groups = [own for u, own in enumerate(units) if own and u not in opened]
-        if not groups:
-            return []
-        for u in opened:
-            for row in units[u]:
-                grown = [
-                    (len(own) + 1) * self.cost(self.joined(self.cover(own), self.rows[row]))
-                    - len(own) * self.cost(self.cover(own))
-                    for own in groups
-                ]
-                best = grown.index(min(grown))
-                groups[best] = [*groups[best], row]
-        return groups
-
     def optimum(self) -> int:
         """Return the least total of all partitions of the rows into groups that are large enough, of one zone each."""
         best = [len(self.rows) * 1000 * len(self.attributes) + 1]
@@ -274,7 +197,10 @@ def random_groups(chance: Random, rows: int, *, spans: bool, zones: int = 1) -> 
     attributes: list[TreeAttribute | SpanAttribute] = []
     for _ in range(chance.randint(1, 3)):
         if spans and chance.random() < 0.5:
-            attributes.append(SpanAttribute(sorted(chance.sample(range(100), chance.randint(2, 6)))))
+            numbers = sorted(chance.sample(range(100), chance.randint(2, 6)))
+            while (numbers[-1] - numbers[0]) % 16 == 0:  # some cost would be a half, which nobody says how to round
+                numbers = sorted(chance.sample(range(100), len(numbers)))
+            attributes.append(SpanAttribute(numbers))
         else:
             attributes.append(TreeAttribute(random_tree(chance)))
 

@@ -30,7 +30,8 @@ class GivenUp(Exception):
     """A try that cannot be mended, or costs more than before."""
 
 
-Classes = dict[tuple[int, Row], list[int]]  # by constraint and what it sees: the rows, the last to enter first
+ClassKey = tuple[int, Row]  # a constraint, and what it sees of the rows of a class
+Classes = dict[ClassKey, list[int]]  # the rows of every class, the last to enter first
 
 
 @dataclass
@@ -46,7 +47,7 @@ class OverlapTries:
     chance: Chance
     hides: bool
     classes: Classes = field(default_factory=dict)
-    queue: list[tuple[int, Row]] = field(default_factory=list)
+    queue: list[ClassKey] = field(default_factory=list)
     journal: list[tuple[int, Row, bool]] = field(default_factory=list)  # who moved, and what was shown before
     active: list[int] = field(default_factory=list)
     unit: int = 0
@@ -54,83 +55,87 @@ class OverlapTries:
     def __post_init__(self) -> None:
         for row in reversed(range(len(self.nodes))):
             if not self.out[row]:
-                for key in self._keys(self.nodes[row]):
+                for key in self.keys(self.nodes[row]):
                     self.classes.setdefault(key, []).insert(0, row)
 
     # What things cost, and what may be shown.
 
-    def _keys(self, shown: Row) -> list[tuple[int, Row]]:
+    def keys(self, shown: Row) -> list[ClassKey]:
         return [(c, tuple(shown[a] for a in over)) for c, (over, _, _) in enumerate(self.case.constraints)]
 
-    def _cost(self, row: int) -> int:
+    def cost_of(self, row: int) -> int:
         return self.case.cost(None if self.out[row] else self.nodes[row])
 
-    def _dear(self, row: int) -> bool:
-        return self._cost(row) > self.case.cost(self.case.base[row])
+    def is_dear(self, row: int) -> bool:
+        return self.cost_of(row) > self.case.cost(self.case.base[row])
 
     def total(self) -> int:
-        return sum(map(self._cost, range(len(self.nodes))))
+        return sum(map(self.cost_of, range(len(self.nodes))))
 
-    def _allowed(self, row: int, a: int) -> list[int]:
+    def allowed(self, row: int, a: int) -> list[int]:
         """Return what a row may show of an attribute, the lowest first."""
         way = self.case.trees[a].way(self.case.base[row][a])
         return way[: way.index(self.case.limit[row][a]) + 1]
 
-    def _nothing(self, shown: Row) -> bool:
+    def shows_nothing(self, shown: Row) -> bool:
         return self.hides and not any(shown)  # the root of every tree is its `*`
 
-    def _size(self, key: tuple[int, Row]) -> int:
+    def size(self, key: ClassKey) -> int:
         return len(self.classes.get(key, ()))
 
-    def _k(self, c: int) -> int:
+    def k(self, c: int) -> int:
         return self.case.constraints[c][1]
 
     # Moving rows.
 
-    def _move(self, row: int, shown: Row) -> None:
+    def move(self, row: int, shown: Row) -> None:
         self.journal.append((row, self.nodes[row], self.out[row]))
-        self._place(row, shown)
+        self.place(row, shown)
 
-    def _take_back(self) -> None:
+    def take_back(self) -> None:
         for row, shown, out in reversed(self.journal):
             if out:
-                for key in self._keys(self.nodes[row]):
-                    self.classes[key].remove(row)
-                self.nodes[row], self.out[row] = shown, True
+                self.put_out(row)
+                self.nodes[row] = shown
             else:
-                self._place(row, shown)
+                self.place(row, shown)
 
-    def _place(self, row: int, shown: Row) -> None:
-        before = [None] * len(self.case.constraints) if self.out[row] else self._keys(self.nodes[row])
-        for old, new in zip(before, self._keys(shown), strict=True):
+    def put_out(self, row: int) -> None:
+        for key in self.keys(self.nodes[row]):
+            self.classes[key].remove(row)
+        self.out[row] = True
+
+    def place(self, row: int, shown: Row) -> None:
+        before = [None] * len(self.case.constraints) if self.out[row] else self.keys(self.nodes[row])
+        for old, new in zip(before, self.keys(shown), strict=True):
             if old == new:
                 continue
             if old is not None:
                 self.classes[old].remove(row)
                 if self.classes[old]:
-                    self._wait(old)
+                    self.wait(old)
             self.classes.setdefault(new, []).insert(0, row)
-            self._wait(new)
+            self.wait(new)
         self.nodes[row], self.out[row] = shown, False
 
-    def _wait(self, key: tuple[int, Row]) -> None:
-        if key not in self.queue and self._size(key) < self._k(key[0]):
+    def wait(self, key: ClassKey) -> None:
+        if key not in self.queue and self.size(key) < self.k(key[0]):
             self.queue.append(key)
 
-    def _strain(self, row: int, shown: Row, besides: int) -> int:
+    def strain(self, row: int, shown: Row, besides: int) -> int:
         lacking = 0
-        now = [None] * len(self.case.constraints) if self.out[row] else self._keys(self.nodes[row])
-        for old, new in zip(now, self._keys(shown), strict=True):
+        now = [None] * len(self.case.constraints) if self.out[row] else self.keys(self.nodes[row])
+        for old, new in zip(now, self.keys(shown), strict=True):
             c = new[0]
             if c == besides or old == new:
                 continue
-            lacking += max(self._k(c) - self._size(new) - 1, 0)
-            lacking += old is not None and 1 < self._size(old) <= self._k(c)
+            lacking += max(self.k(c) - self.size(new) - 1, 0)
+            lacking += old is not None and 1 < self.size(old) <= self.k(c)
         return lacking
 
     # What a row aims at.
 
-    def _aim(self, row: int) -> tuple[int, Row]:
+    def aim(self, row: int) -> tuple[int, Row]:
         shown, base = list(self.nodes[row]), self.case.base[row]
         sets = len(self.case.constraints)
         first = self.chance.draw(sets)
@@ -168,7 +173,7 @@ class OverlapTries:
         over = range(len(own)) if whole else case.constraints[c][0]
         least = FAR if self.out[row] else sum(case.costs[a][own[a]] for a in over)
         best = own
-        cells = self._sorted_by_leaves(c, self.active)
+        cells = self.sorted_by_leaves(c, self.active)
         lead = case.constraints[c][0][0]
         tree = case.trees[lead]
         near = sum(tree.first[case.base[i][lead]] < tree.first[case.base[row][lead]] for i in cells)
@@ -183,11 +188,11 @@ class OverlapTries:
                     node = case.trees[a].cover(case.base[row][a], node)
                 shown[a] = node
             cost = sum(case.costs[a][shown[a]] for a in over)
-            if cost < least and all(shown[a] in self._allowed(row, a) for a in over):
+            if cost < least and all(shown[a] in self.allowed(row, a) for a in over):
                 least, best = cost, tuple(shown)
         return best
 
-    def _sorted_by_leaves(self, c: int, rows: list[int]) -> list[int]:
+    def sorted_by_leaves(self, c: int, rows: list[int]) -> list[int]:
         def leaves(row: int) -> tuple[list[int], int]:
             return [self.case.trees[a].first[self.case.base[row][a]] for a in self.case.constraints[c][0]], row
 
@@ -195,13 +200,13 @@ class OverlapTries:
 
     # Mending classes that have become too small.
 
-    def _in_class(self, row: int, key: tuple[int, Row]) -> Row:
+    def in_class(self, row: int, key: ClassKey) -> Row:
         shown = list(self.nodes[row])
         for a, node in zip(self.case.constraints[key[0]][0], key[1], strict=True):
             shown[a] = node
         return tuple(shown)
 
-    def _helpers(self, key: tuple[int, Row], lack: int, most: int) -> tuple[int, list[int]]:
+    def helpers(self, key: ClassKey, lack: int, most: int) -> tuple[int, list[int]]:
         """Return the rows that join a class at the least cost, and that cost, FAR where there are too few."""
         c, seen = key
         over, k, _ = self.case.constraints[c]
@@ -209,7 +214,7 @@ class OverlapTries:
         least = sum(self.case.costs[a][node] for a, node in zip(over, seen, strict=True))
         picked: list[tuple[int, int]] = []  # value and row, the cheapest first; of equals the first one first
         for everyone in (False, True):
-            rows = self._sorted_by_leaves(c, list(range(len(self.nodes))) if everyone else self.active)
+            rows = self.sorted_by_leaves(c, list(range(len(self.nodes))) if everyone else self.active)
             inside = [
                 row
                 for row in rows
@@ -223,16 +228,16 @@ class OverlapTries:
                 worst = picked[-1][0] if len(picked) == lack else most + 1
                 if everyone and len(picked) == lack and worst <= least:
                     break
-                if any(node not in self._allowed(row, a) for a, node in zip(over, seen, strict=True)):
+                if any(node not in self.allowed(row, a) for a, node in zip(over, seen, strict=True)):
                     continue
-                if row in self.classes.get(key, ()) or (everyone and self._dear(row)):
+                if row in self.classes.get(key, ()) or (everyone and self.is_dear(row)):
                     continue
-                shown = self._in_class(row, key)
-                value = self.case.cost(shown) - self._cost(row)
-                own = None if self.out[row] else self._keys(self.nodes[row])[c]
-                value += self.unit * (own is not None and self._size(own) <= k)
-                value += self.unit * self._strain(row, shown, c)
-                if value >= worst or self._nothing(shown):
+                shown = self.in_class(row, key)
+                value = self.case.cost(shown) - self.cost_of(row)
+                own = None if self.out[row] else self.keys(self.nodes[row])[c]
+                value += self.unit * (own is not None and self.size(own) <= k)
+                value += self.unit * self.strain(row, shown, c)
+                if value >= worst or self.shows_nothing(shown):
                     continue
                 picked = picked[: lack - 1] if len(picked) == lack else picked
                 place = sum(other <= value for other, _ in picked)
@@ -241,116 +246,116 @@ class OverlapTries:
             return FAR, []
         return sum(value for value, _ in picked), [row for _, row in picked]
 
-    def _way_up(self, key: tuple[int, Row], row: int) -> tuple[int, Row]:
+    def way_up(self, key: ClassKey, row: int) -> tuple[int, Row]:
         """Return the cheapest way for a row to leave a class by raising an attribute, and its cost."""
         c, least, best = key[0], FAR, self.nodes[row]
-        size = self._size(key)
+        size = self.size(key)
         for a in self.case.constraints[c][0]:
             tree, shown = self.case.trees[a], list(self.nodes[row])
             while tree.depth[shown[a]] > tree.depth[self.case.limit[row][a]]:
                 shown[a] = tree.parent[shown[a]]
-                value = self.case.cost(tuple(shown)) - self._cost(row)
-                if self._nothing(tuple(shown)) or value >= least:
+                value = self.case.cost(tuple(shown)) - self.cost_of(row)
+                if self.shows_nothing(tuple(shown)) or value >= least:
                     break
-                has = self._size(self._keys(tuple(shown))[c])
-                lacking = max(self._k(c) - has - size, 0) + self._strain(row, tuple(shown), c)
+                has = self.size(self.keys(tuple(shown))[c])
+                lacking = max(self.k(c) - has - size, 0) + self.strain(row, tuple(shown), c)
                 value += lacking * self.unit // (1 if has else max(size, 1))
                 if value < least:
                     least, best = value, tuple(shown)
         return least, best
 
-    def _merging(self, key: tuple[int, Row], other: tuple[int, Row]) -> tuple[Row, int, int]:
+    def merging(self, key: ClassKey, other: ClassKey) -> tuple[Row, int, int]:
         """Return what covers two classes, how many rows the first lacks there, and how many the other one gives."""
         c, seen = key
         over = self.case.constraints[c][0]
         wide = tuple(self.case.trees[a].cover(*nodes) for a, *nodes in zip(over, seen, other[1], strict=True))
         if wide == other[1]:
             return wide, 0, 0
-        has = 0 if wide == seen else self._size((c, wide))
-        need = max(self._k(c) - self._size(key) - has, 0 if has else 1)
-        return wide, need, need if self._size(other) - need >= self._k(c) else self._size(other)
+        has = 0 if wide == seen else self.size((c, wide))
+        need = max(self.k(c) - self.size(key) - has, 0 if has else 1)
+        return wide, need, need if self.size(other) - need >= self.k(c) else self.size(other)
 
-    def _partner(self, key: tuple[int, Row], most: int) -> tuple[int, Row] | None:
-        """Return the class that a class is merged with at the least cost, None where each costs too much."""
+    def partner(self, key: ClassKey, most: int) -> tuple[int, ClassKey | None]:
+        """Return the class that a class is merged with at the least cost, and that; None where each is too dear."""
         c, seen = key
         costs = [self.case.costs[a] for a in self.case.constraints[c][0]]
 
         def price(shown: Row) -> int:
             return sum(own[node] for own, node in zip(costs, shown, strict=True))
 
-        head, size = self.classes[key][0], self._size(key)
-        order, active = (self._sorted_by_leaves(c, rows) for rows in (list(range(len(self.nodes))), self.active))
+        head, size = self.classes[key][0], self.size(key)
+        order, active = (self.sorted_by_leaves(c, rows) for rows in (list(range(len(self.nodes))), self.active))
         least, best = most + 1, None
         for turn in range(MERGE_LOOKS):
             at = order.index(head) - MERGE_LOOKS // 4 + turn // 2
             if turn % 2 == 0 and not 0 <= at < len(order):
                 continue
             row = active[self.chance.draw(len(active))] if turn % 2 else order[at]
-            other = self._keys(self.nodes[row])[c]
+            other = self.keys(self.nodes[row])[c]
             if self.out[row] or other == key:
                 continue
-            wide, need, given = self._merging(key, other)
+            wide, need, given = self.merging(key, other)
             value = size * (price(wide) - price(seen)) + given * (price(wide) - price(other[1]))
-            value += self.unit * (max(need - given, 0) + self._strain(head, self._in_class(head, (c, wide)), c))
+            value += self.unit * (max(need - given, 0) + self.strain(head, self.in_class(head, (c, wide)), c))
             if value < least:
                 least, best = value, other
-        return best
+        return FAR if best is None else least, best
 
-    def _merge(self, key: tuple[int, Row], other: tuple[int, Row]) -> None:
-        wide, _, given = self._merging(key, other)
+    def merge(self, key: ClassKey, other: ClassKey) -> None:
+        wide, _, given = self.merging(key, other)
         own = [] if wide == key[1] else list(self.classes[key])
         for row in own + self.classes[other][:given]:
-            shown = self._in_class(row, (key[0], wide))
-            if self._nothing(shown) or any(
-                shown[a] not in self._allowed(row, a) for a in self.case.constraints[key[0]][0]
+            shown = self.in_class(row, (key[0], wide))
+            if self.shows_nothing(shown) or any(
+                shown[a] not in self.allowed(row, a) for a in self.case.constraints[key[0]][0]
             ):
                 raise GivenUp
-            self._move(row, shown)
+            self.move(row, shown)
 
-    def _mend(self, key: tuple[int, Row], most: int) -> None:
-        lack = max(self._k(key[0]) - self._size(key), 1)
-        help_cost, helpers = self._helpers(key, lack, most)
+    def mend(self, key: ClassKey, most: int) -> None:
+        lack = max(self.k(key[0]) - self.size(key), 1)
+        help_cost, helpers = self.helpers(key, lack, most)
         up_cost = 0
         for row in self.classes[key]:
-            up_cost += self._way_up(key, row)[0]
+            up_cost += self.way_up(key, row)[0]
             if up_cost > most or up_cost >= help_cost:
                 break
-        partner = self._partner(key, min(most, help_cost - 1, up_cost - 1))
+        _, partner = self.partner(key, min(most, help_cost - 1, up_cost - 1))
         if partner is not None:
-            self._merge(key, partner)
+            self.merge(key, partner)
             return
         if min(help_cost, up_cost) > most:
             raise GivenUp
         if help_cost <= up_cost:
             for row in helpers:
-                self._move(row, self._in_class(row, key))
+                self.move(row, self.in_class(row, key))
             return
         for row in list(self.classes[key]):
-            cost, shown = self._way_up(key, row)
+            cost, shown = self.way_up(key, row)
             if cost >= FAR:
                 raise GivenUp
-            self._move(row, shown)
+            self.move(row, shown)
 
     # A try.
 
-    def _begin(self, seed: int, c: int, aim: Row) -> None:
+    def begin(self, seed: int, c: int, aim: Row) -> None:
         was = self.nodes[seed]
-        if self._nothing(aim) or (aim == was and not self.out[seed]):
+        if self.shows_nothing(aim) or (aim == was and not self.out[seed]):
             raise GivenUp
-        key = None if self.out[seed] else self._keys(was)[c]
-        self._move(seed, aim)
+        key = None if self.out[seed] else self.keys(was)[c]
+        self.move(seed, aim)
         changed = [a for a in range(len(aim)) if aim[a] != was[a]]
         for row in list(self.classes[key]) if key is not None else []:
             if row == seed:
                 continue
-            if all(self.nodes[row][a] == was[a] and aim[a] in self._allowed(row, a) for a in changed):
+            if all(self.nodes[row][a] == was[a] and aim[a] in self.allowed(row, a) for a in changed):
                 shown = list(self.nodes[row])
                 for a in changed:
                     shown[a] = aim[a]
-                if not self._nothing(tuple(shown)):
-                    self._move(row, tuple(shown))
+                if not self.shows_nothing(tuple(shown)):
+                    self.move(row, tuple(shown))
 
-    def _lower_where_free(self, row: int) -> None:
+    def lower_where_free(self, row: int) -> None:
         width = len(self.case.trees)
         first = self.chance.draw(width)
         for a in [(first + turn) % width for turn in range(width)]:
@@ -360,48 +365,54 @@ class OverlapTries:
                 if tree.depth[node] <= tree.depth[here]:
                     break
                 shown = (*self.nodes[row][:a], node, *self.nodes[row][a + 1 :])
-                if costs[node] < costs[here] and self._strain(row, shown, -1) == 0:
-                    self._move(row, shown)
+                if costs[node] < costs[here] and self.strain(row, shown, -1) == 0:
+                    self.move(row, shown)
                     break
 
     def _attempt(self, seed: int) -> None:
         before, repairs, at = self.total(), 0, 0
-        c, aim = self._aim(seed)
-        self._begin(seed, c, aim)
+        c, aim = self.aim(seed)
+        self.begin(seed, c, aim)
         while True:
             while at < len(self.queue):
                 key, at = self.queue[at], at + 1
                 self.queue[at - 1] = (-1, ())  # looked at: it may wait again
-                if not self.classes.get(key) or self._size(key) >= self._k(key[0]):
+                if not self.classes.get(key) or self.size(key) >= self.k(key[0]):
                     continue
                 repairs += 1
                 left = before - self.total()
                 if repairs > MOST_REPAIRS or left < 0:
                     raise GivenUp
-                self._mend(key, left)
+                self.mend(key, left)
             for row in [row for row, _, _ in self.journal]:
-                if self._dear(row) and not self.out[row]:
-                    self._lower_where_free(row)
+                if self.is_dear(row) and not self.out[row]:
+                    self.lower_where_free(row)
             if at == len(self.queue):
                 break
         if self.total() > before:
             raise GivenUp
 
+    def list_active(self) -> bool:
+        """List the rows that cost something, and what they cost on average; tell whether there are any."""
+        self.active = [row for row in range(len(self.nodes)) if self.is_dear(row)]
+        dear = sum(self.cost_of(row) - self.case.cost(self.case.base[row]) for row in self.active)
+        self.unit = dear // max(len(self.active), 1)
+        return bool(self.active)
+
+    def costlier(self) -> int:
+        drawn = [self.active[self.chance.draw(len(self.active))] for _ in range(SEEDS)]
+        return max(drawn, key=lambda row: self.cost_of(row) - self.case.cost(self.case.base[row]))
+
     def search(self, tries: int) -> None:
         """Try so many times to move a row that costs something; keep what holds and is not dearer."""
-        rows = range(len(self.nodes))
-        self.active = [row for row in rows if self._dear(row)]
-        if not self.active:
+        if not self.list_active():
             return
-        dear = sum(self._cost(row) - self.case.cost(self.case.base[row]) for row in self.active)
-        self.unit = dear // len(self.active)
         for _ in range(tries):
-            drawn = [self.active[self.chance.draw(len(self.active))] for _ in range(SEEDS)]
-            seed = max(drawn, key=lambda row: self._cost(row) - self.case.cost(self.case.base[row]))
-            if not self._dear(seed):
+            seed = self.costlier()
+            if not self.is_dear(seed):
                 continue
             self.queue, self.journal = [], []
             try:
                 self._attempt(seed)
             except GivenUp:
-                self._take_back()
+                self.take_back()

@@ -906,7 +906,7 @@ def losses(
     shown: Sequence[Row | None],
     suppressed: set[tuple[int, tuple[str, ...]]] | None = None,
 ) -> dict[str, Any]:
-    """All measures of a release, exactly; ``shown`` has an entry an input record, None where it is absent."""
+    """All measures of a release, exactly; ``shown`` has an entry per input record, None where it is absent."""
     if suppressed is None:
         suppressed = suppressed_by_texts(policy, original, shown)
     records = len(original)
@@ -968,7 +968,7 @@ class State:
     lost: set[int]
 
     def release(self, policy: Policy) -> list[Row | None]:
-        """The quasi-identifiers as released, an entry an input record."""
+        """The quasi-identifiers as released, an entry per input record."""
         released: list[Row | None] = []
         for i, row in enumerate(self.shown):
             if policy.show == "drop" and i in self.lost:

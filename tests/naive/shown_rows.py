@@ -35,18 +35,22 @@ class ShownCase:
     def total(self, shown: list[Row | None]) -> int:
         return sum(self.cost(row) for row in shown)
 
+    def classes(self, c: int, shown: list[Row | None]) -> dict[Row, list[int]]:
+        """Return the rows that look alike to a constraint, by how they look."""
+        found: dict[Row, list[int]] = {}
+        for number, row in enumerate(shown):
+            if row is not None:
+                found.setdefault(tuple(row[a] for a in self.constraints[c][0]), []).append(number)
+        return found
+
+    def class_holds(self, c: int, members: list[int]) -> bool:
+        _, k, least = self.constraints[c]
+        return len(members) >= k and len({self.values[row] for row in members}) >= least
+
     def holds(self, shown: list[Row | None]) -> bool:
-        for over, k, least in self.constraints:
-            sizes: Counter[Row] = Counter()
-            kinds: dict[Row, set[int]] = {}
-            for row, value in zip(shown, self.values, strict=True):
-                if row is not None:
-                    own = tuple(row[a] for a in over)
-                    sizes[own] += 1
-                    kinds.setdefault(own, set()).add(value)
-            if any(size < k for size in sizes.values()) or any(len(own) < least for own in kinds.values()):
-                return False
-        return True
+        return all(
+            self.class_holds(c, own) for c in range(len(self.constraints)) for own in self.classes(c, shown).values()
+        )
 
     def within(self, shown: list[Row | None], *, but: list[Row | None]) -> bool:
         """Tell whether every row shows what covers it and lies within its limit, unless it is as in ``but``."""
@@ -72,15 +76,40 @@ class ShownCase:
             found.append(next((node for node in way if tree.depth[node] <= depths[a]), way[-1]))
         return tuple(found)
 
-    def offer(self, depths: list[int]) -> list[Row | None]:
-        """Return what rows show after a vector of depths was offered to those it makes cheaper; sizes alone count.
+    def offer(self, depths: list[int], *, hides: bool = False, room: int | None = None) -> list[Row | None]:
+        """Return what rows show after a vector of depths was offered to those it makes cheaper.
 
         Movers are looked at in order of growing gain, again and again: one that would enter a class that is empty now
-        and would be too small, or leave one that would become too small, is refused.
+        and would be too small, or leave one that would become too small, is refused. Then models refuse whoever enters
+        or leaves a class that would not satisfy them, one constraint after another, and all begins again.
+
+        With ``hides`` nobody may show the roots alone; nobody moves once there is ``room`` for no more new classes.
         """
         gains = [self.cost(self.shown[i]) - self.cost(self.at_depths(i, depths)) for i in range(len(self.base))]
         movers = [i for _, i in sorted((gain, i) for i, gain in enumerate(gains) if gain > 0)]
+        movers = [i for i in movers if not hides or any(self.at_depths(i, depths))]
+        if room is not None:
+            movers = movers[: self._movers_with_room(movers, depths, room)]
         moving = list(movers)
+        self._trim(movers, moving, depths)
+        while self._refused_by_models(moving, depths):
+            self._trim(movers, moving, depths)
+        return self.moved(moving, depths)
+
+    def moved(self, moving: list[int], depths: list[int]) -> list[Row | None]:
+        return [self.at_depths(i, depths) if i in moving else row for i, row in enumerate(self.shown)]
+
+    def _movers_with_room(self, movers: list[int], depths: list[int], room: int) -> int:
+        known = [set(self.classes(c, self.shown)) for c in range(len(self.constraints))]
+        most = [len(own) + room for own in known]
+        for number, i in enumerate(movers):
+            if any(len(own) >= full for own, full in zip(known, most, strict=True)):
+                return number
+            for own, (over, _, _) in zip(known, self.constraints, strict=True):
+                own.add(tuple(self.at_depths(i, depths)[a] for a in over))
+        return len(movers)
+
+    def _trim(self, movers: list[int], moving: list[int], depths: list[int]) -> None:
         changed = True
         while changed:
             changed = False
@@ -88,15 +117,21 @@ class ShownCase:
                 if i in moving and not self._may_move(i, moving, depths):
                     moving.remove(i)
                     changed = True
-        after = list(self.shown)
-        for i in moving:
-            after[i] = self.at_depths(i, depths)
-        return after
+
+    def _refused_by_models(self, moving: list[int], depths: list[int]) -> bool:
+        refused = False
+        for c, (over, _, least) in enumerate(self.constraints):
+            after = self.moved(moving, depths)
+            bad = {look for look, own in self.classes(c, after).items() if least and not self.class_holds(c, own)}
+            for i in list(moving):
+                looks = {None if row is None else tuple(row[a] for a in over) for row in (self.shown[i], after[i])}
+                if len(looks) > 1 and looks & bad:
+                    moving.remove(i)
+                    refused = True
+        return refused
 
     def _may_move(self, number: int, moving: list[int], depths: list[int]) -> bool:
-        now, then = list(self.shown), list(self.shown)
-        for i in moving:
-            then[i] = self.at_depths(i, depths)
+        now, then = self.shown, self.moved(moving, depths)
         own_now, own_then = now[number], then[number]
         assert own_then is not None
         for over, k, _ in self.constraints:
@@ -113,6 +148,16 @@ class ShownCase:
             if of is not None and 0 < after[of] < k:
                 return False
         return True
+
+
+def class_hash(c: int, look: Row) -> int:
+    """Return the hash of what a constraint sees of a row."""
+    word = 2**64
+    found = c + 1
+    for node in look:
+        found = (found ^ node) * 0x9E3779B97F4A7C15 % word
+        found ^= found >> 29
+    return found
 
 
 def random_case(chance: Random, *, beyond_limits: bool = False, diverse: bool = False) -> ShownCase:

@@ -27,26 +27,40 @@ RANGES = {"ranges": {"within": [0, 99]}}
 
 
 @pytest.mark.parametrize(
-    ("written", "kind"),
+    ("written", "kind", "key", "value"),
     [
-        ("ages.csv", HierarchyFile),
-        (AGES, Intervals),
-        ({"mask": {"keep": [4, 3]}}, Mask),
-        ({"dates": ["month", "year"]}, Dates),
-        (RANGES, Ranges),
-        ({"tree": {"*": ["a", "b"]}}, Tree),
+        ("ages.csv", HierarchyFile, "path", "ages.csv"),
+        (AGES, Intervals, "widths", tuple(AGES["intervals"]["widths"])),
+        ({"mask": {"keep": [4, 3]}}, Mask, "keep", (4, 3)),
+        ({"dates": ["month", "year"]}, Dates, "levels", ("month", "year")),
+        (RANGES, Ranges, "within", tuple(RANGES["ranges"]["within"])),
     ],
 )
-def test_a_hierarchy_is_what_its_one_key_says(written: Any, kind: type) -> None:
-    assert isinstance(Attribute(role=QUASI, hierarchy=written).hierarchy, kind)
+def test_a_hierarchy_is_what_its_one_key_says(written: Any, kind: type, key: str, value: Any) -> None:
+    found = Attribute(role=QUASI, hierarchy=written).hierarchy
+    assert type(found) is kind
+    assert getattr(found, key) == value
+
+
+def test_a_tree_has_a_path_per_leaf() -> None:
+    found = Attribute(role=QUASI, hierarchy={"tree": {"*": ["a", "b"]}}).hierarchy
+    assert isinstance(found, Tree)
+    assert [tuple(path) for path in found.paths()] == [("a", "*"), ("b", "*")]
 
 
 @pytest.mark.parametrize(
-    ("written", "kind"), [(["a", "b"], Marked), ({"level": 1}, Level), ({"max_width": 5}, MaxWidth)]
+    ("written", "kind", "key", "value"),
+    [
+        (["a", "b"], Marked, "nodes", ("a", "b")),
+        ({"level": 1}, Level, "level", 1),
+        ({"max_width": 5}, MaxWidth, "max_width", 5),
+    ],
 )
-def test_a_boundary_is_a_list_a_level_or_a_width(written: Any, kind: type) -> None:
+def test_a_boundary_is_a_list_a_level_or_a_width(written: Any, kind: type, key: str, value: Any) -> None:
     hierarchy: Any = RANGES if kind is MaxWidth else None
-    assert isinstance(Attribute(role=QUASI, hierarchy=hierarchy, boundary=written).boundary, kind)
+    found = Attribute(role=QUASI, hierarchy=hierarchy, boundary=written).boundary
+    assert type(found) is kind
+    assert getattr(found, key) == value
 
 
 @pytest.mark.parametrize(

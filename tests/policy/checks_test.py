@@ -47,7 +47,7 @@ def model(name: str, **others: Any) -> dict[str, Any]:
             {"privacy": [model("t-closeness", sensitive="s", t=0.1, distance="hierarchical")]},
             "attributes.s has no hierarchy",
         ),
-        ({k: v for k, v in GENERALIZED.items() if k != "who"}, {"privacy": [KL]}, "which is about individuals"),
+        ({k: v for k, v in GENERALIZED.items() if k != "who"}, {"privacy": [KL]}, "which is about people"),
         (BASE, {"privacy": [KL]}, "which generalizes s, but attributes.s has no hierarchy"),
         (BASE, {"data": {"key": "nobody"}}, "data.key names 'nobody'"),
         (BASE, {"data": {"key": "s"}}, "has role identifier or individual"),

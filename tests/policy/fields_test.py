@@ -80,7 +80,7 @@ def test_a_part_that_is_read_names_where_it_was_read_from() -> None:
     with pytest.raises(PolicyError, match=r"^here: count must be at least 1"):
         Part.read({"count": 0}, "here")
     with pytest.raises(PolicyError, match=r"^here: line 3: count must be at least 1"):
-        Part.read({"count": 0}, "here", lambda path: "line 3")
+        Part.read({"count": 0}, "here", line_of=lambda path: "line 3")
 
 
 def test_parts_inside_of_others_leave_the_wording_to_them() -> None:

@@ -61,7 +61,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     result.report(folder / "owner.html")
     result.report(folder / "public.html", public=True)
     compared = compare(patients, policy, ["datafly", "mondrian"])
-    (folder / "comparison.html").write_text(comparison_page(policy, compared.as_json()))
+    (folder / "comparison.html").write_text(comparison_page(policy, compared))
     # Several records per person, boundaries and dependencies at once.
     kveil.anonymize(visits, kveil.Policy.load(hospital() / "everything.yaml")).report(folder / "everything.html")
     (folder / "rules.yaml").write_text(RULES.format(home=hospital()))

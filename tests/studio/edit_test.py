@@ -21,8 +21,8 @@ from kveil.datasets import hospital
 from kveil.errors import PolicyError
 from kveil.studio.edit import REMOVED, Change, content, edited, wished
 from kveil.studio.project import Project
-from kveil.studio.spans import LOADER, comments
-from kveil.studio.writing import quoted, scalar_as_quoted
+from kveil.studio.yaml_places import LOADER, comments
+from kveil.studio.yaml_values import quoted, scalar_as_quoted
 
 HERE = Path(__file__).parent
 EDITS = 10_000 if os.environ.get("KVEIL_SLOW") == "1" else 600

@@ -108,7 +108,7 @@ def test_tuples_stand_for_as_many_records_as_they_say() -> None:
 def test_persons_whose_values_disagree_are_their_span_or_an_error() -> None:
     attributes = {"who": "individual", "t": ATTRIBUTES["t"]}
     columns = {"who": ["p", "q", "p"], "t": ["a", "c", "b"]}
-    with pytest.raises(DataError, match="1 individual"):
+    with pytest.raises(DataError, match="1 person"):
         coded(columns, attributes)
     table = coded(columns, attributes, individual={"conflicts": "generalize"})
     assert (table.low.tolist(), table.high.tolist()) == ([[0, 2]], [[1, 2]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,9 +17,9 @@ import pytest
 import kveil
 import support
 from kveil.flow.anonymize import Targets, anonymize_file
-from kveil.flow.inputs import read
 from kveil.flow.measure import measure_sources
-from kveil.flow.result import Result
+from kveil.flow.steps.inputs import read
+from kveil.flow.steps.result import Result
 from kveil.flow.verify import verify, verify_sources
 from kveil.frames import from_frame
 from kveil.report.owner import Owner
@@ -143,7 +144,7 @@ def test_models_count_individuals(algorithm: str, model: Spec, good: bool) -> No
 
 @algorithms
 def test_k_is_held_against_the_number_of_individuals(algorithm: str) -> None:
-    with pytest.raises(kveil.Unmeetable, match="4 individuals, fewer than k = 5"):
+    with pytest.raises(kveil.Unmeetable, match="4 people, fewer than k = 5"):
         run(policy_of({"model": "k-anonymity", "k": 5}, algorithm=algorithm), ROWS)
 
 
@@ -159,7 +160,7 @@ def test_the_limit_counts_individuals(algorithm: str) -> None:
     assert result.account["individuals"] == {"input": 4, "released": 3, "suppressed": 1}
     assert result.account["records"] == {"input": 8, "released": 3, "suppressed": 5}
     policy["suppression"] = {"limit": "0.24"}
-    with pytest.raises(kveil.Unmeetable, match="individual"):
+    with pytest.raises(kveil.Unmeetable, match="1 person can never be kept"):
         run(policy, rows)
 
 
@@ -177,9 +178,9 @@ CONFLICTING = [
 
 @algorithms
 def test_conflicts_are_an_error_that_names_how_many_and_which_attributes(algorithm: str) -> None:
-    with pytest.raises(kveil.DataError, match=r"2 individuals disagree on age and job;.*conflicts: generalize"):
+    with pytest.raises(kveil.DataError, match=r"2 people disagree on age and job;.*conflicts: generalize"):
         run(policy_of(algorithm=algorithm), CONFLICTING)
-    with pytest.raises(kveil.DataError, match=r"1 individual disagree on job;"):
+    with pytest.raises(kveil.DataError, match=r"1 person disagree on job;"):
         run(policy_of(algorithm=algorithm), CONFLICTING[2:])
 
 
@@ -242,7 +243,7 @@ def test_conflicts_beyond_a_boundary_are_an_error(algorithm: str) -> None:
     policy = policy_of({"model": "k-anonymity", "k": 1}, individual={"conflicts": "generalize"}, algorithm=algorithm)
     policy["attributes"]["job"] = {**policy["attributes"]["job"], "boundary": ["craft", "office"]}
     rows = [("1", "30", "smith", "flu", "w"), ("1", "30", "clerk", "flu", "w")]
-    with pytest.raises(kveil.DataError, match=r"1 individual disagree on job .* boundary"):
+    with pytest.raises(kveil.DataError, match=r"1 person disagree on job .* boundary"):
         run(policy, rows)
 
 
@@ -252,14 +253,14 @@ def test_conflicts_beyond_the_boundary_of_any_value_are_an_error(algorithm: str)
     policy = policy_of({"model": "k-anonymity", "k": 1}, individual={"conflicts": "generalize"}, algorithm=algorithm)
     policy["attributes"]["job"] = {**policy["attributes"]["job"], "boundary": ["clerk"]}
     rows = [("1", "30", "smith", "flu", "w"), ("1", "30", "clerk", "flu", "w")]
-    with pytest.raises(kveil.DataError, match=r"1 individual disagree on job .* boundary"):
+    with pytest.raises(kveil.DataError, match=r"1 person disagree on job .* boundary"):
         run(policy, rows)
 
 
 @algorithms
 def test_what_varies_within_a_person_cannot_be_insensitive(algorithm: str) -> None:
     rows = [*ROWS, ("QX71", "31", "smith", "flu", "elsewhere")]
-    with pytest.raises(kveil.DataError, match="ward is insensitive and varies within 1 individual"):
+    with pytest.raises(kveil.DataError, match="ward is insensitive and varies within 1 person"):
         run(policy_of(algorithm=algorithm), rows)
 
 
@@ -463,7 +464,7 @@ def test_a_starred_persons_items_show_stars_too(algorithm: str, shape: str) -> N
     assert verify(result.data, loaded, frame_of(rows)).findings == []
     # Half of the individuals may be starred; a third of these is one more than a quarter allows.
     strict = kveil.Policy(**{**policy, "suppression": {"limit": "0.25", "show": "star"}})
-    assert any("1 individual of 3" in said for said in verify(result.data, strict, frame_of(rows)).findings)
+    assert any("1 person of 3" in said for said in verify(result.data, strict, frame_of(rows)).findings)
 
 
 @algorithms
@@ -502,7 +503,7 @@ def test_a_planted_id_appears_nowhere(algorithm: str, shape: str, show: str, tmp
         "--owner", tmp_path / "o.json", "--json",
     )  # fmt: skip
     assert checked.code == 0, checked.err
-    # The errors that speak of persons: conflicts, a cell that varies, too few of them, none for a record.
+    # The errors that speak of people: conflicts, a cell that varies, too few of them, none for a record.
     wrong = [
         {**plain, "individual": {"conflicts": "error"}},
         {**plain, "attributes": {**plain["attributes"], "illness": {"role": "insensitive"}}},
@@ -514,7 +515,7 @@ def test_a_planted_id_appears_nowhere(algorithm: str, shape: str, show: str, tmp
         (tmp_path / "policy.yaml").write_text(json.dumps(policy))
         failed = support.run(*command)
         assert failed.code in (1, 2)
-        assert "individual" in failed.err or "whose record" in failed.err
+        assert re.search(r"\b(?:person|people|whose record)\b", failed.err)
         said += [failed.out, failed.err]
     assert not [text for text in said if secret in text or "ZQXJ" in text]
 

@@ -150,4 +150,4 @@ def test_counts_are_of_records_not_of_rows() -> None:
     assert tuples.count(everyone) == tuples.records == 120
     assert tuples.tally(tuples.leaves[0], 3).sum() == 120
     some = tuples.leaves[0] == 1
-    assert tuples.tally(tuples.leaves[0], 3, some).tolist() == [0, tuples.count(some), 0]
+    assert tuples.tally(tuples.leaves[0], 3, chosen=some).tolist() == [0, tuples.count(some), 0]

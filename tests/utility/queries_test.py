@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from random import Random
-from typing import Any
-
 import polars as pl
 import pytest
 
@@ -12,39 +9,14 @@ import kveil
 from kveil.algorithms.registry import find
 from kveil.choose import OVER
 from kveil.engines.local import solve
-from kveil.errors import DataError, PolicyError, Refused
+from kveil.errors import Refused
 from kveil.flow.compare import Terms, compare_source
 from kveil.frames import from_frame
 from kveil.progress import silent
 from kveil.table.encode import encode
+from kveil.utility.leaf_runs import spans_of_solution
 from kveil.utility.queries import Query, query_error, workload
-from kveil.utility.spans import spans_of_solution
-
-ATTRIBUTES: dict[str, Any] = {
-    "age": {"role": "quasi-identifier", "hierarchy": {"intervals": {"from": 20, "to": 59, "widths": [10, 20]}}},
-    "pay": {"role": "quasi-identifier", "hierarchy": {"ranges": {"within": [0, 100]}}},
-    "sick": {"role": "sensitive"},
-    "ward": {"role": "insensitive"},
-}
-
-
-def policy(k: int, **others: Any) -> kveil.Policy:
-    keys = {"suppression": {"limit": 0.3}, **others}
-    return kveil.Policy(kveil=1, attributes=ATTRIBUTES, privacy=[{"model": "k-anonymity", "k": k}], **keys)
-
-
-def people(rows: int = 300) -> pl.DataFrame:
-    """People of whom the older are sicker, so that age predicts."""
-    random = Random(3)
-    ages = [random.randint(20, 59) for _ in range(rows)]
-    return pl.DataFrame(
-        {
-            "age": [str(age) for age in ages],
-            "pay": [str(random.randint(0, 100)) for _ in range(rows)],
-            "sick": ["yes" if random.random() < (age - 15) / 50 else "no" for age in ages],
-            "ward": [random.choice("abc") for _ in range(rows)],
-        }
-    )
+from sick_people import people, policy
 
 
 def errors(k: int, algorithm: str) -> tuple[float, float]:
@@ -81,33 +53,6 @@ def test_an_error_reckoned_by_hand() -> None:
 def test_the_workload_is_the_same_for_the_same_seed() -> None:
     table = encode(from_frame(people()), policy(3))
     assert workload(table, 5) == workload(table, 5) != workload(table, 6)
-
-
-def test_models_trained_on_releases_are_tested_on_records_held_out() -> None:
-    pytest.importorskip("sklearn", reason="the extra sklearn is not installed: pip install 'kveil[sklearn]'")
-    compared = kveil.compare(people(900), policy(3), ["mondrian", "k-member"], predict="sick")
-    assert compared.prediction is not None
-    assert compared.prediction["measure"] == "AUC"
-    assert compared.prediction["held_out"] == 300
-    assert compared.rows == 600
-    assert compared.prediction["original"] > 0.65
-    scores = [entry["prediction"] for entry in compared.algorithms]
-    assert all(score is not None and 0.55 < score < 0.9 for score in scores)
-    hidden = kveil.compare(people(900), policy(300), ["mondrian"], predict="sick").algorithms[0]["prediction"]
-    assert hidden is not None
-    assert hidden < compared.prediction["original"] - 0.05  # nearly everybody looks alike
-    several = kveil.compare(people(), policy(3), ["mondrian"], predict="ward")
-    assert several.prediction is not None
-    assert several.prediction["measure"] == "accuracy"
-
-
-def test_what_cannot_be_predicted_is_refused() -> None:
-    with pytest.raises(PolicyError, match="which is no attribute of the policy; did you mean 'sick'"):
-        kveil.compare(people(), policy(3), predict="sic")
-    with pytest.raises(PolicyError, match="age, a column of role quasi-identifier"):
-        kveil.compare(people(), policy(3), predict="age")
-    with pytest.raises(DataError, match="needs at least 60 records"):
-        kveil.compare(people(30), policy(3), predict="sick")
 
 
 def test_a_policy_with_earlier_releases_is_refused_by_name() -> None:

@@ -15,7 +15,7 @@ import kveil
 import kveil.errors
 from counting import counted
 from kveil.algorithms.algorithm import GROUP_MODELS
-from kveil.flow.inputs import table_of
+from kveil.flow.steps.inputs import table_of
 from kveil.frames import from_frame
 from kveil.policy.model import Policy
 from kveil.verifier.alignment import Aligned

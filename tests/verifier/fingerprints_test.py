@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kveil.flow.inputs import table_of
+from kveil.flow.steps.inputs import table_of
 from kveil.policy.model import Policy
 from kveil.verifier import fingerprints
 from kveil.verifier.fingerprints import check_kkm, check_kl, compare_items, one_set_is_too_frequent

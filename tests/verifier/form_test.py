@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from kveil.flow.inputs import table_of
+from kveil.flow.steps.inputs import table_of
 from kveil.policy.model import Policy
 from kveil.verifier.form import Form, below_text, check_form
 from kveil.verifier.rows import release_rows
@@ -72,10 +72,10 @@ def test_sets_have_each_item_once_in_the_order_of_the_hierarchy(items: str, odd:
     ("numbers", "items", "sentence"),
     [
         (["1", "1", "2"], ["x2", "x1", "y1"], None),
-        (["1", "2", "1"], ["x2", "y1", "x1"], "individual does not number the persons"),
-        (["2", "2", "1"], ["x2", "x1", "y1"], "individual does not number the persons"),
-        (["1", "1", "2"], ["x1", "x2", "y1"], "the rows of 1 individual are in another form"),
-        (["1", "1", "2"], ["x1", "x1", "y1"], "the rows of 1 individual are in another form"),
+        (["1", "2", "1"], ["x2", "y1", "x1"], "individual does not number the people"),
+        (["2", "2", "1"], ["x2", "x1", "y1"], "individual does not number the people"),
+        (["1", "1", "2"], ["x1", "x2", "y1"], "the rows of 1 person are in another form"),
+        (["1", "1", "2"], ["x1", "x1", "y1"], "the rows of 1 person are in another form"),
     ],
 )
 def test_long_releases_number_persons_and_sort_their_rows(

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kveil.flow.inputs import table_of
+from kveil.flow.steps.inputs import table_of
 from kveil.verifier.kept_cells import compare_kept
 from kveil.verifier.release import lay_beside
 from support import make_policy

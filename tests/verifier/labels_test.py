@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kveil.flow.inputs import table_of
+from kveil.flow.steps.inputs import table_of
 from kveil.policy.model import Policy
 from kveil.verifier.labels import LONGEST, _names_one_of, _words, bounds_of_somebody, telling_labels
 from kveil.verifier.release import lay_beside

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kveil.flow.inputs import table_of
+from kveil.flow.steps.inputs import table_of
 from kveil.verifier.left_out import left_out_warnings
 from kveil.verifier.release import lay_beside
 from kveil.verifier.stars import Stars, Suppressed

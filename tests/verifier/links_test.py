@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from kveil.flow.inputs import table_of
+from kveil.flow.steps.inputs import table_of
 from kveil.policy.privacy import KAnonymity
 from kveil.verifier.distances import GROUP
 from kveil.verifier.links import PERSON, KnownPeople, LinkedRelease, known_attributes

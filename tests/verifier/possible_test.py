@@ -7,7 +7,7 @@ from random import Random
 import polars as pl
 import pytest
 
-from kveil.flow.inputs import table_of
+from kveil.flow.steps.inputs import table_of
 from kveil.policy.privacy import LDiversity, PSensitive
 from kveil.verifier.links import PERSON, LinkedRelease
 from kveil.verifier.possible import LEFT, possible_values, values_left

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from kveil.errors import DataError
-from kveil.flow.inputs import table_of
+from kveil.flow.steps.inputs import table_of
 from kveil.policy.model import Policy
 from kveil.verifier.rows import ITEM, ROW, SIZE, original_rows, plain_rows, release_rows, released_texts, rule_texts
 from small_people import policy_of

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from counting import counted, grouped, types_of
 from kveil.algorithms.algorithm import GROUP_MODELS
 from kveil.files import Source
-from kveil.flow.inputs import table_of
+from kveil.flow.steps.inputs import table_of
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.policy.privacy import TCloseness

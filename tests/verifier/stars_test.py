@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from kveil.flow.inputs import table_of
+from kveil.flow.steps.inputs import table_of
 from kveil.verifier.rows import release_rows
 from kveil.verifier.stars import Stars, Suppressed, any_of, protected_in, read_stars, shows_star, unprotected
 from small_people import policy_of

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kveil.flow.inputs import table_of
+from kveil.flow.steps.inputs import table_of
 from kveil.policy.model import Policy
 from kveil.verifier.release import lay_beside
 from kveil.verifier.rows import release_rows

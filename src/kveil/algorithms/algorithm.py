@@ -35,6 +35,9 @@ DIVERSE = "kl-diversity with l above 1"
 GROUP_MODELS = ("l-diversity", "p-sensitive", "alpha-k", "t-closeness")
 COUNTED_MODELS = ("l-diversity", "p-sensitive", "alpha-k")  # of shown items; distances need the original ones
 
+# What to do where parts of a table cannot be solved by themselves.
+TAKE_IT_WHOLE = "take engine local or stream, or give the driver more memory."
+
 
 class DivideOptions(PolicyPart):
     """What algorithms can be asked for that would take too long, or too much memory, on a whole table.

@@ -13,12 +13,12 @@ from functools import cached_property
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_each
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.models.of_policy import group_model, least_members
 from kveil.models.subset import Requirement
 from kveil.policy.components import binding
-from kveil.policy.privacy import AlphaK, KAnonymity, KKmAnonymity, KLDiversity, PrivacyModel
+from kveil.policy.privacy import named_k
 from kveil.table.scale import Scale
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -88,6 +88,11 @@ class SearchComponent:
         """How few members a group that satisfies every model can have."""
         return max((least_members(model, self.table) for model in self.models), default=1)
 
+    @cached_property
+    def fewest(self) -> list[int]:
+        """How few members a group may have, per constraint: its k, or what its model needs beyond that."""
+        return [max(constraint.k, least_members(constraint.model, self.table)) for constraint in self.constraints]
+
     @property
     def largest_k(self) -> int:
         """The largest k that one of its models names, 1 where none does."""
@@ -95,10 +100,8 @@ class SearchComponent:
 
     def sizes_only(self) -> SearchComponent:
         """Return the component as far as sizes of groups go: what is public about it, whatever anybody has."""
-        fewest = [max(constraint.k, least_members(constraint.model, self.table)) for constraint in self.constraints]
-        constraints = [
-            replace(constraint, model=AtLeastK(k), k=k) for constraint, k in zip(self.constraints, fewest, strict=True)
-        ]
+        each = zip(self.constraints, self.fewest, strict=True)
+        constraints = [replace(constraint, model=AtLeastK(k), k=k) for constraint, k in each]
         return replace(self, constraints=constraints)
 
     def spans(self) -> tuple[Ints, Ints]:
@@ -115,15 +118,15 @@ class SearchComponent:
             fine &= model.good(groups)
         return fine
 
-    def requirements(self, shown: Ints, taking_part: Bools | None = None) -> list[Requirement]:
+    def requirements(self, shown: Ints, *, taking_part: Bools | None = None) -> list[Requirement]:
         """Return its models on the groups of equal shown codes; ``shown`` has a row per attribute of the component.
 
         ``taking_part`` are the tuples that its models count, by default all of them.
         """
+        groups = group_each([over_some(shown, constraint.over) for constraint in self.constraints])
         return [
             Requirement(constraint.model, group, len(first), taking_part)
-            for constraint in self.constraints
-            for group, first in (group_rows(over_some(shown, constraint.over)),)
+            for constraint, (group, first) in zip(self.constraints, groups, strict=True)
         ]
 
     def pairs_of(self, pairs: Mapping[str, Pairs]) -> dict[str, Pairs]:
@@ -149,16 +152,11 @@ def components_of(table: Table) -> list[SearchComponent]:
             names = policy.attributes_of(policy.privacy[i])
             over = [component.attributes.index(name) for name in names]
             model = group_model(policy.privacy[i], table)
-            constraints.append(Constraint(model, over, table.positions(names), named_k(policy.privacy[i])))
+            constraints.append(Constraint(model, over, table.positions(names), named_k(policy.privacy[i]) or 1))
         found.append(
             SearchComponent(table, number, component.attributes, table.positions(component.attributes), constraints)
         )
     return found
-
-
-def named_k(model: PrivacyModel) -> int:
-    """Return the k that a policy's model names, 1 where it names none."""
-    return model.k if isinstance(model, (KAnonymity, AlphaK, KLDiversity, KKmAnonymity)) else 1
 
 
 def everyone_as_one(weights: Longs, pairs: Mapping[str, Pairs]) -> Groups:

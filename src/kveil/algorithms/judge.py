@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from kveil.algorithms.component import SearchComponent, components_of
+from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.stars import NOTHING_LEFT, count_as_suppressed, star_nodes, without_part
-from kveil.algorithms.tuples import Tuples
 from kveil.arrays import Bools, Ints
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.table.solution import Shown, Solution
@@ -48,11 +48,13 @@ class PolicyJudge:
     def outside(self, state: Tuples, component: SearchComponent, dead: Bools | None) -> tuple[Bools, list[Requirement]]:
         """Return who lies outside a component's maximal anonymous subset, and what the component requires."""
         starred = self.without_part(state.nodes, component)
-        requirements = component.requirements(state.over(component.positions), ~starred if starred.any() else None)
+        requirements = component.requirements(
+            state.over(component.positions), taking_part=~starred if starred.any() else None
+        )
         everyone = np.ones(state.nodes.shape[1], dtype=bool) if dead is None else ~dead
         return ~maximal_anonymous_subset(requirements, state.weights, state.pairs, everyone), requirements
 
-    def standing(self, state: Tuples, dead: Bools | None = None) -> Standing:
+    def standing(self, state: Tuples, *, dead: Bools | None = None) -> Standing:
         """Find who lies outside; ``dead`` (component × tuple) are those an algorithm has given up already.
 
         Where a row outside one component is gone from all, the subset is taken under all constraints together.

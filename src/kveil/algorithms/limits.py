@@ -14,11 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.kernels.limits.width_cells import choose_cells
 from kveil.policy.attributes import MaxWidth
-from kveil.policy.numbers import EXACT
-from kveil.table.scale import Scale, round_outward
+from kveil.table.scale import Scale
 from kveil.table.table import Table
 from kveil.table.tree import Tree
 
@@ -91,12 +90,11 @@ def reach_of(table: Table, position: int) -> Ints:
     boundary = table.policy.attributes[table.names[position]].boundary
     assert isinstance(scale, Scale)
     assert isinstance(boundary, MaxWidth)
-    rounded = [round_outward(number, number, scale.spec) for number in scale.numbers]
     reach = np.arange(scale.leaves, dtype=np.int32)
     end = 0
-    for at, (bottom, _) in enumerate(rounded):
+    for at in range(len(scale.numbers)):
         end = max(end, at)
-        while end + 1 < len(rounded) and EXACT.subtract(rounded[end + 1][1], bottom) <= boundary.max_width:
+        while end + 1 < len(scale.numbers) and not scale.shows_more(at, end + 1, boundary.max_width):
             end += 1
         reach[at] = end
     return reach

@@ -83,10 +83,12 @@ def looks_at_values(table: Table) -> bool:
 
 
 def hidden_with_neighbours(table: Table, shown: Sequence[Shown], items: Mapping[str, Ints], kept: Bools) -> Bools:
-    """Return, of the people who are kept, those who show nothing and so count as suppressed, with their neighbours.
+    """Return whom to suppress because they show nothing at all, together with their neighbours.
 
-    Who shows `*` for all of their items is told by these. So whole runs go of all who show nothing else than items;
-    without quasi-identifiers nobody is seen to be missing, and only those go who show nothing.
+    A person who is kept but shows `*` everywhere, items included, counts as suppressed. That all items became `*` is
+    due to the items, so this would tell something about them. Therefore, of those who show `*` for every
+    quasi-identifier, the whole run of such a person is suppressed. In a table without quasi-identifiers nobody can be
+    looked up and found missing; there, only those who show nothing are suppressed.
     """
     hidden = nothing_left(table, shown, items) & kept
     if not table.names or not items or not hidden.any():
@@ -103,11 +105,13 @@ def whole_runs(run: Longs, inside: Bools) -> Bools:
 
 
 def come_by_runs(run: Longs, able: Bools, attempt: Callable[[Bools], Bools]) -> Bools:
-    """Let items find places by whole runs; return who did.
+    """Let suppressed items come back, a run only as a whole; return who did.
 
-    ``able`` are those who find one as far as sizes go: that others do not is public, and they tear no run. ``attempt``
-    is told whom to let in, begins from the start each time, and returns who found a place. Runs of which somebody able
-    found none are not offered again; what the last attempt did stands.
+    ``able`` are the items that could come back if only sizes of groups mattered. Sizes are public, so an item that is
+    not able may stay away by itself; an able one that stays away would tell something about its sensitive values.
+    ``attempt`` gets the items that are offered a place, starts afresh in every call, and returns which of them found
+    one. If an able item finds none, its whole run is withdrawn, and the next attempt goes without it. What the last
+    attempt did stands.
     """
     offered = able.copy()
     for _ in range(ROUNDS):
@@ -141,10 +145,11 @@ class CountedRows:
         return bool(model.good(one_group(self.rows[kept], self.sizes, self.pairs))[0])
 
     def excess(self, model: Frequent, kept: Bools) -> Longs:
-        """Return what each record of a row adds to its run's measure: how much its values stand in a model's way.
+        """Return for each row how much its sensitive values stand in a model's way.
 
-        Where a model names a largest share, 1 for every value that exceeds it among those kept; where it weighs all
-        values, how many of those kept have each value. Whole numbers, so that no order of adding up changes a sum.
+        A model that names a largest share: how many of the row's values exceed that share among the rows that are
+        kept. Any other model: the sum, over the row's values, of how many kept records have that value. These are whole
+        numbers, so that sums over runs do not depend on the order of adding up.
         """
         pairs = self.pairs[model.sensitive]
         place = np.full(self.table.rows, -1, dtype=np.int64)
@@ -183,9 +188,11 @@ def counted_rows(table: Table, rows: Ints | Longs) -> CountedRows:
 def runs_to_leave_out(counted: CountedRows, models: Sequence[GroupModel], allowed: int) -> Bools:
     """Return which rows to leave out so that the others, as one group, satisfy every model; none where that fails.
 
-    Whole runs, of those that break a model more than all rows together and have several values, the mildest that are
-    enough within what is allowed: the milder they are, the less is told about who is missing. Where all rows break a
-    model that names a largest share, whoever is left out breaks it too, so that the mildest are the best there is.
+    Whole runs are left out, at most ``allowed`` records. Only runs come into question that have several sensitive
+    values and whose values stand in a model's way more than those of all rows do on the average (`CountedRows.excess`).
+    Of these the mildest are taken that are enough, since whoever knows that somebody is missing learns the less from it
+    the more ordinary the missing values are. Where all rows together exceed the largest share that a model names, the
+    runs that are left out exceed it, too; no choice avoids that, and the mildest runs are the best one.
     """
     nobody = np.zeros(len(counted.rows), dtype=bool)
     run = runs_of_rows(counted.table, counted.rows)

@@ -15,14 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kveil.arrays import Bools, Floats, Ints, Longs
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
+from kveil.table.tree import way_up
 
 MOST_PARTIAL = 50_000  # options while they are being made, attribute by attribute
 SURE = 1e-6  # how far HiGHS's numbers may be off, as a share of a row's whole loss
 
 
 class ProgramTree(NamedTuple):
-    """One attribute: the parent of every node, the root's being itself, and what a node costs a row.
+    """One attribute: the parent of every node, the root's being itself, and what a node costs per row.
 
     ``star`` is the node that shows nothing where no row may show nothing at all, else -1.
     """
@@ -92,7 +93,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class _Options:
-    """Options of all kinds: whose, what is shown (0 where an attribute has not had its turn), what it costs a row."""
+    """Options of all kinds: whose, what is shown (0 where an attribute has not had its turn), what it costs per row."""
 
     kind: Ints
     vector: Ints
@@ -115,7 +116,7 @@ class Program:
         """The number of options."""
         return len(self.options.kind)
 
-    def solve(self, most_outside: int, most_nodes: int, seconds: float | None = None) -> Answer:
+    def solve(self, most_outside: int, most_nodes: int, *, seconds: float | None = None) -> Answer:
         """Return the best division that leaves out so many rows at most, and a bound on all of them.
 
         HiGHS looks at so many nodes of its tree at most: a limit that is the same on every machine.
@@ -295,16 +296,9 @@ def kinds_of(
     ways = []
     for a, tree in enumerate(trees):
         ends = zip(base[first, a].tolist(), limit[first, a].tolist(), strict=True)
-        each = [_way_up(tree, low, high) for low, high in ends]
+        each = [way_up(tree.parent, low, high) for low, high in ends]
         nodes = np.array([node for way in each for node in way], dtype=np.int32)
         ways.append(Ways(np.cumsum([0, *map(len, each)]), nodes, tree.cost[nodes]))
     stars = np.array([tree.star for tree in trees], dtype=np.int32)
     weight, out = (np.bincount(member, each, len(first)).astype(np.int64) for each in (records, outside))
     return Kinds(weight, out, ways, whole, stars), member
-
-
-def _way_up(tree: ProgramTree, node: int, limit: int) -> list[int]:
-    way = [node]
-    while way[-1] != limit and (above := int(tree.parent[way[-1]])) != way[-1]:
-        way.append(above)
-    return way

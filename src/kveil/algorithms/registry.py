@@ -22,7 +22,7 @@ from kveil.algorithms.algorithm import (
     Search,
     asks,
 )
-from kveil.algorithms.plug_ins import plugged_algorithm
+from kveil.algorithms.entry_points import plugged_algorithm
 from kveil.errors import Refused
 from kveil.policy.components import Component, binding, binding_sets, components
 from kveil.policy.model import Policy

@@ -132,7 +132,7 @@ class _Settling:
                 raise Unmeetable(
                     f"{name} cannot meet the policy: over {', '.join(component.names)} no {self.table.noun} has a "
                     f"group that satisfies it, so that nobody would be protected there; {WAYS_OUT}",
-                    self.table.count(out),
+                    lost=self.table.count(out),
                 )
 
     def take_back(self) -> tuple[Shown, ...]:

@@ -9,23 +9,22 @@ import numpy as np
 from kveil.algorithms.component import SearchComponent
 from kveil.algorithms.program import Program, ProgramTree, SizeConstraint, kinds_of, program_of
 from kveil.arrays import Ints, Longs
-from kveil.models.of_policy import least_members
 from kveil.policy.components import most_suppressed
 from kveil.table.solution import Shown
 from kveil.table.tree import Tree
 
-MOST_ROWS = 500  # of a table that may be solved as a program
-MOST_OPTIONS = 400  # what all rows together may show
-MOST_NODES = 100  # of HiGHS's tree
+MOST_PROGRAM_ROWS = 500  # of a table that may be solved as a program
+MOST_PROGRAM_OPTIONS = 400  # what all rows together may show
+MOST_PROGRAM_NODES = 100  # of HiGHS's tree
 
 
 def program_of_component(component: SearchComponent, costs: Sequence[Longs]) -> tuple[Program, Ints] | None:
     """Return the program of a component by the sizes of its classes, and every row's kind; None if it is too large.
 
-    ``costs`` are what every node of its attributes' trees costs a row.
+    ``costs`` are what every node of its attributes' trees costs per row.
     """
     table = component.table
-    if not 0 < table.rows <= MOST_ROWS or not component.positions or not component.trees_only:
+    if not 0 < table.rows <= MOST_PROGRAM_ROWS or not component.positions or not component.trees_only:
         return None
     hides = not table.stars_take_part
     columns, trees, whole = [], [], 0
@@ -33,23 +32,23 @@ def program_of_component(component: SearchComponent, costs: Sequence[Longs]) -> 
         tree = table.trees[position]
         assert isinstance(tree, Tree)
         low = table.low[position]
-        columns.append(tree.ends(low, low if table.low is table.high else table.high[position]))
+        columns.append(tree.ends(low, table.high[position]))
         trees.append(ProgramTree(tree.parent, cost, 0 if hides and tree.is_star[0] else -1))
         whole += int(cost[0])
     base, limit = (np.ascontiguousarray(np.array([own[end] for own in columns]).T) for end in range(2))
     records = np.ones(table.rows, dtype=np.int64) if table.times is None else table.times
     outside = np.minimum(records, most_suppressed(table.policy, table.records))
     kinds, kind = kinds_of(base, limit, records, outside, trees, whole)
-    program = program_of(kinds, _sizes(component), MOST_OPTIONS)
+    program = program_of(kinds, _sizes(component), MOST_PROGRAM_OPTIONS)
     return None if program is None else (program, kind)
 
 
 def _sizes(component: SearchComponent) -> list[SizeConstraint]:
     """Return how many rows at least classes must have, by their attributes."""
     most: dict[tuple[int, ...], int] = {}
-    for constraint in component.constraints:
+    for constraint, fewest in zip(component.constraints, component.fewest, strict=True):
         over = tuple(sorted(constraint.over))
-        most[over] = max(most.get(over, 1), constraint.k, least_members(constraint.model, component.table))
+        most[over] = max(most.get(over, 1), fewest)
     return [SizeConstraint(over, k) for over, k in most.items()]
 
 
@@ -58,7 +57,8 @@ def least_cost(component: SearchComponent, costs: Sequence[Longs], seconds: floa
     made = program_of_component(component, costs)
     if made is None:
         return 0
-    return made[0].solve(most_suppressed(component.table.policy, component.table.records), MOST_NODES, seconds).at_least
+    most_outside = most_suppressed(component.table.policy, component.table.records)
+    return made[0].solve(most_outside, MOST_PROGRAM_NODES, seconds=seconds).at_least
 
 
 def sizes_allow_none(component: SearchComponent) -> bool:
@@ -68,7 +68,9 @@ def sizes_allow_none(component: SearchComponent) -> bool:
     table = component.table
     costs = [1 + tree.height.astype(np.int64) for tree in component.trees if isinstance(tree, Tree)]  # any will do
     made = program_of_component(component, costs)
-    return made is not None and made[0].solve(most_suppressed(table.policy, table.records), MOST_NODES).impossible
+    return (
+        made is not None and made[0].solve(most_suppressed(table.policy, table.records), MOST_PROGRAM_NODES).impossible
+    )
 
 
 def shown_at_least_cost(component: SearchComponent, costs: Sequence[Longs]) -> list[Shown] | None:
@@ -78,7 +80,7 @@ def shown_at_least_cost(component: SearchComponent, costs: Sequence[Longs]) -> l
     if made is None:
         return None
     program, kind = made
-    division = program.solve(0, MOST_NODES).best
+    division = program.solve(0, MOST_PROGRAM_NODES).best
     if division is None:
         return None
     nodes = np.zeros((table.rows, len(component.positions)), dtype=np.int32)

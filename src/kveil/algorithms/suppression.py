@@ -18,7 +18,7 @@ def beyond_limit(table: Table, name: str, lost: int, allowed: int) -> Unmeetable
     return Unmeetable(
         f"{name} cannot meet the policy: {count(lost, table.noun)} of {table.records:,} would have to be suppressed "
         f"and the limit allows {allowed:,}; {WAYS_OUT}",
-        lost,
+        lost=lost,
     )
 
 

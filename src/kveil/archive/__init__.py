@@ -8,8 +8,8 @@ else of the original is in it. See docs/several-releases.md.
 from __future__ import annotations
 
 from kveil.archive.archive import Archive, open_archives
-from kveil.archive.checking import check_archive
 from kveil.archive.entry import Archived, Entry
+from kveil.archive.integrity import check_archive
 from kveil.archive.people import key_texts, keyed_hashes
 
 __all__ = ["Archive", "Archived", "Entry", "check_archive", "key_texts", "keyed_hashes", "open_archives"]

@@ -15,8 +15,8 @@ from typing import IO, Any
 
 import polars as pl
 
-from kveil.archive.checking import check_archive
 from kveil.archive.entry import Archived, Entry, pack
+from kveil.archive.integrity import check_archive
 from kveil.archive.ledger import (
     KEY_FILE,
     LEDGER,
@@ -27,7 +27,7 @@ from kveil.archive.ledger import (
     read_releases,
     release_file,
 )
-from kveil.archive.people import KEY, key_check, key_texts, keyed_hashes
+from kveil.archive.people import KEY_BYTES, key_check, key_texts, keyed_hashes
 from kveil.errors import DataError, FileError
 from kveil.files import Outputs, Source, as_json
 from kveil.policy.model import Policy
@@ -154,7 +154,7 @@ def adding_to(folder: Path, previous: Sequence[Archive]) -> Iterator[Additions]:
             yield Additions(folder, own.key, own.listed, new=False)
             return
         try:
-            yield Additions(folder, previous[0].key if previous else secrets.token_bytes(KEY), (), new=True)
+            yield Additions(folder, previous[0].key if previous else secrets.token_bytes(KEY_BYTES), (), new=True)
         finally:
             if not has_releases(folder):
                 for name in (LEDGER, KEY_FILE):

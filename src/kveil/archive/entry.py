@@ -13,19 +13,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import polars as pl
 
 from kveil.archive.people import DIGEST
 from kveil.errors import DataError
 from kveil.files import Source, parse_table, with_points
+from kveil.guarantee import Guarantee
 from kveil.policy.attributes import HierarchyFile
 from kveil.policy.model import Policy
 from kveil.policy.yaml_text import hierarchy_csv
 
 VERSION = 1
-MANIFEST, POLICY, PEOPLE = "manifest.json", "policy.yaml", "people"
+MANIFEST, POLICY, PEOPLE_FILE = "manifest.json", "policy.yaml", "people"
 JSON_PARTS = ("receipt.json", "account.json", "owner.json")
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # a ZIP tells when its parts were made; the manifest says it for all of them
 
@@ -41,9 +42,9 @@ class Entry:
     policy: Policy
     release: bytes
     suffix: str
-    receipt: Mapping[str, Any]
-    account: Mapping[str, Any]
-    owner: Mapping[str, Any]
+    receipt: Mapping[str, object]
+    account: Mapping[str, object]
+    owner: Mapping[str, object]
     people: pl.Series
 
     def parts(self) -> dict[str, bytes]:
@@ -55,7 +56,7 @@ class Entry:
             **{name: content.encode() for name, content in hierarchies.items()},
             f"release{self.suffix}": self.release,
             **{name: json.dumps(content, ensure_ascii=False).encode() + b"\n" for name, content in documents},
-            PEOPLE: bytes.fromhex("".join(self.people.to_list())),
+            PEOPLE_FILE: bytes.fromhex("".join(self.people.to_list())),
         }
 
 
@@ -108,9 +109,42 @@ def unpack(raw: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
             raise Damaged(f"has a changed part {name}")
     if set(parts) != set(listed):
         raise Damaged("has a part that was not written by kveil")
-    if not {POLICY, PEOPLE, *JSON_PARTS} <= set(parts) or not any(name.startswith("release.") for name in parts):
+    if not {POLICY, PEOPLE_FILE, *JSON_PARTS} <= set(parts) or not any(name.startswith("release.") for name in parts):
         raise Damaged("lacks a part that every archived release has")
     return manifest, parts
+
+
+class ArchivedCounts(TypedDict):
+    """How many records, or people, a run had, showed and left out."""
+
+    input: int
+    released: int
+    suppressed: int
+
+
+class ArchivedLoss(TypedDict):
+    """What a release lost, as far as later runs ask for it."""
+
+    ncp: float
+
+
+class ArchivedReceipt(TypedDict):
+    """What later runs read in the receipt of an archived release; an older version may have written more or less."""
+
+    guarantees: list[Guarantee]
+
+
+class ArchivedAccount(TypedDict):
+    """What later runs read in the account of an archived release; an older version may have written more or less.
+
+    ``details`` are figures of the algorithm, by names that it chose.
+    """
+
+    algorithm: str
+    records: ArchivedCounts
+    individuals: ArchivedCounts | None
+    loss: ArchivedLoss
+    details: dict[str, object]
 
 
 @dataclass(frozen=True)
@@ -127,9 +161,8 @@ class Archived:
     policy: Policy
     release: Source
     people: pl.Series
-    receipt: dict[str, Any]
-    account: dict[str, Any]
-    owner: dict[str, Any]
+    receipt: ArchivedReceipt
+    account: ArchivedAccount
     release_sha256: str
 
     @classmethod
@@ -143,9 +176,9 @@ class Archived:
         policy = Policy.parse(parts[POLICY].decode(), f"the policy of {name}", Path(), files)
         path = next(Path(part) for part in parts if part.startswith("release."))
         release = parse_table(parts[str(path)], path, separator=policy.data.separator, columns=policy.released)
-        digits = parts[PEOPLE].hex()
+        digits = parts[PEOPLE_FILE].hex()
         hashes = [digits[at : at + 2 * DIGEST] for at in range(0, len(digits), 2 * DIGEST)]
-        receipt, account, owner = (json.loads(parts[part]) for part in JSON_PARTS)
+        receipt, account, _ = (json.loads(parts[part]) for part in JSON_PARTS)
         return cls(
             name,
             int(manifest["number"]),
@@ -155,6 +188,5 @@ class Archived:
             pl.Series("person", hashes, dtype=pl.String),
             receipt,
             account,
-            owner,
             sha256(parts[str(path)]).hexdigest(),
         )

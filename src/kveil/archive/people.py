@@ -12,7 +12,7 @@ from kveil.policy.model import Policy
 from kveil.words import count
 
 DIGEST = 16  # bytes of a hash: no two of a billion people have the same
-KEY = 32  # bytes of an archive's key
+KEY_BYTES = 32  # bytes of an archive's key
 
 
 def keyed_hashes(texts: pl.Series, key: bytes) -> pl.Series:
@@ -72,7 +72,7 @@ def _of_persons(texts: pl.Series, persons: pl.Series, where: str, column: str) -
     several = int((each["n"] > 1).sum())
     if several:
         raise DataError(
-            f"{where}: {column} says who somebody is, but differs within {count(several, 'individual')}; name another "
+            f"{where}: {column} says who somebody is, but differs within {count(several, 'person')}; name another "
             "data.key, or leave it out to go by the individual."
         )
     return each["text"]

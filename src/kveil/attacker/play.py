@@ -16,14 +16,15 @@ from kveil.attacker.link import linking
 from kveil.attacker.minimality import Remake, minimality
 from kveil.attacker.missing import who_is_missing
 from kveil.attacker.person_rows import inconsistency
+from kveil.attacker.sentences import knowing, sentence
 from kveil.attacker.several import SideBySide, several_releases
-from kveil.attacker.words import knowing, sentence
 from kveil.attacker.world import World, world_of
 from kveil.files import Source
 from kveil.policy.model import Policy
 from kveil.policy.privacy import sensitive_of
 from kveil.progress import Progress, silent
 from kveil.stopping import check_cancelled
+from kveil.words import plural_of
 
 PlayAttack = Callable[[], Sequence[Attack]]
 MOST_OTHERS = 3
@@ -117,7 +118,7 @@ def play(
         attacks += [_in_words(attack, world) for attack in game()]
     return Attacks(
         assumption=ASSUMPTION,
-        counts=world.noun + "s",
+        counts=plural_of(world.noun),
         original=world.people,
         released=world.after.height,
         attacks=tuple(attacks),

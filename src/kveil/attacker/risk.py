@@ -12,12 +12,13 @@ import polars as pl
 
 from kveil.arrays import Bools, Ints, Longs
 from kveil.files import Source
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.policy.attributes import Ranges
 from kveil.policy.model import Policy
+from kveil.policy.privacy import named_k
 from kveil.table.columns import Coded, code_texts
 from kveil.verifier.rows import original_rows
-from kveil.words import count, listing, person_noun
+from kveil.words import count, listing, plural_of, row_noun
 
 MOST_SETS = 400  # sets of attributes that are looked at
 LARGEST_SET = 4
@@ -80,7 +81,7 @@ class LevelRisk(TypedDict):
 
 
 class RawRisk(TypedDict):
-    """The risk of a table as it is; ``counts`` says whether rows are records or persons."""
+    """The risk of a table as it is; ``counts`` says whether rows are records or people."""
 
     counts: str
     rows: int
@@ -97,7 +98,7 @@ class _EqualOver:
     Everything is reckoned on distinct rows, of which a long table has few; whatever is counted is counted in rows.
     """
 
-    def __init__(self, texts: pl.DataFrame, times: Longs | None = None) -> None:
+    def __init__(self, texts: pl.DataFrame, *, times: Longs | None = None) -> None:
         columns = [code_texts(texts[name]) for name in texts.columns]
         member, first = group_rows(np.array([column.codes for column in columns], dtype=np.int32))
         self.rows = texts.height if times is None else int(times.sum())
@@ -154,10 +155,10 @@ def raw_risk(source: Source, policy: Policy, *, times: Longs | None = None) -> R
     person where the policy names individuals.
     """
     rows = original_rows(source, policy)
-    groups = _EqualOver(rows.texts, times)
+    groups = _EqualOver(rows.texts, times=times)
     names = tuple(policy.quasi_identifiers)
     return {
-        "counts": person_noun(persons=bool(rows.persons)) + "s",
+        "counts": plural_of(row_noun(people=bool(rows.persons))),
         "rows": groups.rows,
         "unique": _unique(groups, names),
         "constraints": _constraints(groups, policy),
@@ -180,7 +181,7 @@ def _constraints(groups: _EqualOver, policy: Policy) -> list[ConstraintRisk]:
     """
     found: list[ConstraintRisk] = []
     for position, model in enumerate(policy.privacy):
-        k = getattr(model, "k", None)
+        k = named_k(model)
         if k is None:
             continue
         names = policy.attributes_of(model)
@@ -251,8 +252,7 @@ def smallest_sets(groups: _EqualOver, names: tuple[str, ...], *, most: float = 0
 
 def _levels(groups: _EqualOver, policy: Policy) -> list[LevelRisk]:
     """Return for each attribute how many rows still break a model when it alone goes up, level by level."""
-    asked = [(getattr(model, "k", 0), policy.attributes_of(model)) for model in policy.privacy]
-    asked = [(k, names) for k, names in asked if k]
+    asked = [(k, policy.attributes_of(model)) for model in policy.privacy if (k := named_k(model)) is not None]
     nobody = np.zeros(len(groups.weights), dtype=bool)
     broken = [groups.sizes(names) < k for k, names in asked]
 
@@ -292,7 +292,7 @@ def _rungs(policy: Policy, name: str, column: Coded) -> list[Ints]:
 
 def risk_sentences(risk: RawRisk) -> list[str]:
     """Return the risk in sentences a steward can repeat."""
-    noun = risk["counts"][:-1]
+    noun = row_noun(people=risk["counts"] == plural_of(row_noun(people=True)))
     rows = risk["rows"]
     unique = risk["unique"]
     if not unique["attributes"]:

@@ -16,7 +16,7 @@ from kveil.files import Source
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.verifier.rows import ITEM, ROW, Rows, original_rows, release_rows, released_texts
-from kveil.words import person_noun
+from kveil.words import row_noun
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class World:
     @property
     def noun(self) -> str:
         """What a row is."""
-        return person_noun(persons=bool(self.persons))
+        return row_noun(people=bool(self.persons))
 
     @cached_property
     def row_of(self) -> Longs:

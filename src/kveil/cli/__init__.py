@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from kveil.cli.app import app
+from kveil.cli.app import app, app_for
 from kveil.cli.interrupt import interruptible
 from kveil.errors import KveilError
 from kveil.platforms import check_platform, hide_unused
@@ -65,7 +65,7 @@ def main() -> None:
         _fail(str(error), 2)
     try:
         with interruptible():
-            code = app(standalone_mode=False) or 0
+            code = app_for(sys.argv[1:])(standalone_mode=False) or 0
     except KveilError as error:
         _fail(str(error), error.exit_code)
     except MemoryError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -27,14 +27,22 @@ from kveil.cli.commands.warmup import warmup
 from kveil.cli.folders import SeveralFolders
 from kveil.version import __version__
 
-app = typer.Typer(
-    name="kveil",
-    help="Make microdata safe to publish: one policy in, one verified release out.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+EXAMPLES: dict[Callable[..., Any], str] = {
+    anonymize: "kveil anonymize policy.yaml --output release.csv --receipt receipt.json",
+    verify: "kveil verify policy.yaml --release release.csv --original patients.csv --owner owner.json",
+    measure: "kveil measure policy.yaml --original patients.csv --release release.csv --owner owner.json",
+    init: "kveil init patients.csv -o suggested.yaml",
+    check: "kveil check policy.yaml",
+    compare: "kveil compare policy.yaml --algorithms datafly,mondrian --seconds 60",
+    attack: "kveil attack policy.yaml --original patients.csv --release release.csv --owner owner.json",
+    apply: "kveil apply releases --input patients.csv --output applied.csv",
+    dependencies: "kveil dependencies policy.yaml --json",
+    algorithms: "kveil algorithms --json",
+    schema: "kveil schema > kveil.schema.json",
+    warmup: "kveil warmup",
+    demo: "kveil demo",
+    studio: "kveil studio patients.csv",
+}
 
 
 def _version(show: bool | None) -> None:  # which typer gives by position
@@ -43,7 +51,6 @@ def _version(show: bool | None) -> None:  # which typer gives by position
         raise typer.Exit
 
 
-@app.callback()
 def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
@@ -52,25 +59,29 @@ def root(
     """Make microdata safe to publish: one policy in, one verified release out."""
 
 
-def _add(command: Callable[..., Any], example: str) -> None:
-    app.command(command.__name__, cls=SeveralFolders, epilog=f"Example: {example}")(command)
+def _with(commands: Iterable[Callable[..., Any]]) -> typer.Typer:
+    made = typer.Typer(
+        name="kveil",
+        help="Make microdata safe to publish: one policy in, one verified release out.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    made.callback()(root)
+    for command in commands:
+        made.command(command.__name__, cls=SeveralFolders, epilog=f"Example: {EXAMPLES[command]}")(command)
+    return made
 
 
-_add(anonymize, "kveil anonymize policy.yaml --output release.csv --receipt receipt.json")
-_add(verify, "kveil verify policy.yaml --release release.csv --original patients.csv --owner owner.json")
-_add(measure, "kveil measure policy.yaml --original patients.csv --release release.csv --owner owner.json")
-_add(init, "kveil init patients.csv -o suggested.yaml")
-_add(check, "kveil check policy.yaml")
-_add(compare, "kveil compare policy.yaml --algorithms datafly,mondrian --seconds 60")
-_add(attack, "kveil attack policy.yaml --original patients.csv --release release.csv --owner owner.json")
-_add(apply, "kveil apply releases --input patients.csv --output applied.csv")
-_add(dependencies, "kveil dependencies policy.yaml --json")
-_add(algorithms, "kveil algorithms --json")
-_add(schema, "kveil schema > kveil.schema.json")
-_add(warmup, "kveil warmup")
-_add(demo, "kveil demo")
-_add(studio, "kveil studio patients.csv")
+app = _with(EXAMPLES)
 app.add_typer(hierarchy_app, name="hierarchy")
 app.add_typer(archive_app, name="archive")
 app.add_typer(import_app, name="import")
 app.add_typer(export_app, name="export")
+
+
+def app_for(arguments: Sequence[str]) -> typer.Typer:
+    """Return what runs a command line; where its command comes first, that alone: Typer takes time for every one."""
+    asked = [command for command in EXAMPLES if [command.__name__] == list(arguments[:1])]
+    return _with(asked) if asked else app

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from kveil.databases import Place
+    from kveil.policy.load import Document
     from kveil.policy.model import Policy
 
 
@@ -111,11 +112,11 @@ def stages(command: str, *, quiet: bool, progress: ProgressForm | None = None) -
         yield tell
 
 
-def load(policy: Path, *, engine: Engine | None = None) -> Policy:
-    """Return a policy file's policy, with another engine if one is named."""
+def load(policy: Path, *, engine: Engine | None = None, document: Document | None = None) -> Policy:
+    """Return a policy file's policy, whose YAML may be read already, with another engine if one is named."""
     from kveil.policy.model import Policy
 
-    loaded = Policy.load(policy)
+    loaded = Policy.load(policy) if document is None else Policy.of_file(document, policy)
     return loaded if engine is None else loaded.model_copy(update={"engine": engine.value})
 
 

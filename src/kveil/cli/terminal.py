@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from rich.console import Console
 from rich.markup import escape
@@ -13,18 +13,21 @@ from rich.table import Table
 from kveil.algorithms.algorithm import DIVERSE, FINGERPRINTS
 from kveil.attacker.attacks import Attacks, FileJoin, RatedAttack
 from kveil.attacker.risk import RawRisk, risk_sentences
-from kveil.attacker.words import percent, subject
+from kveil.attacker.sentences import percent, subject
+from kveil.guarantee import Guarantee, NamedModel
 from kveil.measures import LossFigures, Shares
 from kveil.report.account import Account, BoundFigures
 from kveil.verifier import Verdict
 from kveil.verifier.verdict import TogetherCheck
-from kveil.words import count, model_in_words, row_noun, visible
+from kveil.words import count, model_in_words, plural_of, row_noun, visible
 
 if TYPE_CHECKING:  # each loads the algorithms
     from kveil.discover.describe import TableRules
     from kveil.flow.apply import ApplyAccount
     from kveil.flow.archive import ArchiveList
     from kveil.flow.check import Check
+    from kveil.flow.init import Guesses
+    from kveil.report.comparison import Comparison
 
 
 def safe(text: str) -> str:
@@ -39,12 +42,12 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def describe(guarantee: Mapping[str, Any]) -> str:
-    """Return a guarantee in words: ``k-anonymity (k 5) over zip, birth``."""
-    return f"{model_in_words(guarantee)} over {', '.join(guarantee['attributes']) or 'everyone'}"
+def describe(model: NamedModel) -> str:
+    """Return a model in words: ``k-anonymity (k 5) over zip, birth``."""
+    return f"{model_in_words(model)} over {', '.join(model['attributes']) or 'everyone'}"
 
 
-def show_guarantees(out: Console, guarantees: Sequence[Mapping[str, Any]]) -> None:
+def show_guarantees(out: Console, guarantees: Sequence[Guarantee]) -> None:
     """Print a table of guarantees."""
     table = _table("guarantee", "holds", "worst", "groups")
     for guarantee in guarantees:
@@ -120,7 +123,7 @@ def show_verdict(out: Console, verdict: Verdict, *, compared: bool) -> None:
 def show_together(out: Console, together: TogetherCheck) -> None:
     """Print what several releases show together."""
     out.print(
-        f"{count(together['releases'], 'release')} together show {count(together['people'], 'person', 'people')}: "
+        f"{count(together['releases'], 'release')} together show {count(together['people'], 'person')}: "
         f"{together['newcomers']:,} are new, {together['leavers']:,} no longer shown."
     )
     show_guarantees(out, [{**g, "model": f"together: {g['model']}"} for g in together["guarantees"]])
@@ -128,18 +131,18 @@ def show_together(out: Console, together: TogetherCheck) -> None:
         right = f" (right for {values['right']:,})" if values["one"] else ""
         out.print(
             f"one value of {safe(values['sensitive'])} remains possible for "
-            f"{count(values['one'], 'person', 'people')}{right}; for {values['changed']:,} it changed"
+            f"{count(values['one'], 'person')}{right}; for {values['changed']:,} it changed"
         )
 
 
 def show_applied(out: Console, content: ApplyAccount, target: Path) -> None:
     """Print what became of new records."""
-    counts, noun = content["records"] or content["individuals"], row_noun(individuals=not content["records"])
+    counts, noun = content["records"] or content["individuals"], row_noun(people=not content["records"])
     assert counts is not None
     out.print(
         f"[bold]{safe(str(target))}[/]: {count(counts['released'], noun)} of {counts['input']:,} as release "
-        f"{content['release']} of {safe(content['archive'])} shows such {noun}s; {content['covered']:,} were covered, "
-        f"{content['extended']:,} are in new groups, {counts['suppressed']:,} are left out; NCP "
+        f"{content['release']} of {safe(content['archive'])} shows such {plural_of(noun)}; {content['covered']:,} were "
+        f"covered, {content['extended']:,} are in new groups, {counts['suppressed']:,} are left out; NCP "
         f"{content['loss']['ncp'] * 100:.2f} %"
     )
     if content["guarantees"]:
@@ -157,7 +160,7 @@ def show_archive(out: Console, content: ArchiveList) -> None:
     out.print(table)
 
 
-def show_guesses(out: Console, content: dict[str, Any], target: str) -> None:
+def show_guesses(out: Console, content: Guesses, target: str) -> None:
     """Print what was guessed about each column."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("column", "role", "why"):
@@ -174,21 +177,22 @@ def show_guesses(out: Console, content: dict[str, Any], target: str) -> None:
     out.print(f"Read it, then run: kveil anonymize {safe(target)}")
 
 
-def show_comparison(out: Console, content: dict[str, Any]) -> None:
+def show_comparison(out: Console, content: Comparison) -> None:
     """Print what each algorithm made of a table."""
-    asked = content["prediction"]
-    extra = ([] if content["queries"] is None else ["count error"]) + ([] if asked is None else [asked["measure"]])
-    others = sorted({name for entry in content["algorithms"] for name in entry.get("others", {})})
+    asked = content.prediction
+    extra = ([] if content.queries is None else ["count error"]) + ([] if asked is None else [asked["measure"]])
+    others = sorted({name for entry in content.algorithms for name in entry.get("others", {})})
     extra += map(safe, others)
-    table = _table("algorithm", content["loss"], "suppressed", "groups", *extra, "seconds")
-    for entry in content["algorithms"]:
+    table = _table("algorithm", content.loss, "suppressed", "groups", *extra, "seconds")
+    for entry in content.algorithms:
         if entry["solved"]:
-            loss = entry["loss"][content["loss"]]
-            shown = f"{loss:,.2f}" if content["loss"] == "il" else f"{loss * 100:.2f} %"
+            loss = entry["loss"][content.loss]
+            shown = f"{loss:,.2f}" if content.loss == "il" else f"{loss * 100:.2f} %"
             mark = "" if entry["holds"] else " [red](not verified)[/]"
-            name = f"[bold]{entry['algorithm']}[/]" if entry["algorithm"] == content["best"] else entry["algorithm"]
+            name = f"[bold]{entry['algorithm']}[/]" if entry["algorithm"] == content.best else entry["algorithm"]
             share = f"{entry['suppressed']:,} ({entry['suppressed_share']:.2%})"
-            worth = [f"{entry['query_error']['median'] * 100:.1f} %"] if content["queries"] else []
+            error = entry.get("query_error")
+            worth = ["-" if error is None else f"{error['median'] * 100:.1f} %"] if content.queries is not None else []
             if asked is not None:
                 worth.append("-" if entry["prediction"] is None else f"{entry['prediction']:.3f}")
             worth += [f"{entry['others'][other]:.4g}" for other in others]
@@ -196,17 +200,17 @@ def show_comparison(out: Console, content: dict[str, Any]) -> None:
         else:
             table.add_row(entry["algorithm"], "-", "-", "-", *["-"] * len(extra), f"{entry['seconds']:.2f}")
     out.print(table)
-    for entry in content["algorithms"]:
-        if entry.get("reason"):
-            out.print(f"{entry['algorithm']}: {safe(entry['reason'])}")
-    if content["queries"] is not None:
-        out.print(f"count error: the median over {content['queries']}.")
+    for entry in content.algorithms:
+        if reason := entry.get("reason"):
+            out.print(f"{entry['algorithm']}: {safe(reason)}")
+    if content.queries is not None:
+        out.print(f"count error: the median over {content.queries}.")
     if asked is not None:
         told = f"{asked['measure']} of {safe(asked['column'])} on {asked['held_out']:,} original records held out"
         out.print(f"{told}; trained on the others as they were it is {asked['original']:.3f}.")
-    if content["best"]:
-        word = "highest" if content["loss"] == "precision" else "smallest"
-        out.print(f"{content['best']} has the {word} {content['loss']} of these.")
+    if content.best:
+        word = "highest" if content.loss == "precision" else "smallest"
+        out.print(f"{content.best} has the {word} {content.loss} of these.")
 
 
 def show_attacks(out: Console, content: Attacks) -> None:
@@ -236,7 +240,7 @@ def _show_levels(out: Console, risk: RawRisk) -> None:
 
 def show_check(out: Console, content: Check) -> None:
     """Print what a policy forces on a table before any run."""
-    noun = row_noun(individuals=content["individuals"] is not None)
+    noun = row_noun(people=content["individuals"] is not None)
     rows = content["records"] if content["individuals"] is None else content["individuals"]
     for sentence in risk_sentences(content["risk"]):
         out.print(safe(sentence))
@@ -325,7 +329,18 @@ PARTS = {
 }
 
 
-def show_algorithms(out: Console, algorithms: list[dict[str, Any]]) -> None:
+class ListedAlgorithm(TypedDict):
+    """An algorithm as it is listed: what it honours, which options it has, whose it is."""
+
+    name: str
+    honours: list[str]
+    options: list[str]
+    summary: str
+    paper: str
+    package: str | None
+
+
+def show_algorithms(out: Console, algorithms: Sequence[ListedAlgorithm]) -> None:
     """Print the algorithms there are, and as a table of its own what each honours."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("algorithm")

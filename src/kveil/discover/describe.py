@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 
 import polars as pl
 
-from kveil.discover.columns import Columns
+from kveil.discover.coded_columns import Columns
 from kveil.discover.find import functional_rules, multivalued_rules
 from kveil.discover.offending import check_names, offending
 from kveil.errors import DataError, PolicyError

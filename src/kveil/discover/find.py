@@ -8,8 +8,8 @@ from itertools import combinations
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.discover.columns import PART, Columns
-from kveil.kernels.grouping.groups import group_rows
+from kveil.discover.coded_columns import FIRST_ROWS, Columns
+from kveil.kernels.grouping.equal_rows import group_rows
 
 WIDEST = 2  # attributes on the left of a multivalued rule, and on its right
 PAIRS = 1_000  # of rows with equal left sides that are looked at first
@@ -164,9 +164,9 @@ class _Split:
     @cached_property
     def _part(self) -> Ints:
         """All rows of some groups: a part of many rows that can refute a rule."""
-        if self.codes.shape[1] <= PART:
+        if self.codes.shape[1] <= FIRST_ROWS:
             return self.codes
         few = np.zeros(len(self.sizes), dtype=bool)
         order = np.argsort(-self.sizes, kind="stable")
-        few[order[: max(int(np.searchsorted(np.cumsum(self.sizes[order]), PART)), 1)]] = True
+        few[order[: max(int(np.searchsorted(np.cumsum(self.sizes[order]), FIRST_ROWS)), 1)]] = True
         return np.ascontiguousarray(self.codes[:, few[self.group]])

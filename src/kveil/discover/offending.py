@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Ints, Longs
-from kveil.discover.columns import Columns
+from kveil.discover.coded_columns import Columns
 from kveil.discover.find import independent
 from kveil.errors import DataError, PolicyError
 from kveil.files import Source
 from kveil.frames import from_frame
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.policy.dependencies import Dependency
 from kveil.words import did_you_mean
 

@@ -26,7 +26,7 @@ from kveil.files import (
     sink_parquet,
     with_commas,
 )
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.policy.model import Policy
 from kveil.table.decode import Release
 from kveil.table.order import sorted_rows

@@ -12,18 +12,18 @@ import numpy as np
 import polars as pl
 
 from kveil.engines.summary import (
-    CODE,
     FRACTION,
     GONE,
     HIGH,
     IL,
+    IS_STAR,
     LABEL,
     LEAF,
     LOW,
     NAME,
     NCP,
-    RECORDS,
-    STAR,
+    SHOWN_CODE,
+    SHOWN_RECORDS,
 )
 from kveil.measures import AttributeLoss, attribute_losses, starred_classes
 from kveil.table.midpoints import as_written
@@ -50,7 +50,7 @@ def finish(whole: Table, counts: pl.DataFrame) -> dict[str, FinishedColumn]:
 
 def _finished(whole: Table, position: int, counts: pl.DataFrame) -> FinishedColumn:
     name, tree = whole.names[position], whole.trees[position]
-    counts = counts.group_by(pl.exclude(RECORDS)).agg(pl.col(RECORDS).sum()).sort(pl.all())
+    counts = counts.group_by(pl.exclude(SHOWN_RECORDS)).agg(pl.col(SHOWN_RECORDS).sum()).sort(pl.all())
     low, high, leaf = (counts[side].to_numpy()[None, :].astype(np.int32) for side in (LOW, HIGH, LEAF))
     fractions = {name: counts[FRACTION].to_numpy().astype(bool)} if name in whole.fractions else {}
     table = replace(
@@ -62,7 +62,7 @@ def _finished(whole: Table, position: int, counts: pl.DataFrame) -> FinishedColu
         high=high,
         sensitive={},
         fractions=fractions,
-        times=counts[RECORDS].to_numpy().astype(np.int64),
+        times=counts[SHOWN_RECORDS].to_numpy().astype(np.int64),
     )
     shown = _shown(tree, counts) if isinstance(tree, Tree) else _numbered(counts)
     gone = counts[GONE].to_numpy().astype(bool)
@@ -81,7 +81,7 @@ def _finished(whole: Table, position: int, counts: pl.DataFrame) -> FinishedColu
 
 def _shown(tree: Tree, counts: pl.DataFrame) -> Shown:
     """Return nodes of a tree as they are shown; codes past its nodes are stars of suppression."""
-    codes = counts[CODE].to_numpy().astype(np.int32)
+    codes = counts[SHOWN_CODE].to_numpy().astype(np.int32)
     shown = Shown.nodes(tree, codes)
     if int(codes.max(initial=0)) < len(tree.labels):
         return shown
@@ -90,8 +90,8 @@ def _shown(tree: Tree, counts: pl.DataFrame) -> Shown:
 
 def _numbered(counts: pl.DataFrame) -> Shown:
     """Return what is shown with codes of its own: equal texts have one."""
-    labels = counts.select(LABEL, NCP, IL, STAR).unique(LABEL, keep="first", maintain_order=True).sort(LABEL)
+    labels = counts.select(LABEL, NCP, IL, IS_STAR).unique(LABEL, keep="first", maintain_order=True).sort(LABEL)
     place = {label: code for code, label in enumerate(labels[LABEL].to_list())}
     codes = np.array([place[label] for label in counts[LABEL].to_list()], dtype=np.int32)
     ncp, il = labels[NCP].to_numpy(), labels[IL].to_numpy()
-    return Shown(codes, tuple(place), ncp, il, labels[STAR].to_numpy().astype(bool))
+    return Shown(codes, tuple(place), ncp, il, labels[IS_STAR].to_numpy().astype(bool))

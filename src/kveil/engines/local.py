@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from kveil.algorithms.algorithm import MULTIVALUED, Algorithm, DivideOptions, check_divide
-from kveil.algorithms.least_loss.options import RefineOptions
+from kveil.algorithms.declared_rules import DeclaredRule
+from kveil.algorithms.least_loss.refine_options import RefineOptions
 from kveil.algorithms.registry import FEW_ROWS, starts_of
 from kveil.algorithms.settle import settled_or_before
 from kveil.errors import PolicyError, Unmeetable
@@ -60,14 +61,16 @@ class _Task:
     tries_per_row: float  # of refining, 0 for none
     budget: _Budget
     progress: Progress
-    solutions: dict[int, Solution] = field(default_factory=dict)  # by the identity of a table
+    solutions: list[tuple[Table, Solution]] = field(default_factory=list)  # tables, and what was found for each
 
     def solve(self, table: Table) -> Solution:
         """Run the algorithm on a table, once; the policy's seed is all the randomness there is."""
-        if id(table) not in self.solutions:
-            random = np.random.default_rng(table.policy.seed)
-            self.solutions[id(table)] = self.algorithm.solve(table, self.options, random)
-        return self.solutions[id(table)]
+        for known, solution in self.solutions:
+            if known is table:
+                return solution
+        random = np.random.default_rng(table.policy.seed)
+        self.solutions.append((table, self.algorithm.solve(table, self.options, random)))
+        return self.solutions[-1][1]
 
     def starts(self) -> list[Callable[[Table], Solution]]:
         """Return the algorithm and, where it goes on from others and the table is small, each of these by itself.
@@ -77,11 +80,11 @@ class _Task:
         found: list[Callable[[Table], Solution]] = [self.solve]
         if self.algorithm.starts and self.table.rows <= FEW_ROWS:
             for start in starts_of(self.algorithm, self.table.policy, self.table.rows):
-                own = replace(self, algorithm=start, options=start.options(), solutions={})
+                own = replace(self, algorithm=start, options=start.options(), solutions=[])
                 found.append(own.solve)
         return found
 
-    def refine(self, table: Table, solution: Solution, rules: Any = ()) -> Solution:
+    def refine(self, table: Table, solution: Solution, *, rules: Sequence[DeclaredRule] = ()) -> Solution:
         """Refine a solution of a table for as long as the budget allows."""
         from kveil.algorithms.least_loss.refine import refine
 
@@ -97,7 +100,7 @@ class _Task:
 
     def solve_part(self, part: Table) -> Solution:
         """Run the algorithm on a part of the table, which is not kept, and refine that as asked."""
-        own = replace(self, table=part, solutions={})
+        own = replace(self, table=part, solutions=[])
         return own.solve_and_refine(part) if self.tries_per_row else own.solve(part)
 
     def solve_and_refine(self, table: Table) -> Solution:
@@ -118,7 +121,7 @@ def solve(algorithm: Algorithm, table: Table, options: dict[str, Any], *, progre
     """
     task = _task(algorithm, table, options, progress)
     if isinstance(task.options, DivideOptions) and task.options.divide is not None:
-        from kveil.engines.parts import solve_parts  # few runs need it
+        from kveil.engines.part_solutions import solve_parts  # few runs need it
 
         check_divide(table.policy)
         by_parts = partial(solve_parts, most=task.options.divide, name=algorithm.name, solve=task.solve_part)
@@ -212,7 +215,7 @@ def _keeping_rules(task: _Task) -> Solved:
     tight = tightened(table, rules)
 
     def follow() -> Solution:
-        return keep_rules(table, task.refine(tight or table, first, rules), rules)
+        return keep_rules(table, task.refine(tight or table, first, rules=rules), rules)
 
     def climb() -> Solution:
         return solve_keeping_rules(table, task.solve_and_refine, multivalued=multivalued)

@@ -6,13 +6,23 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from kveil.databases import Place, read_database
 from kveil.engines.store import LaidRelease, ReleaseFile
-from kveil.files import CategorySource, SharedSource, Source, as_categories, read_table, with_points
+from kveil.files import (
+    CategorySource,
+    EarlyText,
+    SharedSource,
+    Source,
+    as_categories,
+    parse_early,
+    read_repeated,
+    read_table,
+    with_points,
+)
 from kveil.kernels.threads import threads
 from kveil.policy.model import Policy
 from kveil.table.columns import ROWS_WORTH_A_THREAD
@@ -31,11 +41,12 @@ class MemoryStore:
     def read(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
         return _table(policy, place, hashed=hashed, in_pieces=False)
 
-    def open(self, policy: Policy, place: Place, *, hashed: bool = False) -> Source:
-        return _table(policy, place, hashed=hashed, in_pieces=True)  # a run looks at most of its columns once
+    def open(self, policy: Policy, place: Place, *, hashed: bool = False, early: EarlyText | None = None) -> Source:
+        # In pieces: a run looks at most of its columns once.
+        return _table(policy, place, hashed=hashed, in_pieces=True, early=early)
 
     def hold(self, policy: Policy, source: Source) -> Source:
-        if source.kind != "csv" or source.rows < ROWS_WORTH_A_THREAD:
+        if source.kind != "csv" or source.rows < ROWS_WORTH_A_THREAD or isinstance(source, SharedSource):
             return source
         # Search, release and verifier share one set of categories, made while the first trees are built of them.
         pool = ThreadPoolExecutor(min(threads(), 2))
@@ -55,6 +66,11 @@ class MemoryStore:
             read_table(place, separator=policy.data.separator, columns=policy.attributes, hashed=hashed), policy
         )
 
+    def count_release(self, policy: Policy, place: Path, *, hashed: bool = False) -> Source:
+        """Read a release of records by its different lines, where a CSV has few; else as `read_release` does."""
+        counted = read_repeated(place, separator=policy.data.separator, columns=policy.attributes, hashed=hashed)
+        return self.read_release(policy, place, hashed=hashed) if counted is None else numbers_held(counted, policy)
+
     def lay_out(self, policy: Policy, source: Source, release: Release, out: ReleaseFile | None) -> LaidRelease:
         kind = CategorySource if isinstance(source, SharedSource) else Source
         return LaidRelease(kind("the release", release.frame(source), source.kind, source.separator))
@@ -68,18 +84,19 @@ class BeingRead:
     source: Callable[[], Source]
 
 
-def _table(policy: Policy, place: Place, *, hashed: bool, in_pieces: bool) -> Source:
+def _table(policy: Policy, place: Place, *, hashed: bool, in_pieces: bool, early: EarlyText | None = None) -> Source:
     if not isinstance(place, Path):
         return numbers_held(read_database(place, hashed=hashed), policy)
     data = policy.data
-    source = read_table(
-        place,
-        separator=data.separator,
-        columns=policy.attributes,
-        hashed=hashed,
-        encoding=data.encoding,
-        in_pieces=in_pieces,
-    )
+    expected: dict[str, Any] = {
+        "separator": data.separator,
+        "columns": policy.attributes,
+        "hashed": hashed,
+        "encoding": data.encoding,
+    }
+    if early is not None:
+        return numbers_held(parse_early(early, place, **expected), policy)
+    source = read_table(place, **expected, in_pieces=in_pieces)
     return numbers_held(source, policy)
 
 

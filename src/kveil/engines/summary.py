@@ -21,12 +21,13 @@ from kveil.table.solution import Solution
 from kveil.table.table import Table
 
 # What a summary counts of every quasi-identifier: leaves and what is shown for them; of a scale, spans of leaves, too.
-NAME, LEAF, LOW, HIGH, CODE, LABEL, NCP, IL, STAR, GONE, FRACTION, RECORDS = (
+NAME, LEAF, LOW, HIGH, SHOWN_CODE, LABEL, NCP, IL, IS_STAR, GONE, FRACTION, SHOWN_RECORDS = (
     "name", "leaf", "low", "high", "code", "label", "ncp", "il", "star", "gone", "fraction", "records"
 )  # fmt: skip
 COUNTED = {
-    NAME: pl.String, LEAF: pl.Int32, LOW: pl.Int32, HIGH: pl.Int32, CODE: pl.Int32, LABEL: pl.String, NCP: pl.Float64,
-    IL: pl.Float64, STAR: pl.Boolean, GONE: pl.Boolean, FRACTION: pl.Boolean, RECORDS: pl.Int64,
+    NAME: pl.String, LEAF: pl.Int32, LOW: pl.Int32, HIGH: pl.Int32, SHOWN_CODE: pl.Int32, LABEL: pl.String,
+    NCP: pl.Float64, IL: pl.Float64, IS_STAR: pl.Boolean, GONE: pl.Boolean, FRACTION: pl.Boolean,
+    SHOWN_RECORDS: pl.Int64,
 }  # fmt: skip
 
 
@@ -85,7 +86,9 @@ class PartSummary:
         """Raise what went wrong in the part, if anything did."""
         if self.error is not None:
             kind, sentence, lost = self.error
-            raise Unmeetable(sentence, lost) if kind == "Unmeetable" else getattr(errors, kind, DataError)(sentence)
+            raise (
+                Unmeetable(sentence, lost=lost) if kind == "Unmeetable" else getattr(errors, kind, DataError)(sentence)
+            )
 
 
 def summarized(part: int, table: Table, solution: Solution) -> PartSummary:
@@ -131,18 +134,18 @@ def _counted(table: Table, solution: Solution, position: int) -> pl.DataFrame:
             LEAF: leaf,
             LOW: table.low[position] if spans else leaf,
             HIGH: table.high[position] if spans else leaf,
-            CODE: shown.codes,
+            SHOWN_CODE: shown.codes,
             GONE: solution.suppressed_anywhere,
             FRACTION: fraction,
-            RECORDS: table.weights,
+            SHOWN_RECORDS: table.weights,
         }
     )
-    counted = laid.group_by(pl.exclude(RECORDS)).agg(pl.col(RECORDS).sum())
-    codes = counted[CODE].to_numpy()
+    counted = laid.group_by(pl.exclude(SHOWN_RECORDS)).agg(pl.col(SHOWN_RECORDS).sum())
+    codes = counted[SHOWN_CODE].to_numpy()
     return counted.with_columns(
         pl.lit(name).alias(NAME),
         pl.Series(LABEL, [shown.labels[code] for code in codes.tolist()], dtype=pl.String),
         pl.Series(NCP, shown.ncp[codes]),
         pl.Series(IL, shown.il[codes]),
-        pl.Series(STAR, shown.is_star[codes]),
+        pl.Series(IS_STAR, shown.is_star[codes]),
     ).select([pl.col(column).cast(kind) for column, kind in COUNTED.items()])

@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from kveil.errors import FileError, PolicyError
-from kveil.exchange.foreign import ForeignColumn, ForeignPolicy, as_tree, check_models
+from kveil.exchange.foreign import MOST_HIERARCHY_BYTES, ForeignColumn, ForeignPolicy, as_tree, check_models
 from kveil.policy.numbers import parse_number, show_number
 
 MOST_SCRIPT = 4 * 2**20  # bytes
-MOST_HIERARCHY = 256 * 2**20  # bytes
 _AROUND = ("data", "ident", "quasi_ident"), ("supp_level", "hierarchies")
 FUNCTIONS = {
     name: (*_AROUND[0], *own, *_AROUND[1])
@@ -279,7 +278,7 @@ def _number(value: Any) -> Decimal:
 
 def _hierarchy_rows(path: Path, separator: str) -> list[list[str]]:
     try:
-        if path.stat().st_size > MOST_HIERARCHY:
+        if path.stat().st_size > MOST_HIERARCHY_BYTES:
             raise FileError(f"{path.name} is larger than a hierarchy can be; check the path.")
         with path.open(encoding="utf-8-sig", newline="") as file:
             return list(csv.reader(file, delimiter=separator, strict=True))

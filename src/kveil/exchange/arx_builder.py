@@ -78,7 +78,7 @@ def _made(settings: JavaObject, values: Sequence[str] | None, name: str) -> ArxH
     if kind == "PriorityBased":
         raise NotCarriedError(
             "it is priority-based and says which values become `*` first, which no hierarchy of kveil's can",
-            "leave the hierarchy out in the policy, where every value becomes `*` at once",
+            remedy="leave the hierarchy out in the policy, where every value becomes `*` at once",
         )
     raise NotCarriedError(f"it is of the class {settings.name}, which kveil does not know")
 

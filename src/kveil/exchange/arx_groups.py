@@ -23,7 +23,7 @@ GIVE_VALUES = "give the table with --data and the column with --column"
 class NotCarriedError(Exception):
     """Settings that kveil has nothing for; it says which, and what to do where there is something."""
 
-    def __init__(self, reason: str, remedy: str = "save the hierarchy in ARX as CSV and bring that") -> None:
+    def __init__(self, reason: str, *, remedy: str = "save the hierarchy in ARX as CSV and bring that") -> None:
         super().__init__(f"{reason}; {remedy}")
 
 
@@ -112,16 +112,18 @@ def _in_order(settings: JavaObject, values: Sequence[str] | None) -> list[str]:
     if listed is not None:
         wanted = set(listed if values is None else values)
         if not wanted <= set(listed):
-            raise NotCarriedError("it does not hold all values of the column", "name another column")
+            raise NotCarriedError("it does not hold all values of the column", remedy="name another column")
         return [value for value in listed if value in wanted]
     if values is None:
-        raise NotCarriedError("it puts the values of a table into groups", GIVE_VALUES)
+        raise NotCarriedError("it puts the values of a table into groups", remedy=GIVE_VALUES)
     if comparator is None:
         return list(values)
     if kind in {"Integer", "Decimal"}:
         numbers = {value: parse_number(value) for value in values}
         if None in numbers.values():
-            raise NotCarriedError("it puts numbers into groups, and the column has other values", "name another column")
+            raise NotCarriedError(
+                "it puts numbers into groups, and the column has other values", remedy="name another column"
+            )
         return sorted(values, key=lambda value: (numbers[value], value))
     if kind == "String":
         return sorted(values)
@@ -185,7 +187,7 @@ def interval_rows(settings: JavaObject, values: Sequence[str] | None) -> list[li
     if values is None:
         whole = settings.fields["datatype"].name.endswith("$ARXInteger")
         if not whole or upper.last - lower.last > MOST_NUMBERS:
-            raise NotCarriedError("it puts the numbers of a table into intervals of its own", GIVE_VALUES)
+            raise NotCarriedError("it puts the numbers of a table into intervals of its own", remedy=GIVE_VALUES)
         values = [str(number) for number in range(int(lower.last), int(upper.last))]
     rows = {value: [value] for value in values}
     for level in [None, *arx_levels(settings)]:
@@ -196,7 +198,7 @@ def interval_rows(settings: JavaObject, values: Sequence[str] | None) -> list[li
         for value in values:
             number = parse_number(value)
             if number is None or not lower.last <= number < upper.last:
-                raise NotCarriedError("it does not hold all values of the column", "name another column")
+                raise NotCarriedError("it does not hold all values of the column", remedy="name another column")
             key, label = finder(number)
             labels[value] = _named_apart(label, key, taken)
         if len(set(labels.values())) == 1:

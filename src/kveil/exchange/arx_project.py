@@ -16,12 +16,11 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from kveil.errors import FileError, PolicyError
-from kveil.exchange.foreign import ForeignColumn, ForeignPolicy, as_tree, check_models
+from kveil.exchange.foreign import MOST_HIERARCHY_BYTES, ForeignColumn, ForeignPolicy, as_tree, check_models
 from kveil.exchange.zip_parts import MOST_TABLE, Zipped
 from kveil.policy.attributes import Role
 from kveil.policy.numbers import parse_number, show_number
 
-MOST_HIERARCHY = 256 * 2**20  # bytes
 ROLES: dict[str, Role] = {
     "IDENTIFYING_ATTRIBUTE": "identifier",
     "QUASI_IDENTIFYING_ATTRIBUTE": "quasi-identifier",
@@ -75,7 +74,7 @@ def read_project(path: Path, *, k: int | None = None) -> ForeignPolicy:
         config = project.read_xml("input/config.xml")
         columns, left_out = _columns(project, separator, _weights(config, path.name))
         models, untold = _models(config)
-        table = project.read("data/input.csv", MOST_TABLE) if "data/input.csv" in project else None
+        table = project.read("data/input.csv", most=MOST_TABLE) if "data/input.csv" in project else None
     left_out += untold
     if k is not None:
         models.insert(0, {"model": "k-anonymity", "k": str(k)})
@@ -204,7 +203,7 @@ def _column(project: Zipped, separator: str, column: _Assigned) -> tuple[Foreign
     if column.part not in project:
         return ForeignColumn(column.name, role), [*told, f"{column.name}: its hierarchy, which the project lacks."]
     where = f"{project.name}: {column.part}"
-    rows = _rows(project.read_text(column.part, MOST_HIERARCHY), separator, where)
+    rows = _rows(project.read_text(column.part, most=MOST_HIERARCHY_BYTES), separator, where)
     try:
         lines = as_tree(rows, where)
     except PolicyError as error:

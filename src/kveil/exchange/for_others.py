@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kveil.policy.lines import Line
 from kveil.policy.model import Policy
-from kveil.policy.privacy import AlphaK, KAnonymity, LDiversity, PrivacyModel, PSensitive, TCloseness
+from kveil.policy.privacy import AlphaK, KAnonymity, LDiversity, PrivacyModel, PSensitive, TCloseness, sensitive_of
 
 ROLES = {
     "identifier": "identifying",
@@ -115,7 +115,7 @@ def _pycanon_question(model: PrivacyModel, quasi: str) -> str | None:
     """
     if isinstance(model, KAnonymity):
         return f"anonymity.k_anonymity(data, {quasi}) >= {model.k}"
-    about = json.dumps([getattr(model, "sensitive", "")], ensure_ascii=False)
+    about = json.dumps(list(sensitive_of(model)), ensure_ascii=False)
     if isinstance(model, LDiversity) and model.variant == "distinct":
         return f"anonymity.l_diversity(data, {quasi}, {about}) >= {model.l}"
     if isinstance(model, PSensitive):

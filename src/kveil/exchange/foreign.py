@@ -11,6 +11,8 @@ from kveil.policy.attributes import STAR, Role
 from kveil.policy.lines import Line, check_lines, collapse
 from kveil.policy.yaml_text import comment, flow_text, hierarchy_csv, hierarchy_file_name, scalar
 
+MOST_HIERARCHY_BYTES = 256 * 2**20  # of a file that is read as a hierarchy
+
 
 @dataclass(frozen=True)
 class ForeignColumn:

@@ -51,7 +51,7 @@ class Zipped:
     def __contains__(self, part: str) -> bool:
         return part in self._parts
 
-    def read(self, part: str, most: int = MOST_XML) -> bytes:
+    def read(self, part: str, *, most: int = MOST_XML) -> bytes:
         """Return the bytes of a part; raise FileError where it is not there, too large or not what it says."""
         info = self._parts.get(part)
         if info is None:
@@ -69,10 +69,10 @@ class Zipped:
             raise FileError(f"{self.name}: {part} is not as long as it says; save the project again.")
         return content
 
-    def read_text(self, part: str, most: int = MOST_XML) -> str:
+    def read_text(self, part: str, *, most: int = MOST_XML) -> str:
         """Return a part as UTF-8 text."""
         try:
-            return self.read(part, most).decode("utf-8-sig")
+            return self.read(part, most=most).decode("utf-8-sig")
         except UnicodeDecodeError:
             raise FileError(f"{self.name}: {part} is not UTF-8; save the project with a newer ARX.") from None
 

@@ -7,22 +7,27 @@ they quote the data.
 from __future__ import annotations
 
 from kveil.files.column_files import ShownCells, open_file_path, sink_parquet
+from kveil.files.csv_reading import EarlyText, cut_early
+from kveil.files.csv_writing import joined_items
 from kveil.files.dataset import dataset_files, is_dataset
 from kveil.files.decimals import numbers_with_commas, with_commas, with_points
 from kveil.files.disk_tables import CategorySource, SharedSource, StoredSource, as_categories, number_texts, open_stored
 from kveil.files.metadata import Beside, look_beside
-from kveil.files.reading import parse_table, read_table
+from kveil.files.reading import parse_early, parse_table, read_table
+from kveil.files.repeated_lines import RepeatedSource, read_repeated
 from kveil.files.source import Labels, Source, check_columns, check_written, kind_of
 from kveil.files.texts import TEXT_TYPES, as_texts, exact_values, fresh, item_texts, text_of
-from kveil.files.writing import Outputs, as_json, default_release, joined_items, write_table
+from kveil.files.writing import Outputs, as_json, default_release, write_table
 from kveil.suffixes import suffix_of
 
 __all__ = [
     "TEXT_TYPES",
     "Beside",
     "CategorySource",
+    "EarlyText",
     "Labels",
     "Outputs",
+    "RepeatedSource",
     "SharedSource",
     "ShownCells",
     "Source",
@@ -32,6 +37,7 @@ __all__ = [
     "as_texts",
     "check_columns",
     "check_written",
+    "cut_early",
     "dataset_files",
     "default_release",
     "exact_values",
@@ -45,7 +51,9 @@ __all__ = [
     "numbers_with_commas",
     "open_file_path",
     "open_stored",
+    "parse_early",
     "parse_table",
+    "read_repeated",
     "read_table",
     "sink_parquet",
     "suffix_of",

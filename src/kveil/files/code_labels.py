@@ -20,11 +20,10 @@ import polars as pl
 from kveil.errors import FileError
 from kveil.files.extras import needed
 from kveil.files.source import Labels, kind_of
-from kveil.files.texts import as_texts
+from kveil.files.texts import as_texts, whole_in_floats
 from kveil.suffixes import Kind
 
 NAMES: dict[Kind, str] = {"spss": "SPSS", "stata": "Stata", "sas": "SAS"}
-MOST_WHOLE = 2**53  # beyond it a number of these files no longer holds every whole number
 SPSS_TIME = slice(92, 109)  # where the header of an SPSS file says when it was made
 ANY_TIME = b"01 Jan 0000:00:00"
 STATA_TIME = re.compile(rb"<timestamp>\x11.{17}</timestamp>", re.DOTALL)
@@ -183,7 +182,7 @@ def _whole(listed: Mapping[str, Mapping[float | str, str]]) -> dict[str, dict[fl
 def _plain(column: pl.Series) -> pl.Series:
     """Return a column in a type that these files have; what they could not hold exactly becomes text."""
     kind = column.dtype
-    if kind.is_integer() and column.is_between(-MOST_WHOLE, MOST_WHOLE).all():
+    if whole_in_floats(column):
         return column.cast(pl.Int64)
     if kind == pl.Float64 and not np.isinf(column.to_numpy()).any():
         return column.fill_nan(None)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from mmap import mmap
 
 import numpy as np
 import polars as pl
 
 from kveil.errors import DataError, FileError
+from kveil.files.encodings import MARK
 from kveil.files.records import BrokenRecord, records
 from kveil.files.source import check_named
 from kveil.words import count, listing
@@ -17,10 +19,32 @@ SEPARATORS = (",", ";", "\t", "|")
 LOOK = 50  # lines in which blanks between columns are looked for
 
 
-def read_csv(raw: bytes, name: str, separator: str | None, columns: frozenset[str]) -> tuple[pl.DataFrame, str]:
+@dataclass(frozen=True)
+class EarlyText:
+    """The bytes of a CSV, with their ``cells`` as a ``separator`` cuts them where that was tried already."""
+
+    raw: bytes
+    separator: str | None = None
+    cells: pl.DataFrame | None = None
+
+
+def cut_early(raw: bytes, separator: str | None) -> EarlyText:
+    """Cut the bytes of a CSV into cells before its policy is known, where that needs no rules of ours.
+
+    Without a separator the likeliest one is taken: whoever reads the table then asks whether it is the right one.
+    """
+    if not raw.endswith(b"\n") or b'"' in raw or raw.startswith(MARK) or not raw.isascii():
+        return EarlyText(raw)
+    separator = separator or _find_separator(_first_record(raw), frozenset())
+    return EarlyText(raw, separator, _cut(raw, separator))
+
+
+def read_csv(
+    raw: bytes, name: str, separator: str | None, columns: frozenset[str], *, early: EarlyText | None = None
+) -> tuple[pl.DataFrame, str]:
     """Return a table and its separator, out of bytes that are UTF-8.
 
-    ``columns`` are the names expected, a help in finding the separator.
+    ``columns`` are the names expected, a help in finding the separator; ``early`` are the same bytes, cut already.
     """
     if not raw or raw.isspace():
         raise FileError(f"{name}: the file is empty; a CSV starts with a line of column names.")
@@ -32,7 +56,8 @@ def read_csv(raw: bytes, name: str, separator: str | None, columns: frozenset[st
     else:
         _check_separator(record, separator, columns, name)
     header = _header(record, separator, name, columns)
-    frame = _read_fast(raw, separator, header)
+    ready = early.cells if early is not None and early.raw is raw and early.separator == separator else None
+    frame = _read_fast(raw, separator, header, ready)
     if frame is None:
         frame = _read_slowly(raw, separator, header, name)
     return frame, separator
@@ -123,7 +148,15 @@ def _header(record: str, separator: str, name: str, columns: frozenset[str]) -> 
     return header
 
 
-def _read_fast(raw: bytes, separator: str, header: list[str]) -> pl.DataFrame | None:
+def _cut(raw: bytes, separator: str) -> pl.DataFrame | None:
+    """Return the rows as polars reads them, None where it does not."""
+    try:
+        return pl.read_csv(raw, separator=separator, infer_schema=False, empty_string_is_null=False, glob=False)
+    except Exception:  # whatever polars found wrong, the slow reader says in which line
+        return None
+
+
+def _read_fast(raw: bytes, separator: str, header: list[str], ready: pl.DataFrame | None) -> pl.DataFrame | None:
     """Return the rows as polars reads them, None where it may have read them by rules of its own.
 
     Polars fills short rows up without a word, and mends quotes. So quotes must stand where they belong, and
@@ -134,11 +167,8 @@ def _read_fast(raw: bytes, separator: str, header: list[str]) -> pl.DataFrame | 
         raw += b"\n"  # polars overlooks a separator that is the very last byte
     if not _quotes_in_place(raw, separator):
         return None
-    try:
-        frame = pl.read_csv(raw, separator=separator, infer_schema=False, empty_string_is_null=False, glob=False)
-    except Exception:  # whatever polars found wrong, the slow reader says in which line
-        return None
-    if frame.width != len(header):
+    frame = _cut(raw, separator) if ready is None else ready
+    if frame is None or frame.width != len(header):
         return None
     frame.columns = header
     seen = count_byte(raw, separator.encode()) if separator.isascii() else raw.count(separator.encode())

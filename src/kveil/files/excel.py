@@ -10,11 +10,10 @@ import polars as pl
 
 from kveil.errors import DataError, FileError
 from kveil.files.extras import needed
-from kveil.files.texts import as_texts
+from kveil.files.texts import as_texts, whole_in_floats
 from kveil.words import count, listing
 
 MOST_ROWS, MOST_TEXT = 1_048_576, 32_767  # of a sheet, and of a cell
-MOST_WHOLE = 2**53  # beyond it a cell, which is a float, no longer holds every whole number
 ANY_DAY = datetime.datetime(2000, 1, 1)  # when a release was made is nobody's business
 
 
@@ -92,7 +91,7 @@ def _cells(column: pl.Series) -> list[Any]:
     kind = column.dtype
     if kind == pl.Boolean:
         return column.to_list()
-    if kind.is_integer() and column.is_between(-MOST_WHOLE, MOST_WHOLE).all():
+    if whole_in_floats(column):
         return column.to_list()
     if kind == pl.Float64 and not column.is_infinite().any():
         return column.fill_nan(None).to_list()

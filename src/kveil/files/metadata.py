@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from kveil.arrays import Longs
 from kveil.errors import FileError
 from kveil.files.arrow_parts import arrow_parts, schema_metadata
 from kveil.files.column_files import sink_parquet
@@ -28,6 +29,7 @@ from kveil.files.disk_tables import StoredSource, open_stored
 from kveil.files.excel_parts import in_excel
 from kveil.files.parquet_parts import SCHEMA_KEY, Unreadable, parquet_parts
 from kveil.files.reading import read_bytes, read_table
+from kveil.files.repeated_lines import RepeatedSource
 from kveil.files.source import Source
 from kveil.files.texts import fresh
 from kveil.files.writing import write_table
@@ -59,6 +61,10 @@ def look_beside(path: Path, source: Source, missing: str) -> Beside:
         return Beside(tuple(told for beside in every for told in beside.content), tuple(form[:1]))
     if isinstance(source, StoredSource):
         return _look_beside_stored(path, source)
+    if isinstance(source, RepeatedSource):
+        if _is_plain_repeated(source, missing):
+            return Beside()
+        source = read_table(path, separator=source.separator)
     if source.kind == "csv" and path.suffix.lower() not in PACKED and _is_plain_file(path, source, missing):
         return Beside()
     raw = read_bytes(path)
@@ -150,18 +156,35 @@ def _is_plain(raw: bytes | mmap, source: Source, missing: str) -> bool:
     the cells, put together again, wherever both have as many bytes and as many whole lines. Missing is written in one
     way only.
     """
+    if raw.find(b'"') >= 0 or raw.find(b"\r") >= 0 or raw[-1:] != b"\n":
+        return False
+    size = _plain_size(source, missing, None)
+    return size == len(raw) and count_byte(raw, b"\n") == source.rows + 1
+
+
+def _is_plain_repeated(source: RepeatedSource, missing: str) -> bool:
+    """Tell the same of a file whose different lines were counted, which has no quotes and carriage returns."""
+    return _plain_size(source, missing, source.times) == source.size
+
+
+def _plain_size(source: Source, missing: str, times: Longs | None) -> int | None:
+    """Return how many bytes kveil writes for cells that need no quotes; None where they may need some.
+
+    ``times`` says how many lines each row stands for, one where it is not given.
+    """
     frame = source.frame
-    if frame.width < 2 or frame.dtypes != [pl.String] * frame.width or raw.find(b'"') >= 0 or raw.find(b"\r") >= 0:
-        return False
+    if frame.width < 2 or frame.dtypes != [pl.String] * frame.width:
+        return None
     if any(sign in missing for sign in (source.separator, "\n")):
-        return False
-    lines = frame.height + 1
+        return None
+    lengths = pl.all().fill_null(missing).str.len_bytes()
+    if times is None:
+        lines, cells = frame.height, int(sum(frame.select(lengths.sum()).row(0)))
+    else:
+        lines = int(times.sum())
+        cells = int((frame.select(pl.sum_horizontal(lengths.cast(pl.Int64))).to_series().to_numpy() * times).sum())
     names = sum(len(name.encode()) for name in frame.columns)
-    cells = sum(frame.select(pl.all().fill_null(missing).str.len_bytes().sum()).row(0))
-    between = lines * ((frame.width - 1) * len(source.separator.encode()) + len("\n"))
-    if len(raw) != names + cells + between or raw[-1:] != b"\n":
-        return False
-    return count_byte(raw, b"\n") == lines
+    return names + cells + (lines + 1) * ((frame.width - 1) * len(source.separator.encode()) + len("\n"))
 
 
 def _in_parquet(raw: bytes | mmap, ours: bytes | mmap, source: Source) -> list[str]:

@@ -12,7 +12,7 @@ import polars as pl
 
 from kveil.errors import FileError
 from kveil.files.compression import unpacked
-from kveil.files.csv_reading import read_csv
+from kveil.files.csv_reading import EarlyText, read_csv
 from kveil.files.dataset import is_dataset, read_dataset
 from kveil.files.encodings import UTF8, in_utf8
 from kveil.files.source import Source, kind_of
@@ -39,7 +39,7 @@ def read_table(
         source = Source(path.name, frame, "parquet", sha256=digest)
     else:
         kind_of(path)
-        source = _parsed(read_bytes(path), path, separator, columns, hashed=hashed, encoding=encoding)
+        source = _parsed(EarlyText(read_bytes(path)), path, separator, columns, hashed=hashed, encoding=encoding)
     return source if in_pieces else replace(source, frame=source.frame.rechunk())
 
 
@@ -61,18 +61,31 @@ def parse_table(
     encoding: str = UTF8,
 ) -> Source:
     """Read a table out of the bytes of a file, by the suffix of its path."""
-    source = _parsed(raw, path, separator, columns, hashed=hashed, encoding=encoding)
+    source = _parsed(EarlyText(raw), path, separator, columns, hashed=hashed, encoding=encoding)
     return replace(source, frame=source.frame.rechunk())
 
 
-def _parsed(
-    raw: bytes, path: Path, separator: str | None, columns: Iterable[str], *, hashed: bool, encoding: str
+def parse_early(
+    early: EarlyText,
+    path: Path,
+    *,
+    separator: str | None = None,
+    columns: Iterable[str] = (),
+    hashed: bool = False,
+    encoding: str = UTF8,
 ) -> Source:
-    kind = kind_of(path)
+    """Read a CSV whose bytes were read before; its columns stay in the pieces in which they were."""
+    return _parsed(early, path, separator, columns, hashed=hashed, encoding=encoding)
+
+
+def _parsed(
+    early: EarlyText, path: Path, separator: str | None, columns: Iterable[str], *, hashed: bool, encoding: str
+) -> Source:
+    kind, raw = kind_of(path), early.raw
     digest = hashlib.sha256(raw).hexdigest() if hashed else None
     if kind == "csv":
         text = in_utf8(unpacked(raw, path), encoding, path.name)
-        frame, separator = read_csv(text, path.name, separator, frozenset(columns))
+        frame, separator = read_csv(text, path.name, separator, frozenset(columns), early=early)
         return Source(path.name, frame, kind, separator, digest, encoding=encoding, quoted=b'"' in text)
     if kind == "excel":
         from kveil.files.excel import read_excel

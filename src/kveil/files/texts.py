@@ -16,6 +16,13 @@ from kveil.errors import DataError
 
 TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)  # of columns that hold texts, in whatever way
 
+MOST_WHOLE = 2**53  # beyond it a float no longer holds every whole number
+
+
+def whole_in_floats(column: pl.Series) -> bool:
+    """Tell whether a column has whole numbers alone, each of which a float holds exactly."""
+    return column.dtype.is_integer() and bool(column.is_between(-MOST_WHOLE, MOST_WHOLE).all())
+
 
 def text_of(value: Any) -> str | None:
     """Return one value as text: whole floats as ``3``, dates as ISO, booleans as ``true``/``false``."""

@@ -19,12 +19,12 @@ from typing import IO, Any, Self
 import polars as pl
 
 from kveil.errors import FileError
-from kveil.files.compression import packed
+from kveil.files.csv_writing import joined_items, write_csv
 from kveil.files.dataset import is_dataset
 from kveil.files.reading import parse_table
 from kveil.files.source import Labels, check_written, kind_of
-from kveil.files.texts import as_texts, fresh, item_texts
-from kveil.suffixes import PACKED, suffix_of
+from kveil.files.texts import as_texts, fresh
+from kveil.suffixes import suffix_of
 
 ROWS_PER_GROUP = 131_072  # of a Parquet file, so that its bytes do not depend on how a table lay in memory
 
@@ -143,7 +143,7 @@ class Outputs:
         except OSError as error:
             raise write_error(target, error) from None
 
-    def commit(self, last: Callable[[], None] | None = None) -> None:
+    def commit(self, *, last: Callable[[], None] | None = None) -> None:
         """Give every file its name; until here none of them can be seen. Then do what is to come ``last``.
 
         Where one cannot get its name, or the last step fails, those before it are taken back, and what they replaced
@@ -237,7 +237,7 @@ def write_table(
         frame = frame.select(column if column.dtype == pl.String else fresh(column) for column in frame.get_columns())
     try:
         if kind == "csv":
-            _write_csv(frame, file, target, separator, missing)
+            write_csv(frame, file, target, separator=separator, missing=missing)
         elif kind == "parquet":
             frame.write_parquet(file, statistics=False, metadata=None, row_group_size=ROWS_PER_GROUP)
         elif kind == "arrow":
@@ -278,31 +278,3 @@ def _write_for_others(frame: pl.DataFrame, file: IO[bytes], target: Path, labels
 def _same_cells(one: pl.Series, other: pl.Series) -> bool:
     """Tell whether two columns show the same texts; these files know no difference between nothing and no text."""
     return bool((as_texts(one).fill_null("") == as_texts(other).fill_null("")).all())
-
-
-def joined_items(column: pl.Series) -> pl.Series:
-    """Return sets of items as texts, null where a set is empty: nothing is known, which is no empty item."""
-    frame = item_texts(column).to_frame("set")
-    items = pl.when(pl.col("set").list.len() > 0).then(pl.col("set").list.join("|"))
-    return frame.select(items.alias(column.name)).to_series()
-
-
-def _write_csv(frame: pl.DataFrame, file: IO[bytes], target: Path, separator: str, missing: str) -> None:
-    texts: list[pl.Series] = []
-    for column in frame.get_columns():
-        if isinstance(column.dtype, pl.Categorical) and not (column.null_count() or column.is_in([""]).any()):
-            texts.append(column)  # polars writes categories as their texts
-            continue
-        text = joined_items(column) if column.dtype == pl.List else as_texts(column)
-        if text.null_count():
-            text = text.fill_null(missing)
-        # polars writes "" for an empty text and nothing for null; alone in its row, nothing would be no row.
-        if frame.width > 1:
-            text = text.replace({"": None})
-        texts.append(text)
-    if target.suffix.lower() in PACKED:
-        plain = io.BytesIO()
-        pl.DataFrame(texts).write_csv(plain, separator=separator, line_terminator="\n")
-        file.write(packed(plain.getvalue(), target))
-        return
-    pl.DataFrame(texts).write_csv(file, separator=separator, line_terminator="\n")

@@ -12,15 +12,15 @@ from kveil.databases import Place
 from kveil.engines.choosing import ChosenStore, store_of
 from kveil.engines.memory import BeingRead, MemoryStore
 from kveil.errors import Refused
-from kveil.flow.cancelling import cancellable
-from kveil.flow.inputs import check_targets, table_of, with_algorithm
-from kveil.flow.make_release import make_release
-from kveil.flow.on_spark import spark_result, write_on_spark
-from kveil.flow.outputs import Targets, check_destination
-from kveil.flow.request import Request
-from kveil.flow.result import Result, without_names
-from kveil.flow.run_outputs import RunOutputs
-from kveil.flow.stages import Stages
+from kveil.flow.cluster.entrances import spark_result, write_on_spark
+from kveil.flow.steps.cancelling import cancellable
+from kveil.flow.steps.inputs import check_targets, table_of, with_algorithm
+from kveil.flow.steps.make_release import make_release
+from kveil.flow.steps.outputs import Targets, check_destination
+from kveil.flow.steps.request import Request
+from kveil.flow.steps.result import Result, without_names
+from kveil.flow.steps.run_outputs import RunOutputs
+from kveil.flow.steps.stages import Stages
 from kveil.frames import is_spark_frame, to_frame
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent

@@ -16,9 +16,10 @@ from kveil.choose import attempt, candidates
 from kveil.errors import DataError, NotVerified, Unmeetable
 from kveil.files import Outputs, Source, as_texts, check_written, joined_items
 from kveil.flow.archive import release_of
-from kveil.flow.inputs import read
-from kveil.flow.outputs import write_release
-from kveil.flow.stages import Stages
+from kveil.flow.steps.inputs import read
+from kveil.flow.steps.outputs import write_release
+from kveil.flow.steps.stages import Stages
+from kveil.guarantee import Guarantee
 from kveil.measures import LossFigures, measure_solution
 from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.keys import Suppression
@@ -36,8 +37,7 @@ from kveil.table.table import Table
 from kveil.table.tree import Tree
 from kveil.verifier import verify_release
 from kveil.verifier.rows import INDIVIDUAL, release_rows
-from kveil.verifier.verdict import Guarantee
-from kveil.words import count
+from kveil.words import count, plural_of
 
 LEVELS = {"datafly": "steps", "incognito": "levels"}  # full-domain algorithms, and what their details call levels
 NO_PROMISE = "the same levels for another table promise nothing by themselves: kveil verify says what holds."
@@ -154,9 +154,9 @@ def _applied(table: Table, archived: Archived, asked: Application, progress: Pro
     if lost > allowed:
         raise Unmeetable(
             f"{count(lost, table.noun)} of {table.records:,} would be left out, since the archived release shows "
-            f"nothing for such {table.noun}s, and the limit leaves room for {max(allowed, 0):,}; "
+            f"nothing for such {plural_of(table.noun)}, and the limit leaves room for {max(allowed, 0):,}; "
             f"{'make a new release' if asked.extend else 'solve them as new groups with --extend'}.",
-            lost,
+            lost=lost,
         )
     reasons = {"the archived release shows nothing that covers them": np.flatnonzero(rest).astype(np.int32)}
     suppressed = np.tile(rest, (len(table.components), 1))

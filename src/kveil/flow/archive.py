@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from kveil.archive import Archive, Archived, check_archive
+from kveil.archive.entry import ArchivedReceipt
 from kveil.errors import DataError
 from kveil.words import count, listing, model_in_words, row_noun
 
@@ -33,7 +34,7 @@ class ArchiveList(TypedDict):
 class ShownRelease(ListedRelease):
     """One release with its receipt, the column that says who is who, and the same in sentences."""
 
-    receipt: dict[str, Any]  # as it was written then, by whichever version
+    receipt: ArchivedReceipt  # as it was written then, by whichever version
     key: str | None
     sentences: list[str]
 
@@ -58,16 +59,9 @@ def _listed(archived: Archived) -> ListedRelease:
         "released": counts["released"],
         "suppressed": counts["suppressed"],
         "ncp": account["loss"]["ncp"],
-        "promises": [model_in_words(model) for model in _models(archived)],
+        "promises": [model_in_words(guarantee) for guarantee in archived.receipt["guarantees"]],
         "sha256": archived.release_sha256,
     }
-
-
-def _models(archived: Archived) -> list[dict[str, Any]]:
-    return [
-        {key: value for key, value in guarantee.items() if key != "attributes"}
-        for guarantee in archived.receipt["guarantees"]
-    ]
 
 
 def list_releases(folder: Path) -> ArchiveList:
@@ -92,7 +86,7 @@ def show_release(folder: Path, number: int | None) -> ShownRelease:
     """Return one release's receipt and policy, and the same in sentences."""
     archived = release_of(Archive.open(folder), number)
     told, policy = _listed(archived), archived.policy
-    noun = row_noun(individuals=archived.account["individuals"] is not None)
+    noun = row_noun(people=archived.account["individuals"] is not None)
     sentences = [
         f"Release {told['number']} of {folder.name}, made {told['made']} by {told['algorithm']}: "
         f"{count(told['released'], noun)} released, {told['suppressed']:,} left out, NCP {told['ncp']:.2%}.",

@@ -17,9 +17,9 @@ from kveil.attacker.play import Means, play
 from kveil.attacker.several import SideBySide
 from kveil.errors import KveilError
 from kveil.files import Source, check_columns
-from kveil.flow.cancelling import cancellable
-from kveil.flow.inputs import check_released, rows_of, table_of
 from kveil.flow.previous import EarlierReleases, as_linked, who_is_who
+from kveil.flow.steps.cancelling import cancellable
+from kveil.flow.steps.inputs import check_released, rows_of, table_of
 from kveil.frames import from_frame
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kveil.algorithms.bound.bound import Bound, lower_bound
-from kveil.flow.inputs import check_input, table_of
+from kveil.flow.steps.inputs import check_input, table_of
 from kveil.policy.model import Policy
 from kveil.progress import silent
 from kveil.table.encode import encode

@@ -19,14 +19,15 @@ from kveil.databases import Place
 from kveil.engines.choosing import check_on_spark
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Source
-from kveil.flow.inputs import check_input, store_for, table_of
-from kveil.flow.places import input_path
+from kveil.flow.steps.inputs import check_input, store_for, table_of
+from kveil.flow.steps.places import input_path
 from kveil.models.groups import AtLeastK
 from kveil.models.of_policy import sensitive_pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.attributes import MaxWidth
 from kveil.policy.components import most_suppressed
 from kveil.policy.model import Policy
+from kveil.policy.privacy import named_k
 from kveil.progress import Progress, silent
 from kveil.report.warn.bounds import bound_warning, exact_ranges, expected_bounds
 from kveil.report.warn.promises import empty_promises
@@ -87,7 +88,7 @@ def check_file(policy: Policy, *, given: Place | None = None, progress: Progress
     progress("reading")
     path = input_path(policy, given)
     if policy.engine == "spark":
-        from kveil.flow.spark_tuples import read_tuples
+        from kveil.flow.cluster.by_tuples import read_tuples
 
         check_on_spark([path])
         told = read_tuples(path, policy)
@@ -149,7 +150,7 @@ def _warnings(table: Table) -> list[str]:
     warnings = empty_promises(table.policy)
     for name in exact_ranges(table.policy):
         over = [model for model in table.policy.privacy if name in table.policy.attributes_of(model)]
-        k = max((int(getattr(model, "k", 1)) for model in over), default=1)
+        k = max((named_k(model) or 1 for model in over), default=1)
         position = table.names.index(name)
         scale, leaves = table.trees[position], table.leaves[position]
         known = leaves[leaves != scale.missing] if isinstance(scale, Scale) and scale.missing is not None else leaves
@@ -175,14 +176,14 @@ def proved_or_not_found(error: Unmeetable, table: Table) -> Unmeetable:
     never = 0 if widths else count_never_kept(table)
     if never > most_suppressed(table.policy, table.records):
         told = f"No release can: {count(never, table.noun)} can never be kept, whatever is shown."
-        return Unmeetable(f"{error} {told}", error.lost, proved=True)
+        return Unmeetable(f"{error} {told}", lost=error.lost, proved=True)
     if any(map(sizes_allow_none, components_of(table))):
         told = "No release can: whatever is shown, some group is too small, or shows nothing."
-        return Unmeetable(f"{error} {told}", error.lost, proved=True)
+        return Unmeetable(f"{error} {told}", lost=error.lost, proved=True)
     if most_suppressed(table.policy, table.records) == 0 and any(map(everything_fails, components_of(table))):
         told = "No release can: everything that could be shown was tried."
-        return Unmeetable(f"{error} {told}", error.lost, proved=True)
-    return Unmeetable(f"{error} That none was found does not prove that there is none.", error.lost)
+        return Unmeetable(f"{error} {told}", lost=error.lost, proved=True)
+    return Unmeetable(f"{error} That none was found does not prove that there is none.", lost=error.lost)
 
 
 def check_boundaries(table: Table) -> BoundaryCheck:

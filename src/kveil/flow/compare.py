@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 import polars as pl
 
@@ -14,37 +14,19 @@ from kveil.choose import Allowance, Trial, named, trials
 from kveil.databases import Place
 from kveil.errors import Refused
 from kveil.files import Outputs, Source
-from kveil.flow.inputs import check_input, check_targets, read, table_of
-from kveil.flow.places import input_path
+from kveil.flow.steps.inputs import check_input, check_targets, read, table_of
+from kveil.flow.steps.places import input_path
 from kveil.kernels.compiling import compile_some
-from kveil.measures import LossFigures, plugged_measures
+from kveil.measures import plugged_measures
 from kveil.policy.model import Policy
 from kveil.progress import Compared, Progress, silent
+from kveil.report.comparison import Comparison, ComparisonEntry
 from kveil.table.decode import decode
 from kveil.table.encode import encode
 from kveil.table.table import Table
-from kveil.utility.prediction import Examiner, PredictionFigures, ask
-from kveil.utility.queries import Query, QueryError, query_error, workload, workload_in_words
+from kveil.utility.prediction import Examiner, ask
+from kveil.utility.queries import Query, query_error, workload, workload_in_words
 from kveil.verifier import verify_release
-
-
-class ComparisonEntry(TypedDict):
-    """What one algorithm made of the table; without a release there is a ``reason`` instead of figures."""
-
-    algorithm: str
-    solved: bool
-    seconds: float
-    reason: NotRequired[str | None]
-    holds: NotRequired[bool]
-    loss: NotRequired[LossFigures]
-    loss_by_attribute: NotRequired[dict[str, float]]
-    suppressed: NotRequired[int]
-    suppressed_share: NotRequired[float]
-    groups: NotRequired[int]
-    query_error: NotRequired[QueryError | None]
-    prediction: NotRequired[float | None]
-    others: NotRequired[dict[str, float]]
-    cut: NotRequired[bool]
 
 
 @dataclass(frozen=True)
@@ -59,47 +41,6 @@ class Terms:
     seconds_each: float | None = None
     refine: str | None = None
     predict: str | None = None
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What each algorithm made of a table, the smallest loss first, those without a release last.
-
-    ``loss`` is the measure the policy minimizes, ``queries`` the workload of counts in a sentence, ``prediction`` what
-    was predicted from each release, if anything was. Every entry of ``algorithms`` is plain data without a value of the
-    table.
-    """
-
-    loss: str
-    rows: int
-    noun: str
-    algorithms: list[ComparisonEntry]
-    queries: str | None = None
-    prediction: PredictionFigures | None = None
-
-    @property
-    def best(self) -> str | None:
-        """The algorithm with the smallest loss among the releases that the verifier accepts.
-
-        Of equals it is the first of the registry, as `auto` takes it.
-        """
-        return next((entry["algorithm"] for entry in self.algorithms if entry.get("holds")), None)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the comparison as plain data."""
-        return {
-            "loss": self.loss,
-            self.noun + "s": self.rows,
-            "best": self.best,
-            "queries": self.queries,
-            "prediction": self.prediction,
-            "algorithms": self.algorithms,
-        }
-
-    def _repr_html_(self) -> str:
-        from kveil.notebook import comparison_html
-
-        return comparison_html(self.as_json())
 
 
 def compare(
@@ -202,7 +143,7 @@ def compare_file(
             from kveil.report.page import comparison_page
 
             progress("drawing")
-            outputs.write(page, comparison_page(policy, comparison.as_json()).encode())
+            outputs.write(page, comparison_page(policy, comparison).encode())
             outputs.commit()
     return comparison
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from kveil.datasets import hospital
 from kveil.flow.anonymize import anonymize_file
-from kveil.flow.outputs import Targets
+from kveil.flow.steps.outputs import Targets
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
 from kveil.report.account import Account

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from kveil.databases import Place
 from kveil.discover.describe import TableRules, describe_rules
-from kveil.flow.inputs import read, read_any
-from kveil.flow.places import input_path
+from kveil.flow.steps.inputs import read, read_any
+from kveil.flow.steps.places import input_path
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
 

@@ -17,9 +17,9 @@ from kveil.exchange.arx_project import read_project
 from kveil.exchange.for_others import ForArx, for_arx, for_pycanon
 from kveil.exchange.foreign import ForeignPolicy, as_tree, foreign_policy_text
 from kveil.files import Outputs, Source, parse_table, read_table
-from kveil.flow.inputs import read
-from kveil.flow.outputs import check_new
-from kveil.flow.places import input_path
+from kveil.flow.steps.inputs import read
+from kveil.flow.steps.outputs import check_new
+from kveil.flow.steps.places import input_path
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
 from kveil.policy.yaml_text import flow_text, hierarchy_csv, hierarchy_file_name

@@ -1,24 +1,19 @@
-"""Hierarchy files for people: draw them, check them, build them from a column."""
+"""Hierarchy files for people: find them, check them, build them from a column."""
 
 from __future__ import annotations
 
 import csv
 import io
-import itertools
-from collections import Counter
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
 import polars as pl
 import yaml
-from rich.console import Console
-from rich.markup import escape
-from rich.tree import Tree as Drawing
 
 from kveil.errors import DataError, PolicyError
 from kveil.files import read_table
-from kveil.flow.inputs import read
-from kveil.flow.places import input_path
+from kveil.flow.steps.inputs import read
+from kveil.flow.steps.places import input_path
 from kveil.policy.attributes import STAR, Attribute, Ranges
 from kveil.policy.builders import balanced_lines, build_lines
 from kveil.policy.hierarchy import read_hierarchy_file
@@ -59,30 +54,6 @@ def hierarchy_of(file: Path, attribute: str | None) -> Lines:
         raise DataError(f"{source.name} has no column {attribute!r}.")
     values = [v for v in source.texts(attribute).drop_nulls().unique().to_list() if v not in policy.data.missing]
     return build_lines(spec, values, attribute)[0]
-
-
-def show_tree(out: Console, lines: Lines, most: int) -> None:
-    """Draw a hierarchy, with the number of leaves under every inner node."""
-    children: dict[str, dict[str, None]] = {}
-    leaves: Counter[str] = Counter()
-    for line in lines.lines:
-        leaves.update(line[1:])
-        for child, parent in itertools.pairwise(line):
-            children.setdefault(parent, {})[child] = None
-    height = max(len(line) for line in lines.lines) - 1 if lines.lines else 0
-    out.print(f"{count(len(lines.lines), 'leaf', 'leaves')}, {count(len(children), 'inner node')}, height {height}")
-
-    def draw(label: str, at: Drawing) -> None:
-        below = list(children.get(label, ()))
-        for child in below[:most]:
-            inner = f" ({count(leaves[child], 'leaf', 'leaves')})" if child in children else ""
-            draw(child, at.add(f"{escape(child)}{inner}"))
-        if len(below) > most:
-            at.add(f"… {len(below) - most:,} more")
-
-    drawing = Drawing(escape(lines.root))
-    draw(lines.root, drawing)
-    out.print(drawing)
 
 
 class HierarchyCheck(TypedDict):

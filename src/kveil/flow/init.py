@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from kveil.algorithms.registry import honouring
 from kveil.choose import MOST_EFFORT, Allowance, trials
@@ -13,9 +13,9 @@ from kveil.databases import Place
 from kveil.errors import DataError, FileError, KveilError, NotVerified
 from kveil.files import Outputs, Source, numbers_with_commas, with_points, write_table
 from kveil.files.without_names import read_headless
-from kveil.flow.cancelling import check_process
-from kveil.flow.inputs import read_any
-from kveil.flow.outputs import check_new
+from kveil.flow.steps.cancelling import check_process
+from kveil.flow.steps.inputs import read_any
+from kveil.flow.steps.outputs import check_new
 from kveil.frames import from_frame
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
@@ -29,6 +29,26 @@ LIMITS = ("0.05", "0.2", "1")
 FEW_MODELS = 3
 PATIENCE = 60.0  # seconds
 SMALL = 2_000  # records
+
+
+class GuessedColumn(TypedDict):
+    """What was guessed about a column, why, where its hierarchy comes from, and whether somebody should look at it."""
+
+    column: str
+    role: str
+    reason: str
+    hierarchy: str | None
+    doubtful: bool
+
+
+class Guesses(TypedDict):
+    """A suggested policy as plain data: the guesses it is made of, its text, and the names of files beside it."""
+
+    columns: list[GuessedColumn]
+    k: int
+    files: list[str]
+    copy: str | None
+    policy: str
 
 
 @dataclass(frozen=True)
@@ -45,7 +65,7 @@ class SuggestedPolicy:
         """The policy that the text writes."""
         return Policy.parse(self.text, "the suggested policy", Path(), self.files)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Guesses:
         """Return the guesses as plain data, with the policy's text."""
         return {
             "columns": [

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kveil.files import Source
-from kveil.flow.inputs import align, check_released, table_of
+from kveil.flow.steps.inputs import align, check_released, table_of
 from kveil.measures import Losses, plugged_measures
 from kveil.measures import measure_solution as losses_of
 from kveil.policy.model import Policy

@@ -12,7 +12,7 @@ from kveil.algorithms.sequential.k_msd import largest_anonymous_columns
 from kveil.errors import DataError, PolicyError
 from kveil.files import Source
 from kveil.frames import from_frame
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.models.groups import AtLeastK
 from kveil.models.subset import Requirement
 from kveil.models.subset import maximal_anonymous_subset as largest_subset

@@ -8,9 +8,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kveil.files import Source, look_beside
-from kveil.flow.inputs import align, table_of
-from kveil.flow.publish import policy_sha256
+from kveil.files import RepeatedSource, Source, look_beside
+from kveil.flow.steps.inputs import align, table_of
+from kveil.flow.steps.publish import policy_sha256
 from kveil.policy.model import Policy
 from kveil.report.owner import Owner
 from kveil.verifier import Verdict
@@ -59,8 +59,14 @@ def verify_sources(
     file: Path | None = None,
     previous: Sequence[Path] = (),
 ) -> Checked:
-    """Check a release that has been read; of its ``file`` also what it holds beside the cells."""
-    rows = checkable_rows(release, policy)
+    """Check a release that has been read; of its ``file`` also what it holds beside the cells.
+
+    One whose different lines were counted is checked alone: nobody knows which record is which.
+    """
+    times = release.times if isinstance(release, RepeatedSource) else None
+    if times is not None and (original is not None or policy.previous or previous):
+        raise ValueError("records are needed one by one beside an original, and together with earlier releases")
+    rows = checkable_rows(release, policy, times=times)
     archives = _archives(policy, previous)
     beside = NOTHING_BESIDE if file is None else look_beside(file, release, policy.data.missing[0])
     aligned, places = None, None

@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kveil.arrays import Bools
+from kveil.kernels.models.layout import TOLERANCE
 from kveil.models import shares
 from kveil.models.groups import Groups, Histogram
-from kveil.policy.privacy import PrivacyModel
-
-TOLERANCE = 1e-9  # for logarithms and distances; counts are compared exactly
+from kveil.policy.privacy import AlphaK, LDiversity, PrivacyModel, PSensitive, TCloseness
 
 
 class SensitiveValues(Protocol):
@@ -46,7 +45,7 @@ class DistinctValues:
     sensitive: str
     least: int
 
-    def least_members(self, most_values: int = 1, *, some_missing: bool = False) -> int:
+    def least_members(self, *, most_values: int = 1, some_missing: bool = False) -> int:
         """Return how few members a good group can have: together they have that many values."""
         return -(-self.least // most_values)
 
@@ -67,7 +66,7 @@ class EntropyL:
     sensitive: str
     l: float  # noqa: E741
 
-    def least_members(self, most_values: int = 1, *, some_missing: bool = False) -> int:
+    def least_members(self, *, most_values: int = 1, some_missing: bool = False) -> int:
         """Return how few members a good group can have: entropy log l takes at least l values."""
         return -(-ceil(self.l - TOLERANCE) // most_values)
 
@@ -94,7 +93,7 @@ class RecursiveCL:
     l: int  # noqa: E741
     c: Fraction
 
-    def least_members(self, most_values: int = 1, *, some_missing: bool = False) -> int:
+    def least_members(self, *, most_values: int = 1, some_missing: bool = False) -> int:
         """Return how few members a good group can have: the tail from the l-th value on is not empty."""
         return -(-self.l // most_values)
 
@@ -130,7 +129,7 @@ class FrequencyL:
     sensitive: str
     l: Fraction  # noqa: E741
 
-    def least_members(self, most_values: int = 1, *, some_missing: bool = False) -> int:
+    def least_members(self, *, most_values: int = 1, some_missing: bool = False) -> int:
         """Return how few members a good group can have: l, unless one without a value is in no value's share."""
         return 1 if some_missing else ceil(self.l)
 
@@ -151,7 +150,7 @@ class AlphaShare:
     alpha: Fraction
     k: int
 
-    def least_members(self, most_values: int = 1, *, some_missing: bool = False) -> int:
+    def least_members(self, *, most_values: int = 1, some_missing: bool = False) -> int:
         """Return how few members a good group can have: in a smaller group one member is a share above α."""
         return max(self.k, ceil(1 / self.alpha))
 
@@ -175,7 +174,7 @@ class Close:
     values: SensitiveValues
     reference: NDArray[np.float64] | None = None  # shares of the whole, where it is not that of the groups at hand
 
-    def least_members(self, most_values: int = 1, *, some_missing: bool = False) -> int:
+    def least_members(self, *, most_values: int = 1, some_missing: bool = False) -> int:
         """Return how few members a good group can have: one, since a single member may be all there is."""
         return 1
 
@@ -282,7 +281,7 @@ def exact(number: object) -> Fraction:
 
 def distribution_model(model: PrivacyModel, values: SensitiveValues) -> DistributionModel:
     """Return the search-time check of a policy's model over sensitive values."""
-    if model.model == "l-diversity":
+    if isinstance(model, LDiversity):
         if model.variant == "distinct":
             return DistinctValues(model.sensitive, int(model.l))
         if model.variant == "entropy":
@@ -290,11 +289,11 @@ def distribution_model(model: PrivacyModel, values: SensitiveValues) -> Distribu
         if model.variant == "recursive":
             return RecursiveCL(model.sensitive, int(model.l), shares.below(exact(model.c)))
         return FrequencyL(model.sensitive, shares.at_least(exact(model.l)))
-    if model.model == "p-sensitive":
+    if isinstance(model, PSensitive):
         return DistinctValues(model.sensitive, model.p)
-    if model.model == "alpha-k":
+    if isinstance(model, AlphaK):
         return AlphaShare(model.sensitive, shares.at_most(exact(model.alpha)), model.k)
-    if model.model == "t-closeness":
+    if isinstance(model, TCloseness):
         return Close(model.sensitive, float(model.t), model.distance, values)
     raise TypeError(f"no search-time check for {model.model}")
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from kveil.arrays import Ints
 from kveil.kernels.items.partition import group_sets
 from kveil.policy.numbers import parse_number
-from kveil.policy.privacy import PrivacyModel, sensitive_of
+from kveil.policy.privacy import KLDiversity, PrivacyModel, sensitive_of
 from kveil.table.sensitive import Sensitive, ShownItems
 from kveil.table.table import Table
 
@@ -59,7 +59,7 @@ def as_shown(table: Table, items: dict[str, Ints]) -> Table:
         found[name] = sensitive if name not in items else _shown_values(table, name, items[name])
     everyone = np.arange(table.rows, dtype=np.int32)
     for model in table.policy.privacy:
-        if model.model == "kl-diversity":
+        if isinstance(model, KLDiversity):
             code, first = fingerprints(table, sensitive_of(model), items)
             name = fingerprint_name(model)
             found[name] = Sensitive(name, ("",) * len(first), everyone, code, None)

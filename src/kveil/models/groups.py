@@ -13,7 +13,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.kernels.grouping.groups import add_up, group_rows
+from kveil.kernels.grouping.equal_rows import add_up, group_rows
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class GroupModel(Protocol):
         """The sensitive attribute the model counts."""
         ...
 
-    def least_members(self, most_values: int = 1, *, some_missing: bool = False) -> int:
+    def least_members(self, *, most_values: int = 1, some_missing: bool = False) -> int:
         """Return how few members a group that satisfies the model can have.
 
         ``most_values`` is how many values one member has at most, ``some_missing`` whether one may have none.
@@ -149,7 +149,7 @@ class AtLeastK:
     k: int
     sensitive: str | None = None
 
-    def least_members(self, most_values: int = 1, *, some_missing: bool = False) -> int:
+    def least_members(self, *, most_values: int = 1, some_missing: bool = False) -> int:
         """Return k."""
         return self.k
 

@@ -39,7 +39,7 @@ def sensitive_pairs(table: Table, *, kept: Bools | None = None) -> dict[str, Pai
     """Return the values that models count, per distinct tuple of leaves; of the ``kept`` rows only, if given."""
     distinct = table.distinct
     return {
-        name: Pairs(*table.pairs(name, distinct.member, len(distinct.weights), kept), table.sensitive[name].known)
+        name: Pairs(*table.pairs(name, distinct.member, len(distinct.weights), kept=kept), table.sensitive[name].known)
         for name in sorted(counted_names(table.policy))
     }
 
@@ -49,4 +49,4 @@ def least_members(model: GroupModel, table: Table) -> int:
     if model.sensitive is None or model.sensitive not in table.sensitive:  # a fingerprint: everybody has one
         return model.least_members()
     values = table.sensitive[model.sensitive]
-    return model.least_members(values.most_per_row, some_missing=values.some_missing)
+    return model.least_members(most_values=values.most_per_row, some_missing=values.some_missing)

@@ -10,7 +10,7 @@ from kveil.policy.builders import label_test
 from kveil.policy.hierarchy import marked_nodes
 from kveil.policy.keys import PolicyKeys
 from kveil.policy.lines import Lines
-from kveil.policy.privacy import GENERALIZING, PrivacyModel, sensitive_of
+from kveil.policy.privacy import GENERALIZING, PrivacyModel, TCloseness, sensitive_of
 from kveil.words import did_you_mean, listing
 
 
@@ -42,7 +42,7 @@ def _check_model(policy: PolicyKeys, model: PrivacyModel, where: str) -> None:
             raise PolicyError(
                 f"{where}.sensitive names {name!r}, which has role {attribute.role}; give it role sensitive."
             )
-        distance = getattr(model, "distance", None)
+        distance = model.distance if isinstance(model, TCloseness) else None
         if attribute.hierarchy is None and distance == "hierarchical":
             raise PolicyError(
                 f"{where} measures {distance} distances, but attributes.{name} has no hierarchy; "
@@ -59,7 +59,7 @@ def _check_model(policy: PolicyKeys, model: PrivacyModel, where: str) -> None:
         return
     if policy.individual_column is None:
         raise PolicyError(
-            f"{where} asks for {model.model}, which is about individuals; give the column that says whose "
+            f"{where} asks for {model.model}, which is about people; give the column that says whose "
             "record it is role individual."
         )
     for name in names:

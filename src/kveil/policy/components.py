@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from kveil.policy.keys import PolicyKeys
-from kveil.policy.privacy import sensitive_of
+from kveil.policy.privacy import KAnonymity, named_k, sensitive_of
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def implied(policy: PolicyKeys) -> dict[int, int]:
     plain = [
         (i, frozenset(policy.attributes_of(model)), model.k)
         for i, model in enumerate(policy.privacy)
-        if model.model == "k-anonymity"
+        if isinstance(model, KAnonymity)
     ]
     found: dict[int, int] = {}
     for i, attributes, k in plain:
@@ -123,7 +123,7 @@ def starred_beside(policy: PolicyKeys) -> tuple[frozenset[str], ...]:
 
 def largest_k(policy: PolicyKeys) -> int:
     """Return the largest k that any model of a policy asks for, 1 where none has a k."""
-    return max((model.k for model in policy.privacy if hasattr(model, "k")), default=1)
+    return max((named_k(model) or 1 for model in policy.privacy), default=1)
 
 
 def most_suppressed(policy: PolicyKeys, records: int) -> int:

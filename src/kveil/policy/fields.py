@@ -59,7 +59,7 @@ class PolicyPart(BaseModel):
                 raise policy_error(error, where=type(self).__name__) from None
 
     @classmethod
-    def read(cls, values: Any, where: str, line_of: Callable[[Location], str] | None = None) -> Self:
+    def read(cls, values: Any, where: str, *, line_of: Callable[[Location], str] | None = None) -> Self:
         """Return the part that plain data describes; ``where`` it was read from stands in errors."""
         try:
             with inside():

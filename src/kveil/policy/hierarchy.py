@@ -17,6 +17,7 @@ from kveil.errors import PolicyError
 from kveil.policy.attributes import STAR, Attribute, Hierarchy, Intervals
 from kveil.policy.builders import both_notations, climber
 from kveil.policy.lines import Line, Lines, check_lines, collapse
+from kveil.policy.wording import utf8_text
 
 
 def read_hierarchy_file(path: Path, *, quoted: bool = True) -> Lines:
@@ -30,12 +31,7 @@ def read_hierarchy_file(path: Path, *, quoted: bool = True) -> Lines:
         raise PolicyError(
             f"the hierarchy file {path.name or str(path)} cannot be read ({error.strerror}); check its path."
         ) from None
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise PolicyError(f"{path.name}: line {line} is not UTF-8; save the hierarchy as UTF-8.") from None
-    return parse_hierarchy(text, path.name, quoted=quoted)
+    return parse_hierarchy(utf8_text(raw, path.name, "hierarchy"), path.name, quoted=quoted)
 
 
 def parse_hierarchy(text: str, name: str, *, quoted: bool = True) -> Lines:

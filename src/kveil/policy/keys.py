@@ -5,16 +5,19 @@ from __future__ import annotations
 import codecs
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from kveil.policy.attributes import STAR, Attribute, Intervals, Ranges, Role
 from kveil.policy.dependencies import Dependency, parse_dependency
+from kveil.policy.entry_points import ALGORITHM_GROUP, plugged
 from kveil.policy.fields import PolicyPart, Seed, Share, Text, Texts, Whole, rejection
-from kveil.policy.plug_ins import ALGORITHMS, plugged
-from kveil.policy.privacy import GENERALIZING, PrivacyModel, sensitive_of
+from kveil.policy.privacy import GENERALIZING, PrivacyModel, TCloseness, sensitive_of
 from kveil.words import did_you_mean
+
+if TYPE_CHECKING:  # most runs show no notebook
+    from kveil.notebook import PolicyOutline
 
 ALGORITHM_NAMES = (
     "auto",
@@ -39,12 +42,12 @@ ALGORITHM_NAMES = (
 
 def algorithm_names() -> list[str]:
     """Return the names of kveil's algorithms and of those that other packages bring along."""
-    return [*ALGORITHM_NAMES, *sorted(set(plugged(ALGORITHMS)) - set(ALGORITHM_NAMES))]
+    return [*ALGORITHM_NAMES, *sorted(set(plugged(ALGORITHM_GROUP)) - set(ALGORITHM_NAMES))]
 
 
 def is_algorithm(name: str) -> bool:
     """Tell whether an algorithm has this name; other packages are asked only where kveil has none."""
-    return name in ALGORITHM_NAMES or name in plugged(ALGORITHMS)
+    return name in ALGORITHM_NAMES or name in plugged(ALGORITHM_GROUP)
 
 
 def _is_encoding(name: str) -> bool:
@@ -140,7 +143,7 @@ class AlgorithmChoice(PolicyPart):
 
 
 def _by_size(model: PrivacyModel) -> bool:
-    return getattr(model, "distance", None) == "ordered"
+    return isinstance(model, TCloseness) and model.distance == "ordered"
 
 
 class PolicyKeys(PolicyPart):
@@ -261,7 +264,7 @@ class PolicyKeys(PolicyPart):
         names = self.quasi_identifiers
         return tuple(names) if model.attributes is None else tuple(n for n in names if n in model.attributes)
 
-    def outline(self) -> dict[str, Any]:
+    def outline(self) -> PolicyOutline:
         """Return the policy as rows for people: attributes, models, rules."""
         attributes = [
             (name, a.role, a.hierarchy.form if a.hierarchy else "-", a.boundary.form if a.boundary else "-")

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from kveil.errors import PolicyError
-from kveil.policy.wording import Location
+from kveil.policy.wording import Location, utf8_text
 
 _OPTIONAL = {
     "data", "dependencies", "suppression", "individual", "release", "loss", "seed", "algorithm",
@@ -94,12 +94,7 @@ def read_document(path: Path) -> Document:
         raw = path.read_bytes()
     except OSError as error:
         raise PolicyError(f"{path.name}: the policy file cannot be read ({error.strerror}); check the path.") from None
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise PolicyError(f"{path.name}: line {line} is not UTF-8; save the policy as UTF-8.") from None
-    found = Document.parse(text, path.name)
+    found = Document.parse(utf8_text(raw, path.name, "policy"), path.name)
     return Document(found.name, found.content, found.root, sha256(raw).hexdigest())
 
 

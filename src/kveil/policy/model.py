@@ -44,7 +44,12 @@ class Policy(PolicyKeys):
         Raises PolicyError with the line, the key path, what was found and what is allowed.
         """
         path = Path(path)
-        policy = cls._of_document(read_document(path), path.parent)
+        return cls.of_file(read_document(path), path)
+
+    @classmethod
+    def of_file(cls, document: Document, path: Path) -> Policy:
+        """Check what the YAML of a policy file says, with every hierarchy file it names."""
+        policy = cls._of_document(document, path.parent)
         policy._file = path
         policy.read_hierarchies()
         return policy
@@ -61,7 +66,7 @@ class Policy(PolicyKeys):
 
     @classmethod
     def _of_document(cls, document: Document, folder: Path) -> Policy:
-        policy = cls.read(document.content, document.name, document.line_of)
+        policy = cls.read(document.content, document.name, line_of=document.line_of)
         policy._folder = folder
         policy._sha256 = document.sha256
         policy._content = document.content

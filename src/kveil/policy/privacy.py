@@ -92,8 +92,26 @@ PrivacyModel = Annotated[
 
 def sensitive_of(model: PrivacyModel) -> tuple[str, ...]:
     """Return the sensitive attributes a model speaks of."""
-    named = getattr(model, "sensitive", ())
-    return (named,) if isinstance(named, str) else tuple(named)
+    if isinstance(model, KAnonymity):
+        return ()
+    return (model.sensitive,) if isinstance(model.sensitive, str) else tuple(model.sensitive)
+
+
+def single_sensitive(model: PrivacyModel) -> str | None:
+    """Return the sensitive attribute a model speaks of, None where it speaks of none or of a list of them."""
+    return None if isinstance(model, KAnonymity) or not isinstance(model.sensitive, str) else model.sensitive
+
+
+def named_k(model: PrivacyModel) -> int | None:
+    """Return the k that a model names, None where it names none."""
+    return model.k if isinstance(model, (KAnonymity, AlphaK, KLDiversity, KKmAnonymity)) else None
+
+
+def distinct_values(model: PrivacyModel) -> int | None:
+    """Return how many different sensitive values a model asks for in every group: p, or a distinct l; else None."""
+    if isinstance(model, PSensitive):
+        return model.p
+    return int(model.l) if isinstance(model, LDiversity) and model.variant == "distinct" else None
 
 
 GENERALIZING = ("kl-diversity", "k-km-anonymity")  # models for which sensitive items are generalized

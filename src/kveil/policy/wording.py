@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
-
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
+from typing import TYPE_CHECKING, Any
 
 from kveil.errors import PolicyError
 from kveil.words import did_you_mean, listing
+
+if TYPE_CHECKING:  # whoever only reads the YAML of a policy need not load what checks it
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
 
 Location = tuple[int | str, ...]
 
 # Tags that pydantic puts into a location for the chosen member of a union; no key of the file is called so.
 _SILENT_TAGS = {"file", "marked", "level", "max_width"}
+
+
+def utf8_text(raw: bytes, name: str, noun: str) -> str:
+    """Return the text of a file that a policy names, or of the policy itself; raise PolicyError if it is not UTF-8."""
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise PolicyError(f"{name}: line {line} is not UTF-8; save the {noun} as UTF-8.") from None
 
 
 SHARES = "; shares are written as 0.05 for 5 %"

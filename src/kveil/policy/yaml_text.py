@@ -6,11 +6,13 @@ import csv
 import io
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from kveil.policy.lines import Line
 
 WIDTH = 110
+MOST_LEAVES_INSIDE = 60  # of a tree that is written into the policy rather than beside it
 
 
 def scalar(text: str) -> str:
@@ -24,12 +26,18 @@ def scalar(text: str) -> str:
     return "".join(char if char.isprintable() else f"\\U{ord(char):08x}" for char in quoted)
 
 
-def flow_text(value: Any) -> str:
-    """Return texts, lists and mappings as YAML writes them on one line."""
+def flow_text(value: Any, *, write: Callable[[Any], str] | None = None) -> str:
+    """Return texts, lists and mappings as YAML writes them on one line; ``write`` writes what is no list or mapping."""
+    write = write or _plain_text
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{scalar(str(key))}: {flow_text(inner)}" for key, inner in value.items()) + "}"
+        pairs = (f"{write(str(key))}: {flow_text(inner, write=write)}" for key, inner in value.items())
+        return "{" + ", ".join(pairs) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(flow_text(inner) for inner in value) + "]"
+        return "[" + ", ".join(flow_text(inner, write=write) for inner in value) + "]"
+    return write(value)
+
+
+def _plain_text(value: Any) -> str:
     return scalar(str(value))
 
 

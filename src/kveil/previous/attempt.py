@@ -13,7 +13,7 @@ from kveil.algorithms.suppression import beyond_limit
 from kveil.arrays import Bools, Ints
 from kveil.choose import Attempt, attempt
 from kveil.errors import Unmeetable
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.measures import measure_solution
 from kveil.policy.attributes import Ranges
 from kveil.policy.components import most_suppressed
@@ -42,7 +42,7 @@ class TogetherAttempt:
         """Say what was lost for the sake of earlier releases."""
         if not self.withheld:
             return []
-        people = count(self.leavers, "person", "people")
+        people = count(self.leavers, "person")
         return [
             f"{count(self.withheld, noun)} withheld, which counts as suppressed: of those they looked alike with in "
             f"earlier releases too few would be shown, or too few not shown ({people} of these left the table)."
@@ -82,9 +82,9 @@ def _check_before(past: Past) -> None:
     broken = int(already_broken(past).sum())
     if broken:
         raise Unmeetable(
-            f"the earlier releases already break the policy together, for {count(broken, 'person', 'people')}: no new "
+            f"the earlier releases already break the policy together, for {count(broken, 'person')}: no new "
             "release can mend that; leave an archive out, or ask for less.",
-            broken,
+            lost=broken,
         )
 
 
@@ -93,10 +93,10 @@ def _check_withheld(table: Table, past: Past, withheld: int) -> None:
     if withheld > allowed:
         raise Unmeetable(
             f"{count(withheld, table.noun)} of {table.records:,} must be withheld, since "
-            f"{count(_gone(past), 'person', 'people')} of earlier releases are in the table no more and would be told "
+            f"{count(_gone(past), 'person')} of earlier releases are in the table no more and would be told "
             f"apart from those they were shown with; the limit allows {allowed:,}: raise suppression.limit, or leave "
             "an archive out.",
-            withheld,
+            lost=withheld,
         )
 
 

@@ -133,16 +133,12 @@ def _on_tree(table: Table, a: int, tree: Tree, spans: Ints, labels: list[str]) -
     write = label_writer(table.policy.attributes[table.names[a]].hierarchy, labels)
     cost = node_losses(table, a, Reading.DEEPEST)
     found = []
-    starts = tree.lca(spans[0].astype(np.int32), spans[1].astype(np.int32))
-    for value, (start, limit) in enumerate(zip(starts.tolist(), tree.limit_of[spans[0]].tolist(), strict=True)):
-        node = start
-        while True:
+    starts, limits = tree.ends(spans[0].astype(np.int32), spans[1].astype(np.int32))
+    for value, (start, limit) in enumerate(zip(starts.tolist(), limits.tolist(), strict=True)):
+        for node in tree.way_up(start, limit):
             text = write(tree.labels[node])
             if text in place:
                 found.append((value, place[text], node, float(cost[node])))
-            if node in (limit, 0):
-                break
-            node = int(tree.parent[node])
     return found
 
 

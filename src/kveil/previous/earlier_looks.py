@@ -11,12 +11,12 @@ import polars as pl
 from kveil.archive import Archived
 from kveil.arrays import Bools, Ints, Longs
 from kveil.errors import DataError
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.models.distributions import distribution_model
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
-from kveil.policy.privacy import KAnonymity, PrivacyModel, TCloseness
+from kveil.policy.privacy import KAnonymity, PrivacyModel, TCloseness, single_sensitive
 from kveil.table.columns import Coded, code_texts
 from kveil.table.sensitive import Sensitive, encode_sensitive
 from kveil.verifier.rows import ITEM, ROW, release_rows
@@ -133,10 +133,7 @@ def known_before(model: PrivacyModel, policy: Policy, other: Policy) -> list[str
 def _earlier(archived: Archived, number: dict[str, int]) -> EarlierRelease:
     rows = release_rows(archived.release, archived.policy)
     person = np.array([number[person] for person in archived.people.to_list()], dtype=np.int64)
-    if rows.persons and rows.items:
-        hidden = rows.starred.to_numpy()
-    else:
-        hidden = rows.texts.select(pl.all_horizontal(pl.all() == STAR).alias("star"))["star"].to_numpy()
+    hidden = rows.only_stars.to_numpy()
     shown = np.flatnonzero(~hidden)
     values: dict[str, tuple[Longs, pl.Series]] = {}
     for name in archived.policy.released:
@@ -169,9 +166,9 @@ def _looks(model: PrivacyModel, policy: Policy, earlier: Sequence[EarlierRelease
 def _models(
     model: PrivacyModel, policy: Policy, earlier: Sequence[EarlierRelease], people: int
 ) -> Iterator[EarlierModel]:
-    name = getattr(model, "sensitive", None)
+    name = single_sensitive(model)
     for one in earlier:
-        if isinstance(name, str) and name in one.values:
+        if name is not None and name in one.values:
             person, texts = one.values[name]
             coded = code_texts(texts)
             values = _encoded(model, policy, name, coded)

@@ -8,11 +8,11 @@ import polars as pl
 from kveil.archive import Archived
 from kveil.arrays import Bools, Ints, Longs
 from kveil.errors import Refused
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.models.distributions import distribution_model
 from kveil.models.groups import Groups, Pairs
 from kveil.policy.attributes import STAR
-from kveil.policy.privacy import GENERALIZING, KAnonymity, PrivacyModel, TCloseness
+from kveil.policy.privacy import GENERALIZING, KAnonymity, PrivacyModel, TCloseness, sensitive_of
 from kveil.previous.covering import Covered
 from kveil.table.columns import code_texts
 from kveil.table.sensitive import Sensitive, encode_sensitive
@@ -66,7 +66,7 @@ def _fine(model: PrivacyModel, table: Table, archived: Archived, rows: Rows, cov
 
 def _values(model: PrivacyModel, table: Table, archived: Archived, rows: Rows) -> tuple[Sensitive, Ints]:
     """Return what old and new rows have of a model's sensitive attribute, and whose each value is; old ones first."""
-    name = str(getattr(model, "sensitive", ""))
+    (name,) = sensitive_of(model)
     own = table.sensitive[name]
     texts = pl.Series([*own.values, None], dtype=pl.String).gather(own.code)
     before = rows.items[name]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.policy.privacy import TCloseness
+from kveil.policy.privacy import TCloseness, named_k, single_sensitive
 from kveil.previous.earlier_looks import NEVER, Past
 
 MOST_STARTS = 40  # runs of one length that are tried
@@ -88,7 +88,7 @@ def _as_few_as_possible(past: Past, positions: Sequence[int], members: Longs, ro
     judge = past.among(np.append(members, rows)) if alone else past
     inside, these = (np.arange(len(members)), len(members) + np.arange(len(rows))) if alone else (members, rows)
     group = np.full(judge.people, -1, dtype=np.int32)
-    k = max(getattr(model, "k", 1) for model in models)
+    k = max(named_k(model) or 1 for model in models)
     for number in range(max(k - len(members), 1), min(len(rows) - k, MOST_LENGTHS) + 1):
         for start in range(min(len(rows) - number + 1, MOST_STARTS)):
             group[inside], group[these] = 0, 1
@@ -137,8 +137,8 @@ def _few_that_stayed(past: Past, position: int, group: Ints, number: int) -> Boo
     Whoever takes values for lasting rules out those that only one of the releases shows.
     """
     model = past.policy.privacy[position]
-    name = getattr(model, "sensitive", None)
-    changed = past.changed.get(name) if isinstance(name, str) else None
+    name = single_sensitive(model)
+    changed = None if name is None else past.changed.get(name)
     few = np.zeros(number, dtype=bool)
     if changed is None or not changed.any():
         return few

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kveil.attacker.attacks import Attacks, Disclosure, RatedAttack
-from kveil.attacker.words import TITLES, percent, picture_line, subject
+from kveil.attacker.sentences import TITLES, percent, picture_line, subject
 from kveil.policy.model import Policy
-from kveil.policy.privacy import LDiversity, PrivacyModel, PSensitive, TCloseness
+from kveil.policy.privacy import LDiversity, PrivacyModel, TCloseness, distinct_values, single_sensitive
 from kveil.words import count
 
 
@@ -58,10 +58,10 @@ def why_guesses_succeed(policy: Policy, attacks: Attacks) -> list[str]:
 
 def _limit(model: PrivacyModel, name: str) -> str | None:
     """Return what a model of a sensitive attribute leaves possible; None where it is about another one."""
-    if getattr(model, "sensitive", None) != name:
+    if single_sensitive(model) != name:
         return None
-    if isinstance(model, PSensitive) or (isinstance(model, LDiversity) and model.variant == "distinct"):
-        least = int(model.p if isinstance(model, PSensitive) else model.l)
+    least = distinct_values(model)
+    if least is not None:
         return (
             f"{count(least, 'different value')} in every group may be nearly all the same one. To bound the most "
             "frequent one, ask for `variant: frequency`, or for t-closeness."

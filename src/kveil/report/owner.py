@@ -61,7 +61,7 @@ class Owner:
             raise DataError(
                 f"{path.name}: the owner's file cannot be read ({error.strerror}); check --owner."
             ) from None
-        except (ValueError, KeyError, TypeError, OverflowError):
+        except (ValueError, KeyError, TypeError, OverflowError, AttributeError, RecursionError):
             raise DataError(f"{path.name} is no owner's file of kveil; give the one --owner wrote.") from None
 
 

@@ -12,15 +12,16 @@ from markupsafe import Markup, escape
 
 from kveil.attacker.attacks import RatedAttack
 from kveil.attacker.play import play
-from kveil.attacker.words import TITLES, knowledge_in_words, percent, picture_line
+from kveil.attacker.sentences import TITLES, knowledge_in_words, percent, picture_line
 from kveil.files import Source
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
 from kveil.report import figures
 from kveil.report.account import Account
+from kveil.report.comparison import Comparison
 from kveil.report.owner import Owner
 from kveil.report.receipt import Receipt
-from kveil.report.story import tell_owner, tell_public
+from kveil.report.story import Story, tell_owner, tell_public
 from kveil.version import __version__
 
 SPACE = "\u00a0"  # a number and its sign stay on one line
@@ -90,7 +91,7 @@ def public_page(policy: Policy, receipt: Receipt, release: Source) -> str:
     return _report_page(tell_public(policy, receipt, release))
 
 
-def _report_page(story: dict[str, Any]) -> str:
+def _report_page(story: Story) -> str:
     return (
         _environment()
         .get_template("report.html")
@@ -99,32 +100,31 @@ def _report_page(story: dict[str, Any]) -> str:
             pictures=_pictures(story),
             titles=TITLES,
             version=__version__,
-            told=json.dumps(story["told"], indent=2, ensure_ascii=False),
-            policy_hash=story["told"]["sha256"]["policy"],
+            told=json.dumps(story.told, indent=2, ensure_ascii=False),
+            policy_hash=story.told["sha256"]["policy"],
         )
     )
 
 
-def _pictures(story: dict[str, Any]) -> dict[str, Markup]:
+def _pictures(story: Story) -> dict[str, Markup]:
     """Return the drawings of a report by name."""
     pictures: dict[str, Markup] = {}
-    for entry in story["attributes"]:
-        name = entry["name"]
-        most = max((records for _, records in [*entry["after"], *entry.get("before", [])]), default=1)
-        if not story["public"]:
-            told = f"{name} before: {entry['values']:,} values"
-            pictures[f"before {name}"] = _svg(figures.bars(entry["before"], "original", figures.BEFORE, most, told))
-        told = f"{name} in the release: {entry['labels']:,} values"
-        pictures[f"after {name}"] = _svg(figures.bars(entry["after"], "release", figures.AFTER, most, told))
-    groups = story["groups"]
-    if groups["rows"]:
-        told = (
-            f"{groups['groups']:,} groups, the smallest of {groups['smallest']:,}, the largest of {groups['largest']:,}"
-        )
-        pictures["groups"] = _svg(figures.sizes(groups["rows"], story["noun"], told))
+    for column in story.columns:
+        bars = [*column.after, *(column.before.bars if column.before else ())]
+        most = max((records for _, records in bars), default=1)
+        if column.before is not None:
+            told = f"{column.name} before: {column.before.values:,} values"
+            before = figures.bars(column.before.bars, "original", figures.BEFORE, most, told)
+            pictures[f"before {column.name}"] = _svg(before)
+        told = f"{column.name} in the release: {column.labels:,} values"
+        pictures[f"after {column.name}"] = _svg(figures.bars(column.after, "release", figures.AFTER, most, told))
+    groups = story.groups
+    if groups.bars:
+        told = f"{groups.groups:,} groups, the smallest of {groups.smallest:,}, the largest of {groups.largest:,}"
+        pictures["groups"] = _svg(figures.sizes(groups.bars, story.noun, told))
     drawn = [
         (line, attack.before.rate, attack.after.rate)
-        for attack in (story["attacks"].attacks if story["attacks"] else ())
+        for attack in (story.owner.attacks.attacks if story.owner else ())
         if isinstance(attack, RatedAttack) and attack.after.targets and (line := picture_line(attack))
     ]
     if drawn:
@@ -133,18 +133,18 @@ def _pictures(story: dict[str, Any]) -> dict[str, Markup]:
     return pictures
 
 
-def comparison_page(policy: Policy, content: dict[str, Any]) -> str:
+def comparison_page(policy: Policy, comparison: Comparison) -> str:
     """Return a comparison of algorithms as HTML."""
-    measure = content["loss"]
-    solved = [entry for entry in content["algorithms"] if entry["solved"]]
+    measure = comparison.loss
+    solved = [entry for entry in comparison.algorithms if entry["solved"]]
     shares = measure != "il"
     drawn: list[tuple[str, str, bool, list[tuple[str, float]]]] = [
         ("loss", measure, shares, [(entry["algorithm"], entry["loss"][measure]) for entry in solved]),
         ("suppressed", "left out", True, [(entry["algorithm"], entry["suppressed_share"]) for entry in solved]),
         ("time", "seconds", False, [(entry["algorithm"], entry["seconds"]) for entry in solved]),
     ]
-    if content["queries"]:
-        counts = [(entry["algorithm"], entry["query_error"]["median"]) for entry in solved]
+    if comparison.queries:
+        counts = [(entry["algorithm"], error["median"]) for entry in solved if (error := entry["query_error"])]
         drawn.insert(1, ("counts", "count error", True, counts))
     pictures = {
         name: _svg(
@@ -156,5 +156,7 @@ def comparison_page(policy: Policy, content: dict[str, Any]) -> str:
     return (
         _environment()
         .get_template("comparison.html")
-        .render(content=content, measure=measure, pictures=pictures, version=__version__, policy_hash=policy.sha256)
+        .render(
+            comparison=comparison, measure=measure, pictures=pictures, version=__version__, policy_hash=policy.sha256
+        )
     )

@@ -13,12 +13,13 @@ from typing import Any, TypedDict
 import numpy as np
 import polars as pl
 
+from kveil.guarantee import Guarantee
 from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
 from kveil.report.account import Account, BoundFigures, Counts, KeptRule, PolicyPartition
 from kveil.report.run import Run
 from kveil.verifier.rows import SIZE, Rows
-from kveil.verifier.verdict import Guarantee, Violations
+from kveil.verifier.verdict import Violations
 
 FINEST = Fraction(1, 1000)  # of a mean that is published
 UNTOLD = 10  # as many records may lie between two means that look the same
@@ -140,11 +141,11 @@ def _groups(rows: Rows, policy: Policy) -> tuple[int, float]:
     if not rows.height:
         return 0, 0.0
     names = rows.texts.columns
-    stars = rows.starred if not policy.quasi_identifiers or (rows.persons and rows.items) else rows.stars(names)
+    stars = rows.only_stars
     groups = rows.groups(names)
     if stars.any():
         inside = (~stars).to_numpy()
-        groups = rows.tally(rows.texts.filter(inside), names, SIZE, np.flatnonzero(inside))
+        groups = rows.tally(rows.texts.filter(inside), names, SIZE, rows=np.flatnonzero(inside))
     sizes = groups[SIZE].cast(pl.Int64)
     outside = rows.count(stars)
     average = (rows.number - outside) / len(sizes) / largest_k(policy) if len(sizes) else 0.0

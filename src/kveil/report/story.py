@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from kveil.attacker.attacks import Attacks
+from kveil.choose import TriedEntry
 from kveil.files import Source
+from kveil.guarantee import Guarantee
+from kveil.measures import Shares
 from kveil.policy.attributes import STAR, Ranges
 from kveil.policy.builders import label_writer
 from kveil.policy.components import largest_k
@@ -20,24 +22,216 @@ from kveil.policy.lines import collapse
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number, parse_span
 from kveil.report.account import Account, Counts
-from kveil.report.exposure import why_guesses_succeed, worst_attack
+from kveil.report.exposure import WorstAttack, why_guesses_succeed, worst_attack
 from kveil.report.receipt import Receipt
+from kveil.report.story_words import boundary_in_words, hierarchy_in_words, shape_in_words, together_in_words
 from kveil.verifier.rows import original_rows, release_rows
-from kveil.verifier.verdict import Guarantee
-from kveil.words import WORST, count, model_in_words, promise_in_words
+from kveil.words import WORST, count, model_in_words, plural_of, promise_in_words, row_noun
+
+Bars = list[tuple[str, int]]  # labels, each with how many records or people show it
 
 NOBODY: Counts = {"input": 0, "released": 0, "suppressed": 0}
 MOST_BARS = 14
 MOST_NODES = 45
 
 
-def _promise(guarantee: Guarantee, noun: str) -> dict[str, Any]:
-    return {
-        **guarantee,
-        "named": model_in_words(guarantee),
-        "told": promise_in_words(guarantee, noun),
-        "worst_is": WORST[guarantee["model"]],
-    }
+@dataclass(frozen=True)
+class Promise:
+    """A model of the policy: what it asks for in words, and how the release keeps it."""
+
+    model: str
+    named: str
+    told: str
+    attributes: list[str]
+    holds: bool
+    worst: float | None
+    worst_is: str
+    groups: int
+
+
+@dataclass(frozen=True)
+class ColumnRole:
+    """What a column is, and how its values may become coarser."""
+
+    name: str
+    role: str
+    hierarchy: str
+    boundary: str
+    weight: str
+
+
+@dataclass(frozen=True)
+class TreeNode:
+    """A node of a hierarchy: how many cells show it, and how many show it or a node below it."""
+
+    label: str
+    depth: int
+    cells: int | None
+    below: int
+
+
+@dataclass(frozen=True)
+class ColumnBefore:
+    """What only the owner is told of a quasi-identifier: its loss, and what it was in the original."""
+
+    loss: Shares
+    bars: Bars
+    level: str  # the level of the hierarchy that the bars are drawn at, if not that of the values
+    values: int
+    nodes: list[TreeNode]
+
+
+@dataclass(frozen=True)
+class ColumnShown:
+    """A quasi-identifier in the release; ``before`` is None where the public is told."""
+
+    name: str
+    after: Bars
+    labels: int
+    before: ColumnBefore | None
+
+
+@dataclass(frozen=True)
+class GroupPicture:
+    """How many records, or people, are in groups of which size."""
+
+    bars: Bars
+    groups: int = 0
+    smallest: int = 0
+    largest: int = 0
+    median: float = 0.0
+
+
+@dataclass(frozen=True)
+class OwnersPart:
+    """What a report tells nobody but the owner of the data."""
+
+    reasons: Mapping[str, int]
+    attacks: Attacks
+    worst_attack: WorstAttack | None
+    why: list[str]
+    tried: list[TriedEntry]
+    together: str
+
+
+@dataclass(frozen=True)
+class Story:
+    """All that a report tells; ``owner`` is None where everybody may read it."""
+
+    told: Account | Receipt
+    noun: str
+    counts: Counts
+    records: Counts | None
+    limit: float
+    show: str
+    promises: list[Promise]
+    roles: list[ColumnRole]
+    columns: list[ColumnShown]
+    shape: str
+    groups: GroupPicture
+    k: int
+    owner: OwnersPart | None
+
+    @property
+    def public(self) -> bool:
+        """Whether everybody may read it."""
+        return self.owner is None
+
+    @property
+    def share(self) -> float:
+        """The share of records, or people, that are left out."""
+        return self.counts["suppressed"] / self.counts["input"] if self.counts["input"] else 0.0
+
+
+# ------------------------------------------------------------------------------------------------ the two stories
+
+
+def tell_owner(
+    policy: Policy,
+    account: Account,
+    release: Source,
+    original: Source,
+    reasons: Mapping[str, int],
+    attacks: Attacks,
+) -> Story:
+    """Return the story of a release for the owner of the data, with what the original was like."""
+    part = OwnersPart(
+        dict(reasons),
+        attacks,
+        worst_attack(attacks),
+        why_guesses_succeed(policy, attacks),
+        account["tried"],
+        together_in_words(account),
+    )
+    were = original_rows(original, policy).texts  # people beside people, records beside records
+    shown = release_rows(release, policy).texts
+    columns = []
+    for name in policy.quasi_identifiers:
+        before, after = _counts(were[name]), _counts(shown[name])
+        coarse, level = _coarse(policy, name, before)
+        nodes = _nodes(policy, name, after, list(before))
+        own = ColumnBefore(account["loss_by_attribute"][name], _top(coarse), level, len(before), nodes)
+        columns.append(ColumnShown(name, _top(after), len(after), own))
+    return _story(policy, account, shown, columns, part)
+
+
+def tell_public(policy: Policy, receipt: Receipt, release: Source) -> Story:
+    """Return the story of a release for everybody: only what receipt, policy and release tell."""
+    shown = release_rows(release, policy).texts
+    columns = []
+    for name in policy.quasi_identifiers:
+        after = _counts(shown[name])
+        columns.append(ColumnShown(name, _top(after), len(after), None))
+    return _story(policy, receipt, shown, columns, None)
+
+
+def _story(
+    policy: Policy,
+    told: Account | Receipt,
+    shown: pl.DataFrame,
+    columns: list[ColumnShown],
+    owner: OwnersPart | None,
+) -> Story:
+    noun = plural_of(row_noun(people=told["individuals"] is not None))
+    return Story(
+        told=told,
+        noun=noun,
+        counts=told["individuals"] or told["records"] or NOBODY,
+        records=told["records"],
+        limit=float(policy.suppression.limit),
+        show=policy.suppression.show,
+        promises=[_promise(guarantee, noun) for guarantee in told["guarantees"]],
+        roles=[_role(policy, name) for name in policy.attributes],
+        columns=columns,
+        shape=shape_in_words(policy),
+        groups=_group_sizes(shown, policy.quasi_identifiers),
+        k=largest_k(policy),
+        owner=owner,
+    )
+
+
+def _promise(guarantee: Guarantee, noun: str) -> Promise:
+    return Promise(
+        guarantee["model"],
+        model_in_words(guarantee),
+        promise_in_words(guarantee, noun),
+        guarantee["attributes"],
+        guarantee["holds"],
+        guarantee["worst"],
+        WORST[guarantee["model"]],
+        guarantee["groups"],
+    )
+
+
+def _role(policy: Policy, name: str) -> ColumnRole:
+    attribute = policy.attributes[name]
+    weight = f"{float(attribute.weight):g}"
+    if attribute.role != "quasi-identifier":
+        return ColumnRole(name, attribute.role, "", "", weight)
+    return ColumnRole(name, attribute.role, hierarchy_in_words(policy, name), boundary_in_words(policy, name), weight)
+
+
+# ------------------------------------------------------------------------------------------------ figures
 
 
 def _natural(label: str) -> tuple[int, float, str]:
@@ -45,7 +239,7 @@ def _natural(label: str) -> tuple[int, float, str]:
     return (1, 0.0, label) if span is None else (0, float(span[0]), label)
 
 
-def _top(counts: Counter[str]) -> list[tuple[str, int]]:
+def _top(counts: Counter[str]) -> Bars:
     """Return the most frequent labels in their natural order, the others as one, `*` last."""
     frequent = [label for label, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])) if label != STAR]
     shown = sorted(frequent[:MOST_BARS], key=_natural)
@@ -97,7 +291,7 @@ def _binned(counts: Counter[str]) -> Counter[str]:
     return bins
 
 
-def _nodes(policy: Policy, name: str, after: Counter[str], values: list[str]) -> list[dict[str, Any]]:
+def _nodes(policy: Policy, name: str, after: Counter[str], values: list[str]) -> list[TreeNode]:
     """Return the nodes of a hierarchy that cells stand at, with those above them, in the tree's order."""
     spec = policy.attributes[name].hierarchy
     if isinstance(spec, Ranges) or spec is None:
@@ -115,29 +309,29 @@ def _nodes(policy: Policy, name: str, after: Counter[str], values: list[str]) ->
         return total[label]
 
     weigh(root)
-    rows: list[dict[str, Any]] = []
+    rows: list[TreeNode] = []
 
     def walk(label: str, depth: int) -> None:
-        rows.append({"label": label or "(empty)", "depth": depth, "cells": after.get(label, 0), "below": total[label]})
+        rows.append(TreeNode(label or "(empty)", depth, after.get(label, 0), total[label]))
         below = [child for child in children.get(label, ()) if total[child]]
         for child in sorted(below, key=_natural):
             walk(child, depth + 1)
 
     walk(root, 0)
     if len(rows) > MOST_NODES:  # keep the nodes nearest to the root, and of those the fullest
-        order = sorted(range(len(rows)), key=lambda i: (rows[i]["depth"], -rows[i]["below"], i))
+        order = sorted(range(len(rows)), key=lambda i: (rows[i].depth, -rows[i].below, i))
         kept = set(order[:MOST_NODES])
         rows = [row for i, row in enumerate(rows) if i in kept] + [
-            {"label": f"{len(rows) - MOST_NODES:,} more nodes", "depth": 1, "cells": None, "below": 0}
+            TreeNode(f"{len(rows) - MOST_NODES:,} more nodes", 1, None, 0)
         ]
     return rows
 
 
-def _group_sizes(shown: pl.DataFrame, names: list[str]) -> dict[str, Any]:
+def _group_sizes(shown: pl.DataFrame, names: list[str]) -> GroupPicture:
     """Return the records in groups of which size: 1, 2, 3 to 4, 5 to 9, 10 to 19, 20 to 49 and so on."""
     visible = shown.filter(~pl.all_horizontal(pl.col(names) == STAR)) if shown.height else shown
     if not visible.height:
-        return {"rows": [], "groups": 0, "smallest": None, "largest": None, "median": None}
+        return GroupPicture([])
     sizes = visible.group_by(names).len()["len"].to_numpy()
     edges = [1, 2, 3, 5]
     while edges[-1] <= sizes.max():
@@ -151,153 +345,4 @@ def _group_sizes(shown: pl.DataFrame, names: list[str]) -> dict[str, Any]:
         rows.pop()
     while rows and rows[0][1] == 0:
         rows.pop(0)
-    return {
-        "rows": rows,
-        "groups": len(sizes),
-        "smallest": int(sizes.min()),
-        "largest": int(sizes.max()),
-        "median": float(np.median(sizes)),
-    }
-
-
-def _hierarchy_words(policy: Policy, name: str) -> str:
-    attribute = policy.attributes[name]
-    spec = attribute.hierarchy
-    if spec is None:
-        return "value → *"
-    if spec.form == "file":
-        return f"file {Path(spec.path).name}"  # where it lies is nobody's business
-    if spec.form == "intervals":
-        ends = {None: "", "both": ", open at both ends"}.get(spec.open, f", open {spec.open}")
-        return "intervals " + ", ".join(f"{width:g}" for width in map(float, spec.widths)) + ends
-    if spec.form == "mask":
-        return "first " + ", ".join(map(str, spec.keep)) + " characters"
-    if spec.form == "dates":
-        return ", ".join(spec.levels)
-    return (
-        "ranges" + (f" rounded to {float(spec.round):g}" if isinstance(spec, Ranges) and spec.round else "")
-        if (spec.form == "ranges")
-        else "tree in the policy"
-    )
-
-
-def _boundary_words(policy: Policy, name: str) -> str:
-    boundary = policy.attributes[name].boundary
-    if boundary is None:
-        return "none"
-    if boundary.form == "marked":
-        return "up to " + ", ".join(boundary.nodes)
-    if boundary.form == "level":
-        return f"up to level {boundary.level}"
-    return f"at most {float(boundary.max_width):g} wide"
-
-
-def tell_owner(
-    policy: Policy,
-    account: Account,
-    release: Source,
-    original: Source,
-    reasons: Mapping[str, int],
-    attacks: Attacks,
-) -> dict[str, Any]:
-    """Return the story of a release for the owner of the data, with what the original was like."""
-    shown = release_rows(release, policy).texts
-    were = original_rows(original, policy).texts  # people beside people, records beside records
-    story = _story(policy, account, shown)
-    for entry in story["attributes"]:
-        name = entry["name"]
-        before = _counts(were[name])
-        coarse, level = _coarse(policy, name, before)
-        entry |= {
-            "loss": account["loss_by_attribute"][name],
-            "before": _top(coarse),
-            "level": level,
-            "values": len(before),
-            "nodes": _nodes(policy, name, _counts(shown[name]), list(before)),
-        }
-    return story | {
-        "public": False,
-        "records": account["records"],
-        "reasons": dict(reasons),
-        "attacks": attacks,
-        "worst_attack": worst_attack(attacks),
-        "why": why_guesses_succeed(policy, attacks),
-        "tried": account["tried"],
-        "together": _together_words(account),
-    }
-
-
-def _together_words(account: Account) -> str:
-    """Return what was held together with earlier releases, nothing where there were none."""
-    together = account.get("previous")
-    if together is None:
-        return ""
-    classes = max(guarantee["groups"] for guarantee in together["guarantees"])
-    return (
-        f"Together with {count(together['releases'] - 1, 'earlier release')} it shows "
-        f"{count(together['people'], 'person', 'people')}: {together['newcomers']:,} for the first time, and "
-        f"{together['leavers']:,} of the earlier ones are shown no more. Every promise also holds on the "
-        f"{count(classes, 'group')} of people who look alike in all of these releases."
-    )
-
-
-def _shape_words(policy: Policy) -> str:
-    """Return what the rows of a release about individuals are, and what they do not tell."""
-    if policy.individual_column is None or not policy.with_role("sensitive"):
-        return ""
-    if policy.shows_records:
-        return "A row is one record, its cells belong together; the order of a person's rows says nothing."
-    sets = "the person's different values: how often somebody had one, and in which order, is not shown"
-    if policy.release.shape == "long":
-        return f"The rows of a person list {sets}."
-    several = len(policy.with_role("sensitive")) > 1
-    together = ", nor which values of different columns belong together" if several else ""
-    return f"A row is one person. A sensitive cell is the set of {sets}{together}."
-
-
-def tell_public(policy: Policy, receipt: Receipt, release: Source) -> dict[str, Any]:
-    """Return the story of a release for everybody: only what receipt, policy and release tell."""
-    story = _story(policy, receipt, release_rows(release, policy).texts)
-    return story | {
-        "public": True,
-        "records": receipt["records"],
-        "reasons": {},
-        "attacks": None,
-        "worst_attack": None,
-        "why": [],
-        "tried": [],
-        "together": "",
-    }
-
-
-def _story(policy: Policy, told: Account | Receipt, shown: pl.DataFrame) -> dict[str, Any]:
-    """Return what both stories have."""
-    counts = told["individuals"] or told["records"] or NOBODY
-    noun = "people" if told["individuals"] is not None else "records"
-    attributes = []
-    for name in policy.quasi_identifiers:
-        after = _counts(shown[name])
-        attributes.append({"name": name, "after": _top(after), "labels": len(after)})
-    return {
-        "told": told,
-        "noun": noun,
-        "counts": counts,
-        "share": counts["suppressed"] / counts["input"] if counts["input"] else 0.0,
-        "limit": float(policy.suppression.limit),
-        "show": policy.suppression.show,
-        "promises": [_promise(guarantee, noun) for guarantee in told["guarantees"]],
-        "roles": [
-            {
-                "name": name,
-                "role": a.role,
-                "hierarchy": _hierarchy_words(policy, name) if a.role == "quasi-identifier" else "",
-                "boundary": _boundary_words(policy, name) if a.role == "quasi-identifier" else "",
-                "weight": f"{float(a.weight):g}",
-            }
-            for name, a in policy.attributes.items()
-        ],
-        "attributes": attributes,
-        "shape": _shape_words(policy),
-        "groups": _group_sizes(shown, policy.quasi_identifiers),
-        "k": largest_k(policy),
-    }
+    return GroupPicture(rows, len(sizes), int(sizes.min()), int(sizes.max()), float(np.median(sizes)))

@@ -23,7 +23,7 @@ class Stale(Exception):
 class Told(Exception):
     """A refusal with its own sentence and status."""
 
-    def __init__(self, told: str, status: int = 422, **more: Any) -> None:
+    def __init__(self, told: str, *, status: int = 422, **more: Any) -> None:
         super().__init__(told)
         self.told = told
         self.status = status

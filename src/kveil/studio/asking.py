@@ -23,7 +23,7 @@ async def body_of(request: Request) -> dict[str, Any]:
     except ValueError:
         body = None
     if not isinstance(body, dict):
-        raise Told("The page sent something that is no JSON mapping; load it again.", 400)
+        raise Told("The page sent something that is no JSON mapping; load it again.", status=400)
     return body
 
 
@@ -31,7 +31,7 @@ def field(body: dict[str, Any], name: str, kind: type | tuple[type, ...]) -> Any
     """Return a field of a request's mapping, of the kind it must have."""
     value = body.get(name)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise Told(f"The page sent no {name}; load it again.", 400)
+        raise Told(f"The page sent no {name}; load it again.", status=400)
     return value
 
 
@@ -39,5 +39,5 @@ def texts(body: dict[str, Any], name: str) -> list[str]:
     """Return a field that must be a list of texts."""
     value = field(body, name, list)
     if not all(isinstance(text, str) for text in value):
-        raise Told(f"The page sent no {name}; load it again.", 400)
+        raise Told(f"The page sent no {name}; load it again.", status=400)
     return list(value)

@@ -68,15 +68,15 @@ class Reader:
                     raise Told(
                         "The process that reads the table has stopped, perhaps for want of memory. Your policy is "
                         "saved; try again, or take a smaller table.",
-                        503,
+                        status=503,
                     )
         assert answer is not None
         if "refused" in answer:
             refused = dict(answer["refused"])
-            raise Told(refused.pop("told"), 422, **refused)
+            raise Told(refused.pop("told"), status=422, **refused)
         if "defect" in answer:
             sys.stderr.write(f"kveil: {answer['defect']}\n")
-            raise Told(answer["defect"], 500, kind="defect")
+            raise Told(answer["defect"], status=500, kind="defect")
         return answer["answer"]
 
     async def _asked(self, question: str, given: dict[str, Any]) -> dict[str, Any] | None:

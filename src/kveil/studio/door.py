@@ -27,7 +27,7 @@ _BODIES = ("application/json", "application/octet-stream")
 class Door:
     """Checks every request, lets the browser in that brings the link, and gives every answer its headers."""
 
-    def __init__(self, app: ASGIApp, port: int, now: Callable[[], float] = monotonic) -> None:
+    def __init__(self, app: ASGIApp, port: int, *, now: Callable[[], float] = monotonic) -> None:
         self.app = app
         self.port = port
         self.now = now

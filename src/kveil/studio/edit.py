@@ -18,8 +18,8 @@ from typing import Any
 import yaml
 
 from kveil.errors import PolicyError
-from kveil.studio.spans import LOADER, Spans, comments
-from kveil.studio.writing import flow, scalar_as_quoted
+from kveil.studio.yaml_places import LOADER, Spans, comments
+from kveil.studio.yaml_values import flow, scalar_as_quoted
 
 Path = tuple[str | int, ...]
 _ANCHOR = "this part of the policy uses an anchor or a layout that a click cannot change; change it in the text."

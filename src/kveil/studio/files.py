@@ -24,9 +24,11 @@ def path_below(root: Path, named: str) -> Path:
         path = (root / named).resolve()
         inside = path.relative_to(root)
     except (ValueError, OSError):
-        raise Told("That lies outside the folder the studio was started in; start it there instead.", 403) from None
+        raise Told(
+            "That lies outside the folder the studio was started in; start it there instead.", status=403
+        ) from None
     if any(part.startswith(".") for part in inside.parts):
-        raise Told("Hidden files are not opened here; choose another one.", 403)
+        raise Told("Hidden files are not opened here; choose another one.", status=403)
     return path
 
 
@@ -34,12 +36,12 @@ def listed(root: Path, under: str) -> dict[str, Any]:
     """Return the folders, policies and tables of a folder."""
     folder = path_below(root, under)
     if not folder.is_dir():
-        raise Told("This is no folder any more; go up and choose another one.", 404)
+        raise Told("This is no folder any more; go up and choose another one.", status=404)
     entries: list[dict[str, Any]] = []
     try:
         children = sorted(folder.iterdir(), key=lambda path: path.name.lower())
     except OSError as error:
-        raise Told(f"This folder cannot be read ({error.strerror}); choose another one.", 403) from None
+        raise Told(f"This folder cannot be read ({error.strerror}); choose another one.", status=403) from None
     for path in children:
         try:
             inside = path.resolve().is_relative_to(root) and not path.name.startswith(".")

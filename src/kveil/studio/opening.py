@@ -78,7 +78,9 @@ async def open_address(studio: Studio, address: str) -> None:
             fixed = fixed.parent
         place = path_below(studio.root, str(fixed))
         if not place.exists():
-            raise Told("There is no such file or folder; check the path, which starts from the studio's folder.", 404)
+            raise Told(
+                "There is no such file or folder; check the path, which starts from the studio's folder.", status=404
+            )
         if fixed == Path(address):
             await (open_parts(studio, place) if place.is_dir() else open_path(studio, place))
             return

@@ -19,7 +19,7 @@ from kveil.policy.lines import Lines
 from kveil.policy.model import Policy
 from kveil.studio.answers import Stale, told_of
 from kveil.studio.edit import Change, compose, content, edited
-from kveil.studio.spans import notes_above
+from kveil.studio.yaml_places import notes_above
 
 MOST_STEPS = 500
 MOST_BYTES = 64_000_000
@@ -107,7 +107,9 @@ class Project:
         if done.text != self.text:
             self.take(self.after_roles(done.text, changes), words, lost=done.lost)
 
-    def take(self, text: str, words: str, files: Mapping[str, str] | None = None, lost: tuple[str, ...] = ()) -> None:
+    def take(
+        self, text: str, words: str, *, files: Mapping[str, str] | None = None, lost: tuple[str, ...] = ()
+    ) -> None:
         """Take a new text, with files beside the policy that change with it, as one step; it must be YAML."""
         compose(text)
         touched = {name: (self.file(name), new) for name, new in (files or {}).items()}

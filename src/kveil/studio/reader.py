@@ -19,7 +19,7 @@ def main() -> None:
     """Answer questions until there are no more."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever a library prints must not stand among the answers
-    from kveil.studio.checking import PolicyDesk
+    from kveil.studio.policy_questions import PolicyDesk
     from kveil.studio.tables import TableAt
 
     desk = PolicyDesk()

@@ -74,12 +74,12 @@ def listed_releases(project: Project) -> list[dict[str, Any]]:
 def run_folder(project: Project, run: str) -> Path:
     """Return the folder of a release; only names that the list has are known."""
     if run not in [entry["run"] for entry in listed_releases(project)]:
-        raise Told("There is no such release any more; load the page again.", 404)
+        raise Told("There is no such release any more; load the page again.", status=404)
     return releases(project) / run
 
 
 def run_file(folder: Path, name: str) -> Path:
     """Return a file of a release, by the list of names that a release has."""
     if name not in [file["name"] for file in files(folder)]:
-        raise Told("There is no such file in this release.", 404)
+        raise Told("There is no such file in this release.", status=404)
     return folder / name

@@ -34,7 +34,7 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         print_link(self.door, self.studio.root)
         if self.given is not None:
-            self.studio._later(_opened(self.studio, self.given))
+            self.studio.start_task(_opened(self.studio, self.given))
         if self.browser:
             threading.Thread(target=webbrowser.open, args=(self.door.link(),), daemon=True).start()
 

@@ -88,7 +88,7 @@ class Studio:
     def opened(self) -> Project:
         """Return the open project; say what to do where there is none."""
         if self.project is None:
-            raise Told("No table is open yet; choose one on File.", 409)
+            raise Told("No table is open yet; choose one on File.", status=409)
         return self.project
 
     async def begin(self, project: Project) -> None:
@@ -105,7 +105,7 @@ class Studio:
         """Return what the policy says about its table; say what to do where it names none."""
         data = content(self.opened().text).get("data")
         if not isinstance(data, dict) or not data.get("path"):
-            raise Told("The policy names no table; choose one on File, or write data.path.", 409)
+            raise Told("The policy names no table; choose one on File, or write data.path.", status=409)
         return data
 
     def place_table(self, named: str) -> None:
@@ -142,7 +142,7 @@ class Studio:
         if self.table is not None:
             with contextlib.suppress(Told):
                 if self.data() != self.table["given"]:
-                    self._later(self.look_at_table())
+                    self.start_task(self.look_at_table())
         if checked:
             self.ask_check()
             return
@@ -150,7 +150,8 @@ class Studio:
             self.checking.cancel()
         self._checked({"state": "running", "seconds": 0.0})
 
-    def _later(self, work: Any) -> None:
+    def start_task(self, work: Any) -> None:
+        """Start work that goes on beside what asked for it, and keep it from being collected until it ends."""
         task = asyncio.ensure_future(work)
         self.jobs.tasks.add(task)
         task.add_done_callback(self.jobs.tasks.discard)
@@ -223,7 +224,7 @@ class Studio:
         """Make a release with the policy as it is."""
         project = self.opened()
         if any(job.kind == "run" for job in self.jobs.running):
-            raise Told("A release is being made; finish or cancel it first.", 409)
+            raise Told("A release is being made; finish or cancel it first.", status=409)
         self.data()
         name = datetime.now().strftime("%Y-%m-%d %H.%M.%S")
         folder = runs.releases(project) / name
@@ -251,7 +252,7 @@ class Studio:
         ]  # fmt: skip
         return await self.jobs.start("attack", arguments, project.folder, about=run)
 
-    async def side_job(self, kind: str, algorithms: list[str] | None = None) -> Job:
+    async def side_job(self, kind: str, *, algorithms: list[str] | None = None) -> Job:
         """Compare methods, look for rules, or look deeper at the raw table's risk."""
         project = self.opened()
         commands = {
@@ -268,7 +269,7 @@ class Studio:
         """Return a job by its number."""
         job = self.jobs.all.get(number)
         if job is None:
-            raise Told("This job is not known any more.", 404)
+            raise Told("This job is not known any more.", status=404)
         return job
 
     async def public_report(self, run: str) -> Path:

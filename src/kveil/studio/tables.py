@@ -43,7 +43,7 @@ class TableAt:
         return cls(Data.read(data, "data"), Path(folder), tuple(names), opened)
 
     @classmethod
-    def of(cls, policy: Policy, opened: int = 0) -> TableAt:
+    def of(cls, policy: Policy, *, opened: int = 0) -> TableAt:
         """Return the table of a policy."""
         return cls(policy.data, policy.folder, tuple(policy.attributes), opened)
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from kveil.discover.columns import Columns
+from kveil.discover.coded_columns import Columns
 from kveil.errors import DataError
 from kveil.files import Source
 from kveil.policy.numbers import parse_number
+from kveil.suggestion.hierarchy_guesses import balanced, named_for_people
 from kveil.suggestion.profile import Profile, missing_in, profile, usual_k
 from kveil.suggestion.roles import Guess, find_individual, guess_column, hierarchy_for
-from kveil.suggestion.trees import balanced, named_for_people
-from kveil.words import count, person_noun
+from kveil.words import count, row_noun
 
 Correct = Callable[[list[Guess]], list[Guess]]
 _K_REASONS = {
@@ -252,7 +252,7 @@ def _named_by_people(guess: Guess, guesses: list[Guess], texts: dict[str, pl.Ser
 def _suggest_k(guesses: list[Guess], rows: int, texts: dict[str, pl.Series]) -> tuple[int, str]:
     individual = next((guess.name for guess in guesses if guess.role == "individual"), None)
     people = rows if individual is None else texts[individual].n_unique()
-    noun = person_noun(persons=individual is not None)
+    noun = row_noun(people=individual is not None)
     k = usual_k(people)
     return k, f"for {count(people, noun)}{_K_REASONS[k]}"
 

@@ -6,10 +6,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from kveil.policy.attributes import Role
+from kveil.suggestion.hierarchy_guesses import (
+    Way,
+    codes,
+    countries,
+    dates,
+    first_of,
+    icd,
+    mask,
+    numbers,
+    prefixes,
+    states,
+)
+from kveil.suggestion.number_categories import spans
 from kveil.suggestion.profile import Profile
-from kveil.suggestion.spans import spans
-from kveil.suggestion.trees import Way, codes, countries, dates, first_of, icd, mask, numbers, prefixes, states
-from kveil.suggestion.values import (
+from kveil.suggestion.value_shapes import (
     are_codes,
     are_hashes,
     are_sexes,
@@ -25,7 +36,7 @@ from kveil.suggestion.vocabulary import (
     COUNTING,
     DIAGNOSES,
     HOUSEHOLDS,
-    KNOWN,
+    KNOWN_CATEGORIES,
     NAMING,
     NOT_A_PERSON,
     NUMBERING,
@@ -178,7 +189,7 @@ def _names_somebody(profile: Profile, words: list[str]) -> Guess | None:
 
 def _known_of_people(profile: Profile, words: list[str]) -> str | None:
     """Return the word of a name that says others can know it; a `year` in it only where the values can be years."""
-    vocabulary = BIRTHS | AGES | SEXES | PLACES | KNOWN
+    vocabulary = BIRTHS | AGES | SEXES | PLACES | KNOWN_CATEGORIES
     return hit(words, vocabulary - {"year", "date"} if tells_nothing_of_years(profile) else vocabulary)
 
 

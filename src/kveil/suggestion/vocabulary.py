@@ -65,7 +65,7 @@ ZIPS = {
     "zip", "zipcode", "postcode", "postal", "plz", "postalcode",
     "postleitzahl", "codepostal", "codigopostal",
 }  # fmt: skip
-KNOWN = {
+KNOWN_CATEGORIES = {
     "race", "ethnicity", "ethnic", "marital", "married", "education", "degree", "school", "schooling",
     "occupation", "job", "profession", "workclass", "employer", "employment", "relationship", "household",
     "children", "family", "height", "weight", "language", "religion", "department", "ward", "specialty",

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from kveil.policy.lines import Line
-from kveil.policy.yaml_text import comment, flow_text, hierarchy_csv, hierarchy_file_name, scalar
+from kveil.policy.yaml_text import MOST_LEAVES_INSIDE, comment, flow_text, hierarchy_csv, hierarchy_file_name, scalar
 from kveil.suggestion.propose import Suggestion
 from kveil.suggestion.roles import Guess
-from kveil.words import count, listing, person_noun
+from kveil.words import count, listing, plural_of, row_noun
 
-INLINE = 60  # leaves of a tree that is written into the policy rather than beside it
 SECTIONS = (
     ("individual", "Whose record it is. People are counted by it, and it is never released."),
     ("identifier", "They name somebody, or may. They are never released."),
@@ -60,7 +59,7 @@ def _attribute(guess: Guess, stem: str | None, files: dict[str, str], taken: set
     if guess.way is not None and guess.way.builder is not None:
         entry["hierarchy"] = guess.way.builder
     elif guess.way is not None and guess.way.lines is not None:
-        if stem is not None and len(guess.way.lines) > INLINE:
+        if stem is not None and len(guess.way.lines) > MOST_LEAVES_INSIDE:
             name = hierarchy_file_name(stem, guess.name, taken)
             files[name] = hierarchy_csv(guess.way.lines)
             entry["hierarchy"] = name
@@ -153,7 +152,7 @@ def _data(suggestion: Suggestion, path: str | None) -> list[str]:
 
 
 def _models(suggestion: Suggestion) -> list[str]:
-    noun = person_noun(persons=bool(suggestion.with_role("individual"))) + "s"
+    noun = plural_of(row_noun(people=bool(suggestion.with_role("individual"))))
     lines = comment(
         f"What must hold. k-anonymity: whoever knows all quasi-identifiers of a person finds at least k {noun} that "
         f"look alike. k {suggestion.k} {suggestion.k_reason}."

@@ -65,7 +65,7 @@ def decode(source: Source, table: Table, solution: Solution) -> Release:
     made |= _starred_values(source, table, solution, kept)
     order = _order(source, _ReleaseColumns(released, codes, labels, made), policy, first, here)
     columns: dict[str, pl.Series | None] = {}
-    places = pl.Series(here[order])
+    places = pl.Series(here[order].astype(np.uint32))  # as Polars counts rows: others are cast for every column
     for name in released:
         if name in codes:
             texts = pl.Series(name, labels[name] or [STAR], dtype=pl.String)  # a class that is not released needs one

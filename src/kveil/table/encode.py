@@ -14,11 +14,11 @@ from kveil.files import TEXT_TYPES, Source, check_columns
 from kveil.policy.attributes import STAR, Intervals, MaxWidth, Ranges
 from kveil.policy.builders import build_lines, is_real
 from kveil.policy.model import Policy
-from kveil.policy.numbers import EXACT, parse_number
+from kveil.policy.numbers import parse_number
 from kveil.policy.privacy import sensitive_of
 from kveil.table.columns import Coded, code_columns, stars_in
 from kveil.table.persons import Persons, check_conflicts, check_constant, find_persons, nobody
-from kveil.table.scale import Scale, round_outward
+from kveil.table.scale import Scale
 from kveil.table.sensitive import as_a_whole, changed_meanwhile, encode_sensitive, sensitive_among, unknown_values
 from kveil.table.table import Table
 from kveil.table.tree import Tree, build_tree
@@ -226,7 +226,7 @@ def _within_boundaries(table: Table, persons: Persons, low: Ints, high: Ints, wh
         beyond = int(too_far.sum() if table.times is None else table.times[too_far].sum())
         if beyond:
             raise DataError(
-                f"{where}: the records of {count(beyond, 'individual')} disagree on {name} so far that only a "
+                f"{where}: the records of {count(beyond, 'person')} disagree on {name} so far that only a "
                 "value beyond its boundary covers them; correct them, or move the boundary up."
             )
 
@@ -236,11 +236,7 @@ def _too_wide(scale: Scale, boundary: MaxWidth, low: Ints, high: Ints) -> Bools:
     spans, span_of = np.unique(np.array([low, high]), axis=1, return_inverse=True)
     wide = np.zeros(spans.shape[1], dtype=bool)
     for number, (first, last) in enumerate(spans.T.tolist()):
-        if first != last and last != scale.missing:
-            bottom, top = round_outward(scale.numbers[first], scale.numbers[last], scale.spec)
-            wide[number] = EXACT.subtract(top, bottom) > boundary.max_width
-        else:
-            wide[number] = first != last
+        wide[number] = scale.shows_more(first, last, boundary.max_width)
     return np.asarray(wide[span_of.reshape(-1)])
 
 

@@ -104,7 +104,7 @@ def check_conflicts(names: tuple[str, ...], low: Ints, high: Ints, where: str, *
 def disagreeing_records(where: str, attributes: list[str], people: int) -> DataError:
     """Return the error about people whose records disagree on quasi-identifiers."""
     return DataError(
-        f"{where}: the records of {count(people, 'individual')} disagree on {listing(attributes)}; correct them, "
+        f"{where}: the records of {count(people, 'person')} disagree on {listing(attributes)}; correct them, "
         "or set individual: {conflicts: generalize}."
     )
 
@@ -122,6 +122,6 @@ def check_constant(source: Source, policy: Policy, persons: Persons) -> None:
 def varying_cells(where: str, name: str, people: int) -> DataError:
     """Return the error about an insensitive attribute of which some have more than one value."""
     return DataError(
-        f"{where}: {name} is insensitive and varies within {count(people, 'individual')}; a release "
-        "about individuals can only show what each has one of. Give it role sensitive or identifier."
+        f"{where}: {name} is insensitive and varies within {count(people, 'person')}; a release "
+        "about people can only show what each has one of. Give it role sensitive or identifier."
     )

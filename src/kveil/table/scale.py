@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 
 from kveil.policy.attributes import STAR, Ranges
 from kveil.policy.numbers import EXACT, multiple_below, parse_span, show_span
+
+DIVISION = Context(prec=28)  # Python's own: shares of a domain do not depend on the context of the host
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,21 @@ class Scale:
         bottom, top = round_outward(bottom, top, self.spec)
         return show_span(bottom, top), self.loss(bottom, top)
 
+    def shows_more(self, low: int, high: int, widest: Decimal) -> bool:
+        """Tell whether a group whose leaves run from low to high shows more than a largest width.
+
+        Rounding outward counts; numbers beside missing show anything.
+        """
+        if low == high or self.missing == high:
+            return low != high
+        bottom, top = round_outward(self.numbers[low], self.numbers[high], self.spec)
+        return EXACT.subtract(top, bottom) > widest
+
     def loss(self, low: Decimal, high: Decimal) -> float:
         """Return the share of the domain a span covers."""
-        return min(float(EXACT.subtract(high, low) / self.width), 1.0)  # rounding outward may pass the domain's ends
+        return min(
+            float(DIVISION.divide(EXACT.subtract(high, low), self.width)), 1.0
+        )  # rounding outward may pass the domain's ends
 
     def loss_of_text(self, text: str) -> float:
         """Return the loss of a released text; 1 for `*` and for what is no span."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.errors import DataError
-from kveil.kernels.grouping.groups import add_up
+from kveil.kernels.grouping.equal_rows import add_up
 from kveil.policy.attributes import Attribute, Intervals, Ranges
 from kveil.policy.builders import build_lines, label_writer
 from kveil.policy.model import Policy

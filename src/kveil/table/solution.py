@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kveil.arrays import Bools, Floats, Ints
-from kveil.kernels.grouping.groups import add_up
+from kveil.kernels.grouping.equal_rows import add_up
 from kveil.policy.attributes import STAR
 from kveil.table.scale import Scale
 from kveil.table.tree import Tree

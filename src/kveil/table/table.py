@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.kernels.grouping.groups import add_up, group_rows
+from kveil.kernels.grouping.equal_rows import add_up, group_rows
 from kveil.policy.components import Component, components, suppressed_together
 from kveil.policy.model import Policy
 from kveil.table.order import ranks_of_sets, ranks_of_texts, sorted_rows
@@ -94,7 +94,7 @@ class Table:
         """Return how many records some rows stand for."""
         return int(rows.sum() if self.times is None else self.times[rows].sum())
 
-    def tally(self, codes: Ints, number: int, chosen: Bools | None = None) -> Longs:
+    def tally(self, codes: Ints, number: int, *, chosen: Bools | None = None) -> Longs:
         """Return how many records have each code, ``codes`` being one per row; of the chosen rows only, if given."""
         here = codes if chosen is None else codes[chosen]
         if self.times is None:
@@ -104,7 +104,7 @@ class Table:
     @property
     def noun(self) -> str:
         """What a row is called: a record, or an individual."""
-        return row_noun(individuals=self.persons is not None)
+        return row_noun(people=self.persons is not None)
 
     @property
     def whole_rows(self) -> bool:
@@ -160,7 +160,7 @@ class Table:
         low = np.take(self.low, first, axis=1)
         return Distinct(low, low if same else np.take(self.high, first, axis=1), member, weights)
 
-    def pairs(self, name: str, member: Ints, tuples: int, kept: Bools | None = None) -> tuple[Ints, Ints, Longs]:
+    def pairs(self, name: str, member: Ints, tuples: int, *, kept: Bools | None = None) -> tuple[Ints, Ints, Longs]:
         """Return how often each tuple has each value of a sensitive attribute: tuple, code, count."""
         return row_pairs(self.sensitive[name], member, tuples, kept=kept, times=self.times)
 

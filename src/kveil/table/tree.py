@@ -97,20 +97,54 @@ class Tree:
         step[deepest] = self.parent[deepest]
         return step
 
+    def way_up(self, node: int, limit: int) -> list[int]:
+        """Return a node, the nodes above it, and the limit or the root, whichever comes first."""
+        return way_up(self.parent, node, limit)
+
+    def at_depth(self, nodes: Ints, depth: int | Ints) -> Ints:
+        """Return, for nodes, the lowest ones that are above or equal and no deeper than a depth. O(height) passes."""
+        found = nodes.copy()
+        while (below := self.depth[found] > depth).any():
+            found[below] = self.parent[found[below]]
+        return found
+
+    def covers(self, nodes: Ints, group: Ints, groups: int) -> Ints:
+        """Return for every group the lowest node that is above or equal to all of its nodes."""
+        low = np.full(groups, self.leaves, dtype=np.int32)
+        high = np.zeros(groups, dtype=np.int32)
+        depth = np.full(groups, len(self.labels), dtype=np.int32)
+        np.minimum.at(low, group, self.first[nodes])
+        np.maximum.at(high, group, self.last[nodes])
+        np.minimum.at(depth, group, self.depth[nodes])
+        return self.at_depth(self.lca(low, high), depth)  # in a chain of single children a higher one may be shown
+
     def ends(self, low: Ints, high: Ints) -> tuple[Ints, Ints]:
         """Return the lowest and the highest node that may be shown of spans of leaves, for arrays of them."""
-        base = self.leaf_nodes[low] if low is high else self.lca(low, high)
+        base = self.lca(low, high)
         limit, other = self.limit_of[low], self.limit_of[high]
         return base, np.where(self.depth[other] > self.depth[limit], other, limit)
 
     def lca(self, low: Ints, high: Ints) -> Ints:
-        """Return the lowest node over the leaves low and high, for arrays of them. O(height) passes."""
-        node = self.leaf_nodes[low].copy()
+        """Return the lowest node over the leaves low and high, for arrays of them. O(height) passes.
+
+        Where both are the same piece of memory, as in a table of records, these are the leaves' own nodes.
+        """
+        node = self.leaf_nodes[low]
+        if low.shape == high.shape and low.strides == high.strides and low.ctypes.data == high.ctypes.data:
+            return node
         while True:
             below = self.last[node] < high
             if not below.any():
                 return node
             node[below] = self.parent[node[below]]
+
+
+def way_up(parent: Ints, node: int, limit: int) -> list[int]:
+    """Return a node, the nodes above it, and the limit or the root, whichever comes first; a root is its own parent."""
+    way = [node]
+    while way[-1] != limit and (above := int(parent[way[-1]])) != way[-1]:
+        way.append(above)
+    return way
 
 
 def build_tree(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.table.order import ranks_of_sets
 from kveil.table.sensitive import Sensitive
 from kveil.table.table import Table

@@ -21,7 +21,7 @@ from kveil.policy.numbers import parse_number
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
-from kveil.utility.spans import LeafRuns, spans_of_solution
+from kveil.utility.leaf_runs import LeafRuns, spans_of_solution
 from kveil.words import did_you_mean, listing
 
 HELD_OUT = 3  # one record of so many

@@ -15,7 +15,8 @@ import numpy as np
 from kveil.arrays import Floats
 from kveil.table.solution import Solution
 from kveil.table.table import Table
-from kveil.utility.spans import spans_of_solution
+from kveil.utility.leaf_runs import spans_of_solution
+from kveil.words import plural_of
 
 NUMBER = 400
 MOST_ATTRIBUTES = 3
@@ -62,7 +63,7 @@ def workload_in_words(table: Table, seed: int) -> str:
     return (
         f"{NUMBER} counts over 1 to {most} quasi-identifiers, each for a run of a tenth to a half of the values in "
         f"the order of the hierarchy, drawn with seed {seed}; the error is relative to the true count, or to "
-        f"{FLOOR:.1%} of the {table.noun}s where that is more"
+        f"{FLOOR:.1%} of the {plural_of(table.noun)} where that is more"
     )
 
 

@@ -161,10 +161,9 @@ class Aligned:
         intervals = [name for name, _ in owned if isinstance(policy.attributes[name].hierarchy, Intervals)]
         counted = pl.collect_all(
             [self._pairs(originals[name], self.rows.texts[name], star, Asked.of(policy, name)) for name, star in owned]
-            + [pl.LazyFrame({VALUE: originals[name]}).unique() for name in intervals]
         )
-        distinct = {name: frame[VALUE] for name, frame in zip(intervals, counted[len(owned) :], strict=True)}
-        for (name, star), pairs in zip(owned, counted[: len(owned)], strict=True):
+        distinct = {name: _different(originals[name]) for name in intervals}
+        for (name, star), pairs in zip(owned, counted, strict=True):
             yield GeneralizedColumn(name, star, pairs, distinct.get(name, originals[name]))
 
     def _pairs(self, was: pl.Series, shown: pl.Series, star: pl.Series, asked: Asked) -> pl.LazyFrame:
@@ -223,13 +222,13 @@ class Aligned:
     def people_with(self, policy: Policy, name: str, values: set[str]) -> pl.DataFrame:
         if name in self.before.items:
             chosen = self.before.items[name].filter(pl.col(ITEM).is_in(values))
-            people = self.before.tally(chosen, [ITEM], PEOPLE, chosen[ROW].to_numpy())
+            people = self.before.tally(chosen, [ITEM], PEOPLE, rows=chosen[ROW].to_numpy())
             return people.rename({ITEM: VALUE})
         texts = self.record_texts(policy, name).to_frame(VALUE)
         chosen = texts.with_columns(pl.Series(ROW, self.before.row_of)).filter(pl.col(VALUE).is_in(values))
         if self.before.persons:  # somebody has every value that one of the records has
             chosen = chosen.unique()
-        return self.before.tally(chosen, [VALUE], PEOPLE, chosen[ROW].to_numpy())
+        return self.before.tally(chosen, [VALUE], PEOPLE, rows=chosen[ROW].to_numpy())
 
     def different(self, policy: Policy, name: str) -> list[str]:
         texts = self.before.items[name][ITEM] if name in self.before.items else self.record_texts(policy, name)
@@ -260,6 +259,16 @@ def _categories_of(numbers: pl.Series) -> int:
     """Return how many categories a column may have, by their numbers."""
     most = numbers.max()
     return most + 1 if isinstance(most, int) else 1
+
+
+def _different(texts: pl.Series) -> pl.Series:
+    """Return the different texts of a column; of categories by a place for each number."""
+    if not isinstance(texts.dtype, pl.Categorical) or texts.null_count():
+        return texts.unique()
+    numbers = texts.to_physical()
+    there = np.zeros(_categories_of(numbers), dtype=bool)
+    there[numbers.to_numpy()] = True
+    return pl.Series(np.flatnonzero(there), dtype=numbers.dtype).cat.to(texts.dtype)
 
 
 def _record_alignment(before: Rows, places: Longs) -> tuple[Longs, Longs | None]:

@@ -291,7 +291,7 @@ class CountedSides:
     def people_with(self, policy: Policy, name: str, values: set[str]) -> pl.DataFrame:
         if name in self.before.items:
             items = self.before.items[name]
-            people = self.before.tally(items, [ITEM], PEOPLE, items[ROW].to_numpy()).rename({ITEM: VALUE})
+            people = self.before.tally(items, [ITEM], PEOPLE, rows=items[ROW].to_numpy()).rename({ITEM: VALUE})
         else:
             people = _merged(self.original.values[name], policy, times=PEOPLE)
         return people.filter(pl.col(VALUE).is_in(values))

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
+from kveil.guarantee import SetFigures
 from kveil.policy.builders import label_writer
 from kveil.policy.model import Policy
 from kveil.policy.privacy import KKmAnonymity, KLDiversity, sensitive_of
@@ -176,7 +177,7 @@ class Figures:
 
     worst: Any
     groups: int
-    extra: dict[str, Any]
+    extra: SetFigures
     findings: list[str]
 
 
@@ -199,12 +200,12 @@ def check_kl(model: KLDiversity, policy: Policy, rows: Rows, taking_part: Bools)
     if rare.any():
         findings.append(
             f"{asked} does not hold: {count(int(rare.sum()), 'fingerprint')} shared by fewer than {model.k} "
-            f"individuals, with {count(int(shared[rare].sum()), 'individual')}; the worst by {int(shared.min())}."
+            f"people, with {count(int(shared[rare].sum()), 'person')}; the worst by {int(shared.min())}."
         )
     if bad.any():
         findings.append(
             f"{asked} does not hold in {count(int(bad.sum()), 'group')} with "
-            f"{count(int(size[bad].sum()), 'individual')}, where one fingerprint has more than 1/{model.l}."
+            f"{count(int(size[bad].sum()), 'person')}, where one fingerprint has more than 1/{model.l}."
         )
     some = len(classes) > 0
     return Figures(
@@ -242,13 +243,13 @@ def check_kkm(model: KKmAnonymity, policy: Policy, rows: Rows, taking_part: Bool
     asked = f"k-km-anonymity (k {model.k}, m {model.m}) of {', '.join(sensitive_of(model))}"
     if small.any():
         findings.append(
-            f"{asked} does not hold: {count(int(small.sum()), 'group')} with fewer than {model.k} individuals; "
+            f"{asked} does not hold: {count(int(small.sum()), 'group')} with fewer than {model.k} people; "
             f"the worst has {int(size.min())}."
         )
     if rare:
         findings.append(
             f"{asked} does not hold in {count(where, 'group')}: {count(rare, 'combination')} of at most {model.m} "
-            f"items shared by fewer than {model.k} individuals, the worst by {least}."
+            f"items shared by fewer than {model.k} people, the worst by {least}."
         )
     smallest = int(size.min()) if len(size) else None
     return Figures(least if least is not None else smallest, len(size), {"smallest": smallest}, findings)

@@ -190,9 +190,7 @@ def _numbering(release: Source, rows: Rows) -> list[str]:
     ids = release.texts(INDIVIDUAL)
     if (ids == expected).all() and bool((np.diff(rows.row_of) >= 0).all()):
         return []
-    return [
-        f"{INDIVIDUAL} does not number the persons from 1 on in the order of the release, each one's rows together."
-    ]
+    return [f"{INDIVIDUAL} does not number the people from 1 on in the order of the release, each one's rows together."]
 
 
 def _order_of_rows(release: Source, rows: Rows, policy: Policy, aligned: BesideOriginal | None) -> list[str]:
@@ -221,7 +219,7 @@ def _order_of_rows(release: Source, rows: Rows, policy: Policy, aligned: BesideO
         items = pl.DataFrame({ROW: rows.row_of, "text": texts, "nothing": nothing})
         repeated = items.is_duplicated() | (items["nothing"] & items[ROW].is_duplicated())
         people.update(items[ROW].filter(repeated).to_list())
-    return [f"the rows of {count(len(people), 'individual')} are in another form than {form}."] if people else []
+    return [f"the rows of {count(len(people), 'person')} are in another form than {form}."] if people else []
 
 
 def _constant(release: Source, rows: Rows, policy: Policy) -> list[str]:
@@ -232,9 +230,7 @@ def _constant(release: Source, rows: Rows, policy: Policy) -> list[str]:
         differs = texts.ne_missing(texts.gather(rows.source).gather(rows.row_of))
         differs |= exact.ne_missing(exact.gather(rows.source).gather(rows.row_of))
         if differs.any():
-            findings.append(
-                f"{name} (insensitive) differs within one individual in {count(int(differs.sum()), 'row')}."
-            )
+            findings.append(f"{name} (insensitive) differs within one person in {count(int(differs.sum()), 'row')}.")
     return findings
 
 

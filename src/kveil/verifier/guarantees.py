@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
+from kveil.guarantee import Guarantee, NamedModel, SetFigures
 from kveil.policy.model import Policy
 from kveil.policy.privacy import (
     AlphaK,
@@ -27,7 +28,6 @@ from kveil.verifier.distances import COUNT, GROUP, distances, per_group
 from kveil.verifier.exact import above
 from kveil.verifier.fingerprints import check_kkm, check_kl
 from kveil.verifier.rows import ITEM, ROW, SIZE, Rows
-from kveil.verifier.verdict import Guarantee
 from kveil.words import count, model_in_words
 
 
@@ -37,7 +37,7 @@ class Judgement:
 
     broken: Bools
     worst: float | int | None
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: SetFigures = field(default_factory=SetFigures)
 
 
 CHECKED = {
@@ -51,14 +51,15 @@ def can_check(model: PrivacyModel) -> bool:
     return model.model in CHECKED
 
 
-def parameters(model: PrivacyModel, attributes: tuple[str, ...]) -> dict[str, Any]:
+def parameters(model: PrivacyModel, attributes: tuple[str, ...]) -> NamedModel:
     """Return a model as receipts name it."""
-    entry: dict[str, Any] = {"model": model.model, "attributes": list(attributes)}
+    settings: dict[str, Any] = {}
     for key, value in model.model_dump(exclude={"model", "attributes"}, exclude_none=True).items():
-        entry[key] = (int(value) if value == int(value) else float(value)) if isinstance(value, Decimal) else value
-    if isinstance(entry.get("sensitive"), tuple):
-        entry["sensitive"] = list(entry["sensitive"])
-    return entry
+        if isinstance(value, Decimal):
+            settings[key] = int(value) if value == int(value) else float(value)
+        else:
+            settings[key] = list(value) if isinstance(value, tuple) else value
+    return {"model": model.model, "attributes": list(attributes), **cast(NamedModel, settings)}
 
 
 def check_model(model: PrivacyModel, policy: Policy, rows: Rows, taking_part: pl.Series) -> tuple[Guarantee, list[str]]:
@@ -112,7 +113,7 @@ def holds_as_one_group(model: PrivacyModel, policy: Policy, rows: Rows, group: p
 
     def counted(part: pl.Series) -> pl.DataFrame:
         inside = items.filter(part.gather(items[ROW]))
-        return in_one_order(rows.tally(inside, [GROUP, ITEM], COUNT, inside[ROW].to_numpy()))
+        return in_one_order(rows.tally(inside, [GROUP, ITEM], COUNT, rows=inside[ROW].to_numpy()))
 
     return not judge(model, policy, sizes, counted(group), everyone=counted(everyone)).broken.any()
 
@@ -122,13 +123,12 @@ def as_guarantee(
     attributes: tuple[str, ...],
     worst: float | int | None,
     groups: int,
-    extra: dict[str, Any],
+    extra: SetFigures,
     *,
     holds: bool,
 ) -> Guarantee:
     """Return a model with its settings and figures."""
-    entry = parameters(model, attributes) | {"holds": holds, "worst": worst, "groups": groups} | extra
-    return cast(Guarantee, entry)
+    return {**parameters(model, attributes), "holds": holds, "worst": worst, "groups": groups, **extra}
 
 
 def name_of(model: PrivacyModel) -> str:
@@ -143,7 +143,7 @@ def _round(worst: Any) -> str:
 def _groups_of(rows: Rows, attributes: tuple[str, ...], taking_part: pl.Series) -> pl.DataFrame:
     """Return the groups of some rows, with how many records or persons each has."""
     texts = rows.texts.select(attributes).filter(taking_part)
-    return rows.tally(texts, attributes, SIZE, np.flatnonzero(taking_part.to_numpy()))
+    return rows.tally(texts, attributes, SIZE, rows=np.flatnonzero(taking_part.to_numpy()))
 
 
 def _histogram(
@@ -154,7 +154,7 @@ def _histogram(
     texts = rows.texts.select(attributes).with_columns(pl.Series(ROW, np.arange(rows.height, dtype=np.int64)))
     numbered = texts.filter(taking_part).join(groups.drop(SIZE), on=list(attributes), how="left", nulls_equal=True)
     laid = numbered.select(ROW, GROUP).join(items, on=ROW, how="inner")
-    counted = rows.tally(laid, [GROUP, ITEM], COUNT, laid[ROW].to_numpy())
+    counted = rows.tally(laid, [GROUP, ITEM], COUNT, rows=laid[ROW].to_numpy())
     return groups[SIZE].cast(pl.Int64).to_numpy(), in_one_order(counted)
 
 

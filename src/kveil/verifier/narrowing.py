@@ -76,7 +76,7 @@ def narrowed_groups(
             continue
         part = taking_part[position]
         frame = keys.drop(replaced).with_columns(extra).filter(part)
-        sizes = rows.tally(frame, frame.columns, SIZE, np.flatnonzero(part.to_numpy()))
+        sizes = rows.tally(frame, frame.columns, SIZE, rows=np.flatnonzero(part.to_numpy()))
         smallest = sizes[SIZE].min()
         if isinstance(smallest, int):
             narrowed.append(NarrowedGroup(attributes, model.k, smallest))

@@ -60,7 +60,7 @@ def possible_values(
     right = f", one for {entry['one']:,}, which is right for {entry['right']:,} of them" if entry["one"] else ""
     return entry, [
         f"over all releases together fewer than {least} values of {sensitive} remain possible for "
-        f"{count(few, 'person', 'people')}{right}."
+        f"{count(few, 'person')}{right}."
     ]
 
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 from kveil.arrays import Longs
 from kveil.errors import DataError, Refused
 from kveil.files import Beside, Source
+from kveil.guarantee import Guarantee
 from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
 from kveil.verifier.alignment import Aligned, BesideOriginal
@@ -28,7 +29,7 @@ from kveil.verifier.truth import (
     unknown_items,
     unknown_labels,
 )
-from kveil.verifier.verdict import DependencyCheck, Guarantee, SuppressionCheck, Verdict
+from kveil.verifier.verdict import DependencyCheck, SuppressionCheck, Verdict
 from kveil.words import count, listing
 
 NOTHING_BESIDE = Beside()
@@ -206,7 +207,7 @@ def star_warnings(policy: Policy, rows: Rows, starred: int) -> list[str]:
     k = largest_k(policy)
     few = f", fewer than {k}" if starred < k else ""
     if rows.persons:
-        return [f"{count(starred, 'individual')} shown as `*`{few}: they are outside every guarantee."]
+        return [f"{count(starred, 'person')} shown as `*`{few}: they are outside every guarantee."]
     return [
         f"{count(starred, 'record')} shown as `*` in at least one component{few}: "
         "they are outside its guarantees, their other cells are released."

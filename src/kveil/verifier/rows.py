@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,7 @@ from kveil.errors import DataError
 from kveil.files import Source, item_texts, number_texts
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
+from kveil.policy.privacy import sensitive_of
 from kveil.stopping import check_cancelled
 from kveil.words import count, listing, row_noun
 
@@ -22,6 +24,7 @@ SIZE = "\0size"
 TIMES = "\0times"
 EVERYONE = "\0everyone"
 INDIVIDUAL = "individual"
+LONG = 4  # rows per run of equal ones from which on runs are counted in place of rows
 
 
 @dataclass(frozen=True)
@@ -67,10 +70,36 @@ class Rows:
         """Return the groups of rows that show the same in some quasi-identifiers: its texts, and the number of rows."""
         key = frozenset(attributes)
         if key not in self._groups:
-            self._groups[key] = self.tally(self.texts, attributes, SIZE)
+            check_cancelled()
+            runs = self._runs
+            if runs is None:
+                self._groups[key] = self.tally(self.texts, attributes, SIZE)
+            else:
+                self._groups[key] = runs.group_by(attributes).agg(pl.col(TIMES).sum().alias(SIZE))
         return self._groups[key]
 
-    def tally(self, frame: pl.DataFrame, by: Sequence[str], name: str, rows: Longs | None = None) -> pl.DataFrame:
+    @cached_property
+    def _runs(self) -> pl.DataFrame | None:
+        """One row for every run of rows that show the same texts, with how many these are; None where runs are short.
+
+        A release in order has few. Columns are compared only where they are categories, by their numbers.
+        """
+        texts = self.texts
+        if self.times is not None or not texts.height or not all(isinstance(d, pl.Categorical) for d in texts.dtypes):
+            return None
+        differs = np.zeros(texts.height, dtype=bool)
+        differs[0] = True
+        for column in texts.get_columns():
+            if column.null_count():
+                return None
+            codes = column.to_physical().to_numpy()
+            differs[1:] |= codes[1:] != codes[:-1]
+        starts = np.flatnonzero(differs)
+        if len(starts) * LONG > texts.height:
+            return None
+        return texts[starts].with_columns(pl.Series(TIMES, np.diff(starts, append=texts.height)))
+
+    def tally(self, frame: pl.DataFrame, by: Sequence[str], name: str, *, rows: Longs | None = None) -> pl.DataFrame:
         """Return how many records or persons have each combination of some columns of a frame.
 
         The frame has one line per row, or lines of the ``rows`` that are given by position.
@@ -95,6 +124,18 @@ class Rows:
             self._stars[key] = self.texts.select(shows_star)["star"]
         return self._stars[key]
 
+    @property
+    def shows_items(self) -> bool:
+        """Whether rows are persons whose items are shown: stars in the quasi-identifiers are then not all they show."""
+        return self.persons and bool(self.items)
+
+    @property
+    def only_stars(self) -> pl.Series:
+        """The rows that show nothing but `*`, items of persons included."""
+        if self.shows_items or not self.texts.columns:
+            return self.starred
+        return self.stars(self.texts.columns)
+
     def counts(self, name: str) -> dict[str, int]:
         """Return the different texts of a quasi-identifier, or items of a sensitive attribute: how many rows have each.
 
@@ -105,7 +146,7 @@ class Rows:
                 over = next((attributes for attributes in self.counted_over if name in attributes), (name,))
                 laid = self.groups(over).select(pl.col(name).alias(ITEM), SIZE)
             else:
-                laid = self.tally(self.items[name], [ITEM], SIZE, self.items[name][ROW].to_numpy())
+                laid = self.tally(self.items[name], [ITEM], SIZE, rows=self.items[name][ROW].to_numpy())
             counts = laid.drop_nulls(ITEM).group_by(ITEM).agg(pl.col(SIZE).sum())
             self._counts[name] = dict(zip(counts[ITEM].to_list(), counts[SIZE].to_list(), strict=True))
         return self._counts[name]
@@ -119,7 +160,7 @@ class Rows:
     @property
     def noun(self) -> str:
         """What a row is called: a record, or an individual."""
-        return row_noun(individuals=bool(self.persons))
+        return row_noun(people=bool(self.persons))
 
     @property
     def height(self) -> int:
@@ -241,7 +282,7 @@ def known_items(source: Source, policy: Policy, name: str) -> pl.DataFrame:
 def plain_rows(source: Source, policy: Policy, *, stars: bool = False) -> Rows:
     """Return the rows of a table in which a row is a record."""
     number = pl.Series(ROW, np.arange(source.rows, dtype=np.int64))
-    used = {str(model.sensitive) for model in policy.privacy if hasattr(model, "sensitive")}
+    used = {name for model in policy.privacy for name in sensitive_of(model)}
     items = {name: known_items(source, policy, name) for name in sorted(used)}
     nobody = pl.Series(np.zeros(source.rows, dtype=bool))
     each = number.to_numpy()
@@ -304,7 +345,7 @@ def set_items(source: Source, policy: Policy, name: str, *, stars: bool) -> pl.D
 
 def _long_rows(source: Source, policy: Policy) -> Rows:
     if INDIVIDUAL not in source.columns:
-        raise DataError(f"{source.name} lacks the column {INDIVIDUAL!r}, which numbers the persons of a long release.")
+        raise DataError(f"{source.name} lacks the column {INDIVIDUAL!r}, which numbers the people of a long release.")
     rows = _grouped(source, policy, source.texts(INDIVIDUAL), stars=True)
     record_texts = _texts(source, policy, stars=True)
     differing = [
@@ -312,5 +353,5 @@ def _long_rows(source: Source, policy: Policy) -> Rows:
     ]
     if not differing:
         return rows
-    finding = f"{count(len(differing), 'quasi-identifier')} ({listing(differing)}) differ within one individual."
+    finding = f"{count(len(differing), 'quasi-identifier')} ({listing(differing)}) differ within one person."
     return replace(rows, findings=(finding,))

@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from kveil.files import Source
+from kveil.guarantee import Guarantee
 from kveil.policy.model import Policy
 from kveil.policy.privacy import AlphaK, LDiversity, PrivacyModel, TCloseness
 from kveil.verifier.counts import (
@@ -42,7 +43,7 @@ from kveil.verifier.rows import ITEM, ROW, SIZE, TIMES, Rows, WholeRelease, know
 from kveil.verifier.starred_values import hidden_values
 from kveil.verifier.stars import Stars, Suppressed, read_stars
 from kveil.verifier.truth import compare_generalized, unknown_items
-from kveil.verifier.verdict import DependencyCheck, Guarantee, Verdict
+from kveil.verifier.verdict import DependencyCheck, Verdict
 
 SOMETHING = "something"  # what rows show that are not told apart any more
 
@@ -213,7 +214,7 @@ class SlicedRelease:
         here = np.flatnonzero(~stars.everywhere.to_numpy())
         for name, frame in self.everyone.items():
             own = rows.items[name].filter(pl.col(ROW).is_in(here))
-            counted = rows.tally(own, [ITEM], SIZE, own[ROW].to_numpy()).sort(ITEM)
+            counted = rows.tally(own, [ITEM], SIZE, rows=own[ROW].to_numpy()).sort(ITEM)
             told = _items(self.policy, name, frame).sort(ITEM)
             if not counted.cast({SIZE: pl.Int64}).equals(told.cast({SIZE: pl.Int64})):
                 return [f"{name} was compared with other values than the release has."]
@@ -241,11 +242,12 @@ def _as_stars_or_not(counts: ReleaseCounts, asked: Questions) -> ReleaseCounts:
     hidden = [pl.when(star).then(pl.col(name)).otherwise(pl.lit(SOMETHING)).alias(name) for name in names]
     own = [pl.when(star).then(pl.col(was_of(name))).alias(was_of(name)) for name in asked.where_starred]
     columns = [*asked.rows, *(was_of(name) for name in (*asked.beside, *asked.where_starred)), TIMES]
-    rows = _added_up([counts.rows.with_columns(*hidden, *own).select(columns)])
+    rows = add_counts([counts.rows.with_columns(*hidden, *own).select(columns)])
     return replace(counts, rows=rows, read_back=rows.select(*asked.rows, TIMES), apart={})
 
 
-def _added_up(frames: list[pl.DataFrame]) -> pl.DataFrame:
+def add_counts(frames: list[pl.DataFrame]) -> pl.DataFrame:
+    """Return counts of several slices as one."""
     frame = pl.concat(frames)
     names = [name for name in frame.columns if name != TIMES]
     return frame.group_by(names).agg(pl.col(TIMES).sum()) if names else frame.select(pl.col(TIMES).sum())
@@ -258,13 +260,13 @@ def _both(one: ReleaseCounts, other: ReleaseCounts) -> ReleaseCounts:
     first, second = one.original, other.original
     original = OriginalCounts(
         first.rows + second.rows,
-        _added_up([first.left_out, second.left_out]),
-        {name: _added_up([own, second.pairs[name]]) for name, own in first.pairs.items()},
-        {name: _added_up([own, second.values[name]]) for name, own in first.values.items()},
+        add_counts([first.left_out, second.left_out]),
+        {name: add_counts([own, second.pairs[name]]) for name, own in first.pairs.items()},
+        {name: add_counts([own, second.values[name]]) for name, own in first.values.items()},
         {},
         _sum(first.joined, second.joined),
     )
-    rows, read_back = _added_up([one.rows, other.rows]), _added_up([one.read_back, other.read_back])
+    rows, read_back = add_counts([one.rows, other.rows]), add_counts([one.read_back, other.read_back])
     return replace(one, rows=rows, read_back=read_back, written=_sum(one.written, other.written), original=original)
 
 

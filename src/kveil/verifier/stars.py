@@ -38,7 +38,7 @@ class Stars:
     def of(cls, rows: Rows, policy: Policy) -> Stars:
         """Return who shows stars where, by the texts of a release."""
         parts = components(policy)
-        if rows.persons and rows.items:
+        if rows.shows_items:
             return cls(parts, tuple(rows.starred for _ in parts))
         return cls(
             parts,
@@ -87,7 +87,7 @@ def read_stars(
     policy: Policy, release: Source, rows: Rows, stars: Stars, impossible: tuple[pl.Series, ...]
 ) -> Suppressed:
     """Tell who is suppressed where; ``impossible`` are, per component, rows whose stars no generalization can give."""
-    if rows.persons and rows.items:
+    if rows.shows_items:
         return Suppressed(stars.parts, stars.rows)
     gone = []
     for part, shown, forced in zip(stars.parts, stars.rows, impossible, strict=True):

@@ -19,14 +19,15 @@ import polars as pl
 
 from kveil.arrays import Bools, Longs
 from kveil.errors import Refused
+from kveil.guarantee import Guarantee, SetFigures
 from kveil.policy.model import Policy
-from kveil.policy.privacy import GENERALIZING, KAnonymity, PrivacyModel
+from kveil.policy.privacy import GENERALIZING, KAnonymity, PrivacyModel, single_sensitive
 from kveil.verifier.distances import COUNT, GROUP
 from kveil.verifier.guarantees import as_guarantee, in_one_order, judge, name_of
 from kveil.verifier.links import PERSON, KnownPeople, LinkedRelease, known_attributes
 from kveil.verifier.possible import possible_values
 from kveil.verifier.rows import ITEM
-from kveil.verifier.verdict import Guarantee, PossibleValues, TogetherCheck
+from kveil.verifier.verdict import PossibleValues, TogetherCheck
 from kveil.words import count, listing
 
 
@@ -98,8 +99,8 @@ def verify_together(
         if broken.any():
             people = seen[attributes].people_in(broken)
             findings.append(_broken_in_words(model, guarantee, people, int(broken.sum()), (before, now)))
-        sensitive = getattr(model, "sensitive", None)
-        if isinstance(sensitive, str):
+        sensitive = single_sensitive(model)
+        if sensitive is not None:
             values, few = possible_values(model, sensitive, releases, attributes, known)
             former = possible.get(sensitive)
             possible[sensitive] = values if former is None or values["one"] > former["one"] else former
@@ -130,7 +131,7 @@ def _judged(
         holds = not broken.any()
         return as_guarantee(model, attributes, smallest, len(classes.sizes), {}, holds=holds), np.asarray(broken)
     broken = np.zeros(len(classes.sizes), dtype=bool)
-    told: tuple[int, float | int | None, dict[str, object]] | None = None
+    told: tuple[int, float | int | None, SetFigures] | None = None
     for number, one in enumerate(releases):
         items = one.items(str(model.sensitive))
         shown = classes.shown_in(number).to_numpy()
@@ -146,8 +147,8 @@ def _judged(
         broken[np.flatnonzero(shown)[judgement.broken]] = True
         number_broken = int(judgement.broken.sum())
         if told is None or number_broken >= told[0]:
-            told = number_broken, judgement.worst, dict(judgement.extra)
-    _, worst, extra = told or (0, None, {})
+            told = number_broken, judgement.worst, judgement.extra
+    _, worst, extra = told or (0, None, SetFigures())
     return as_guarantee(model, attributes, worst, len(classes.sizes), extra, holds=not broken.any()), broken
 
 
@@ -168,7 +169,7 @@ def _broken_in_words(
     worst = guarantee["worst"]
     return (
         f"{name_of(model)} over {', '.join(guarantee['attributes'])} does not hold over all releases together for "
-        f"{count(len(people), 'person', 'people')}{f' ({listing(parts)})' if parts and len(before) else ''} in "
+        f"{count(len(people), 'person')}{f' ({listing(parts)})' if parts and len(before) else ''} in "
         f"{count(groups, 'group')} of people who look alike in all of them; the worst is "
         f"{'unbounded' if worst is None else f'{worst:.6g}'}."
     )

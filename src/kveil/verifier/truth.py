@@ -82,7 +82,7 @@ def unknown_items(rows: Rows, policy: Policy) -> list[str]:
         if name in policy.generalized:
             known = label_test(policy.attributes[name].hierarchy, lines)
             shown = items if not rows.starred.any() else items.filter(~rows.starred.gather(items[ROW]))
-            counts = rows.tally(shown, [ITEM], SIZE, shown[ROW].to_numpy()).drop_nulls(ITEM)
+            counts = rows.tally(shown, [ITEM], SIZE, rows=shown[ROW].to_numpy()).drop_nulls(ITEM)
             findings += _strangers(name, {item: cells for item, cells in counts.iter_rows() if not known(item)})
         elif lines is not None:
             leaves = {line[0] for line in lines.lines} | {STAR}

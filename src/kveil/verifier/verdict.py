@@ -3,30 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
-
-class Guarantee(TypedDict):
-    """A model of the policy with its parameters, whether it holds, how near it is to breaking, in how many groups."""
-
-    model: str
-    attributes: list[str]
-    holds: bool
-    worst: float | int | None
-    groups: int
-    sensitive: NotRequired[str | list[str]]
-    k: NotRequired[int]
-    l: NotRequired[float | int]  # noqa: E741
-    p: NotRequired[int]
-    c: NotRequired[float | int]
-    t: NotRequired[float | int]
-    m: NotRequired[int]
-    alpha: NotRequired[float | int]
-    variant: NotRequired[str]
-    distance: NotRequired[str]
-    smallest: NotRequired[int | None]
-    fingerprints: NotRequired[int]
-    shared: NotRequired[int | None]
+from kveil.guarantee import Guarantee
 
 
 class DependencyCheck(TypedDict):
@@ -131,4 +110,5 @@ class Verdict:
     def _repr_html_(self) -> str:
         from kveil.notebook import verdict_html
 
-        return verdict_html(self.as_json())
+        rules = {check["rule"]: check["holds"] for check in self.dependencies}
+        return verdict_html(self.guarantees, rules, self.findings, self.warnings)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from kveil.algorithms.bound import levels
+from kveil.algorithms.bound import covers
 from kveil.algorithms.bound import prices as climbing
 from kveil.frames import from_frame
 from kveil.policy.model import Policy
@@ -39,26 +39,26 @@ def test_what_is_found_proves_what_the_definition_says(
 ) -> None:
     frame = pl.DataFrame({"place": [row[0] for row in rows], "age": [row[1] for row in rows]})
     table = encode(from_frame(frame), Policy.parse(POLICY % k, "policy.yaml", Path()))
-    lattice, whole = levels.lattice_of(table, [0, 1], levels.FINENESS[0])
+    lattice, whole = covers.lattice_of(table, [0, 1], covers.FINENESS[0])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(climbing, "ROOM", room)
         patch.setattr(climbing, "CUT_ROOM", cut_room)
         found, bound = climbing.prices(lattice, k, whole, Stop(100.0), lambda best: None)
     first = lattice.first.tolist()
-    price = {rows[first[t]]: Fraction(int(p), levels.SCALE) for t, p in enumerate(found.price)}
+    price = {rows[first[t]]: Fraction(int(p), covers.SCALE) for t, p in enumerate(found.price)}
     cuts = found.cuts
     of_tuple = [{i for i, row in enumerate(rows) if row == rows[first[t]]} for t in range(len(first))]
     tolls = [
         (
             frozenset[int]().union(*(of_tuple[t] for t in cuts.member[cuts.start[c] : cuts.start[c + 1]])),
-            Fraction(int(toll), levels.SCALE),
+            Fraction(int(toll), covers.SCALE),
         )
         for c, toll in enumerate(found.toll)
     ]
     event("with tolls" if found.toll.any() else "without tolls")
     assert [len(inside) // k for inside, _ in tolls] == cuts.most.tolist()
-    least = Fraction(bound, levels.SCALE)
-    slow, rounding = lagrange(TREES, rows, k, price, tolls), Fraction(len(rows) * 64, levels.SCALE)
+    least = Fraction(bound, covers.SCALE)
+    slow, rounding = lagrange(TREES, rows, k, price, tolls), Fraction(len(rows) * 64, covers.SCALE)
     if room == climbing.ROOM and cut_room == climbing.CUT_ROOM:
         assert abs(least - slow) < rounding
     else:  # nodes and pairs that there was no room for pay no tolls

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from kveil.algorithms.bound import bound
-from kveil.algorithms.bound.levels import SCALE, WHOLE_SHARE
+from kveil.algorithms.bound.covers import SCALE, WHOLE_SHARE
 from kveil.algorithms.bound.prices import prices
 from kveil.algorithms.bound.shares import SharedConstraint, evenly, share_out, sum_of_simple
 from kveil.frames import from_frame
@@ -46,7 +46,7 @@ def test_bounds_at_any_shares_add_up_to_no_more_than_the_optimum(seed: int) -> N
     for own in constraints:
         laid = own.lattice(own.shares)
         if laid is not None:
-            total += prices(laid[0], own.k, laid[1], Stop(None), lambda best: None)[1]
+            total += prices(laid[0], own.k, laid[1], Stop(), lambda best: None)[1]
     assert total <= best
 
 
@@ -57,7 +57,7 @@ def test_parts_are_moved_never_made_and_the_sum_only_rises(seed: int) -> None:
     for own, shares in zip(constraints, evenly(constraints), strict=True):
         own.shares = shares
     before = sum_of_simple(constraints)
-    share_out(constraints, Stop(None))
+    share_out(constraints, Stop())
     assert sum_of_simple(constraints) >= before
     for position in range(len(naive.NAMES)):
         parts = [own.shares.get(position, 0) for own in constraints if position in own.over]

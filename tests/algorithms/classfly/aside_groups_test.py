@@ -14,7 +14,7 @@ from kveil.arrays import Ints
 from kveil.engines.local import run
 from kveil.errors import Unmeetable
 from kveil.frames import from_frame
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.models.groups import Groups
 from kveil.table.encode import encode
 from small_people import people, policy_of

@@ -24,8 +24,8 @@ import places
 from adult_data import attributes_of, complete_rows, needs_adult
 from kveil.algorithms.registry import ALGORITHMS
 from kveil.flow.anonymize import Targets, anonymize_file
-from kveil.flow.inputs import with_algorithm
-from kveil.flow.result import Result
+from kveil.flow.steps.inputs import with_algorithm
+from kveil.flow.steps.result import Result
 from kveil.models.distributions import AlphaShare, DistinctValues, exact
 from kveil.models.groups import AtLeastK, GroupModel, Pairs
 from kveil.models.subset import Requirement

@@ -8,7 +8,7 @@ import pytest
 from coded_tables import QUASI, coded
 from kveil.algorithms.classfly.part import ClassflyComponent, only
 from kveil.algorithms.component import components_of
-from kveil.algorithms.tuples import Tuples
+from kveil.algorithms.shown_tuples import Tuples
 from kveil.models.distributions import Close
 from kveil.models.groups import Pairs
 from kveil.table.table import Table

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import kveil
 import places
-from kveil.flow.result import Result
+from kveil.flow.steps.result import Result
 from kveil.flow.verify import verify
 from kveil.policy.keys import AlgorithmChoice
 from naive import release as naive
@@ -264,5 +264,5 @@ def test_people_whose_records_disagree_stay_within_a_largest_width(algorithm: st
     assert release({"a": ["20"], "b": ["21", "25"], "c": ["28"], "d": ["50"], "e": ["51"]}) == [
         *["20-28"] * 3, *["50-51"] * 2
     ]  # fmt: skip
-    with pytest.raises(kveil.DataError, match="1 individual disagree on age so far"):
+    with pytest.raises(kveil.DataError, match="1 person disagree on age so far"):
         release({"a": ["20"], "b": ["21", "35"], "c": ["28"]})

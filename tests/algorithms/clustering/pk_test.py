@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import kveil
-from kveil.flow.result import Result
+from kveil.flow.steps.result import Result
 from kveil.flow.verify import verify
 
 QUASI = "quasi-identifier"

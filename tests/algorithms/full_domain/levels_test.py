@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from coded_tables import QUASI, coded
-from kveil.algorithms.full_domain.levels import by_height, levels_of, node_at, way_up
+from kveil.algorithms.full_domain.levels import by_height, lattice_way, levels_of, node_at
 from kveil.table.tree import Tree
 
 UNEVEN = {"tree": {"*": {"N": {"NN": ["a", "b"]}, "S": ["c"], "d": []}}}
@@ -56,7 +56,7 @@ def test_open_nodes_come_lowest_first(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_a_way_up_makes_one_step_at_a_time_through_undecided_nodes(seed: int) -> None:
     undecided = np.random.default_rng(seed).random((3, 3, 3)) < 0.7
-    way = way_up((0, 0, 0), undecided)
+    way = lattice_way((0, 0, 0), undecided)
     for before, after in pairwise(way):
         assert undecided[after]
         assert sorted(high - low for low, high in zip(before, after, strict=True)) == [0, 0, 1]

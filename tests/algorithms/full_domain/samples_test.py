@@ -9,7 +9,7 @@ from coded_tables import QUASI, coded
 from kveil.algorithms.full_domain import samples
 from kveil.algorithms.full_domain.samples import GroupSamples
 from kveil.algorithms.judge import PolicyJudge
-from kveil.algorithms.tuples import Tuples
+from kveil.algorithms.shown_tuples import Tuples
 
 NUMBER = {"role": QUASI, "hierarchy": {"intervals": {"from": 0, "to": 99, "widths": [5, 20, 100]}}}
 

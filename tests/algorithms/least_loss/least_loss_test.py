@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import kveil
 from adult_data import attributes_of, complete_rows, needs_adult
 from kveil.algorithms.algorithm import Algorithm, asks
-from kveil.algorithms.bound import levels
+from kveil.algorithms.bound import covers
 from kveil.algorithms.bound.bound import lower_bound
 from kveil.algorithms.least_loss.refine import refine
 from kveil.algorithms.registry import ALGORITHMS, find
@@ -276,16 +276,16 @@ def test_bound_optimum_refined(rows: list[tuple[str, str]], k: int) -> None:
 
 
 def at_prices(
-    table: Table, rows: Sequence[tuple[Any, ...]], k: int, drawn: list[int], fine: levels.Fineness = levels.FINENESS[0]
+    table: Table, rows: Sequence[tuple[Any, ...]], k: int, drawn: list[int], fine: covers.Fineness = covers.FINENESS[0]
 ) -> tuple[Fraction, dict[Any, Fraction]]:
     """The kernel's value of the bound at drawn prices, and these prices by row."""
-    lattice, whole = levels.lattice_of(table, [0, 1], fine)
+    lattice, whole = covers.lattice_of(table, [0, 1], fine)
     first = lattice.first.tolist()
     price = np.array([drawn[d] * whole // 40 for d in range(len(first))], dtype=np.int64)
     used = np.zeros(len(first), dtype=np.int64)
     value = int((lattice.weight * price).sum()) - excess(lattice, price, k, used)
-    exact = {rows[first[d]]: Fraction(int(price[d]), levels.SCALE) for d in range(len(first))}
-    return Fraction(value, levels.SCALE), exact
+    exact = {rows[first[d]]: Fraction(int(price[d]), covers.SCALE) for d in range(len(first))}
+    return Fraction(value, covers.SCALE), exact
 
 
 @given(tiny, st.sampled_from([2, 3]), st.lists(st.integers(0, 40), min_size=12, max_size=12))
@@ -295,7 +295,7 @@ def test_the_plain_evaluator_agrees(rows: list[tuple[str, str]], k: int, drawn: 
     table = encode(from_frame(frame), two_policy(k))
     value, exact = at_prices(table, rows, k, drawn)
     slow = naive_bound.lagrange(plain_trees(), rows, k, exact)
-    assert abs(value - slow) < Fraction(len(rows) * 64, levels.SCALE)
+    assert abs(value - slow) < Fraction(len(rows) * 64, covers.SCALE)
 
 
 @given(st.data())
@@ -357,18 +357,18 @@ def test_bound_and_optimum_with_numbers(rows: list[tuple[str, int]], k: int, wid
     numbered,
     st.sampled_from([2, 3]),
     st.lists(st.integers(0, 40), min_size=12, max_size=12),
-    st.sampled_from(levels.FINENESS),
+    st.sampled_from(covers.FINENESS),
 )
 @examples(40)
 def test_the_plain_evaluator_agrees_on_numbers(
-    rows: list[tuple[str, int]], k: int, drawn: list[int], fine: levels.Fineness
+    rows: list[tuple[str, int]], k: int, drawn: list[int], fine: covers.Fineness
 ) -> None:
     frame = pl.DataFrame({"city": [row[0] for row in rows], "age": [str(row[1]) for row in rows]})
     table = encode(from_frame(frame), number_policy(k))
     value, exact = at_prices(table, rows, k, drawn, fine)
     spans = naive_bound.windows([row[1] for row in rows], 60, fine.bounds(Fraction(1)), fine.parts)
     every, alone = naive_bound.lagrange_spans(plain_trees()[0], rows, spans, k, exact)
-    room = Fraction(len(rows) * 128, levels.SCALE)
+    room = Fraction(len(rows) * 128, covers.SCALE)
     assert every - room <= value <= alone + room
 
 

@@ -8,7 +8,7 @@ import pytest
 from coded_tables import QUASI, coded, shown_as
 from kveil.algorithms.component import components_of
 from kveil.algorithms.least_loss.refine import refine
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.measures import measure_solution
 from kveil.models.groups import Groups
 from kveil.models.of_policy import sensitive_pairs

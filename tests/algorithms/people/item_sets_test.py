@@ -10,7 +10,7 @@ import pytest
 
 from coded_tables import QUASI, coded
 from kveil.algorithms.people.item_sets import Bucketing, bucketings, finest, generalize_items, joined_sets, lay_items
-from kveil.algorithms.people.order import canonical_fingerprints
+from kveil.algorithms.people.person_order import canonical_fingerprints
 from kveil.models.fingerprints import fingerprints
 from kveil.table.table import Table
 from support import make_policy

@@ -19,7 +19,7 @@ from kveil.algorithms.people.item_sets import lay_items
 from kveil.algorithms.registry import ALGORITHMS, able, find
 from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.measure import measure_sources
-from kveil.flow.result import Result
+from kveil.flow.steps.result import Result
 from kveil.flow.verify import verify
 from kveil.frames import from_frame
 from kveil.kernels.items.layout import LaidSets
@@ -459,7 +459,7 @@ def test_the_verifier_sees_what_is_wrong_with_a_set() -> None:
         "A|b2|b1": "1 item that cover no item",
         "A|Q": "does not know",
         "a1|b2": "covers 1 item",
-        "a1|a2|b2": "shared by fewer than 2 individuals",  # true, but a fingerprint of one's own
+        "a1|a2|b2": "shared by fewer than 2 people",  # true, but a fingerprint of one's own
     }
     for items, finding in wrong.items():
         changed = good.with_columns(pl.Series("Disease", [items, *good["Disease"].to_list()[1:]]))

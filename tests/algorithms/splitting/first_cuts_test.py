@@ -28,7 +28,7 @@ from kveil.algorithms.splitting.planning import (
     plan_division,
     plan_mondrian,
 )
-from kveil.algorithms.splitting.span_counts import COUNT, count_limits, count_spans, packs_of_parts, smallest_rows
+from kveil.algorithms.splitting.span_counts import SPAN_COUNT, count_limits, count_spans, packs_of_parts, smallest_rows
 from kveil.algorithms.stars import nothing_left
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Source
@@ -59,7 +59,7 @@ class Batches:
 
 
 def added_up(frames: list[pl.DataFrame]) -> pl.DataFrame:
-    return pl.concat(frames).group_by(pl.exclude(COUNT)).agg(pl.col(COUNT).sum())
+    return pl.concat(frames).group_by(pl.exclude(SPAN_COUNT)).agg(pl.col(SPAN_COUNT).sum())
 
 
 def bare(source: Source, policy: kveil.Policy) -> Table:

@@ -11,7 +11,7 @@ import pytest
 import adult_data
 import kveil
 from adult_data import needs_adult
-from kveil.flow.result import Result
+from kveil.flow.steps.result import Result
 from kveil.flow.verify import verify
 
 QUASI = ["age", "workclass", "education-num", "marital-status", "occupation", "race", "sex", "native-country"]

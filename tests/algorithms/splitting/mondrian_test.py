@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 import kveil
-from kveil.flow.result import Result
+from kveil.flow.steps.result import Result
 from kveil.flow.verify import verify
 from naive import models as naive
 from strategies import seeds

@@ -89,7 +89,7 @@ def test_people_whose_records_disagree_are_told_where_the_policy_asks() -> None:
     limits.check_conflicts("here")  # the policy allows it
     strict = own.changed(policy=make_policy(attributes, k=1, algorithm="auto"))
     _, limits = planned(strict, 10)
-    with pytest.raises(DataError, match=r"here: .*1 individual"):
+    with pytest.raises(DataError, match=r"here: .*1 person"):
         limits.check_conflicts("here")
 
 

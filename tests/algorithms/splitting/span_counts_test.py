@@ -14,12 +14,12 @@ from kveil.algorithms.splitting.span_counts import (
     ATTRIBUTE,
     CODE,
     CONFLICT_COUNT,
-    COUNT,
     KEY,
     PART,
     RECORD_COUNT,
     ROW_COUNT,
-    VALUE,
+    SPAN_COUNT,
+    SPAN_VALUE,
     CutTable,
     count_limits,
     count_spans,
@@ -51,20 +51,20 @@ def test_groups_of_equal_limits_are_counted_with_their_values() -> None:
     limit = tree.limit_of[own.leaves[0]]
     code = own.sensitive["s"].code
     for value, weights in ((ROW_COUNT, np.ones(25)), (RECORD_COUNT, own.weights)):
-        counts = sorted(frame.filter(pl.col(VALUE) == value)[COUNT].to_list())
+        counts = sorted(frame.filter(pl.col(SPAN_VALUE) == value)[SPAN_COUNT].to_list())
         assert counts == sorted(np.bincount(limit, weights=weights)[np.unique(limit)].astype(int).tolist())
     pairs: Counter[tuple[int, int]] = Counter()
     for row in range(25):
         pairs[int(limit[row]), int(code[row])] += int(own.weights[row])
-    assert sorted(frame.filter(pl.col(VALUE) == 0)[COUNT].to_list()) == sorted(pairs.values())
+    assert sorted(frame.filter(pl.col(SPAN_VALUE) == 0)[SPAN_COUNT].to_list()) == sorted(pairs.values())
 
 
 def test_people_whose_records_disagree_are_counted_by_attribute() -> None:
     columns = {"who": ["p", "p", "q"], "t": ["a", "b", "c"], "u": ["x", "x", "y"]}
     attributes = {"who": "individual", "t": TREE, "u": QUASI}
     own = coded(columns, attributes, individual={"conflicts": "generalize"})
-    frame = count_limits(own, [], bounded_attributes(own)).filter(pl.col(VALUE) == CONFLICT_COUNT)
-    assert dict(frame.select(CODE, COUNT).iter_rows()) == {0: 1, -1: 1}
+    frame = count_limits(own, [], bounded_attributes(own)).filter(pl.col(SPAN_VALUE) == CONFLICT_COUNT)
+    assert dict(frame.select(CODE, SPAN_COUNT).iter_rows()) == {0: 1, -1: 1}
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Any
 
-import numba
 import numpy as np
 import pytest
 
+from called_loops import from_python
 from kveil.kernels.clustering import boxes_loops as loops
 from laid_clusters import laid_out
 from naive.clusters import random_clusters
 
-
-@numba.njit
-def call_cover(costs: Any, box: Any, distinct: Any, t: int, fresh: bool) -> bool:
-    return loops.cover(costs, box, distinct, t, fresh)
-
-
-@numba.njit
-def call_joined(costs: Any, box: Any, low: Any, high: Any, at: int) -> int:
-    return loops.widened_cost(costs, box, low, high, at)
+span_cost = from_python(loops.span_cost)
+call_cover = from_python(loops.cover)
+call_joined = from_python(loops.widened_cost)
+call_least = from_python(loops.cost_at_least)
 
 
-@numba.njit
-def call_least(costs: Any, box: Any, low: Any, high: Any, at: int) -> int:
-    return loops.cost_at_least(costs, box, low, high, at)
+@pytest.mark.parametrize("seed", range(25))
+def test_a_cell_costs_what_covers_its_span(seed: int) -> None:
+    case = random_clusters(Random(seed), 2, spans=False)
+    costs, _ = laid_out(case)
+    for a, own in enumerate(case.attributes):
+        for low in range(own.leaves):
+            for high in range(low, own.leaves):
+                assert span_cost(costs, a, low, high) == own.cost(low, high)
 
 
 @pytest.mark.parametrize("spans", [False, True])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kveil.kernels.grouping import groups
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping import equal_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.kernels.grouping.layout import GroupingRoom, new_grouping_room
 
 
@@ -28,6 +28,6 @@ def test_room_that_is_too_small_is_told_instead_of_searched_for_ever(monkeypatch
         room = new_grouping_room(rows, parts)
         return room._replace(slots=room.slots[:8], words=room.words[:8])
 
-    monkeypatch.setattr(groups, "new_grouping_room", small_room)
+    monkeypatch.setattr(equal_rows, "new_grouping_room", small_room)
     with pytest.raises(RuntimeError, match="too small"):
         group_rows(np.arange(40, dtype=np.int32).reshape(2, 20))

@@ -1,4 +1,4 @@
-"""Generalizing combinations of items, beside the slow way: sets of shown nodes, and costs added up item by item."""
+"""Generalizing combinations of items and merging clusters, beside the slow way: costs are added up anew every time."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from kveil.kernels.items.combinations import climb
+from kveil.kernels.items.combinations import climb, merge_nearest
 from kveil.kernels.items.layout import ClusterItems
+from laid_clusters import laid_out
 from laid_forests import forest_of
+from naive.clusters import random_clusters
 from naive.trees import ListTree, random_tree
 from strategies import seeds
 
@@ -68,3 +70,23 @@ def test_the_node_goes_up_whose_parent_costs_its_cluster_least(seed: int) -> Non
         assert changed == expected
         at = [tree.way(tree.leaf_nodes[leaf])[::-1][level] for leaf, level in zip(items.leaf, items.level, strict=True)]
         assert at == [node for own in shown for node in own.values()]
+
+
+@pytest.mark.parametrize("spans", [False, True])
+@pytest.mark.parametrize("seed", seeds(0, 60))
+def test_the_cheapest_cluster_merges_with_its_nearest_while_the_total_allows_it(seed: int, spans: bool) -> None:
+    chance = Random(seed)
+    case = random_clusters(chance, 1, spans=spans)
+    costs, distinct = laid_out(case)
+    low, high = distinct.low.copy(), distinct.high.copy()
+    group = np.repeat(np.arange(len(case.groups) - 1, dtype=np.int32), np.diff(case.groups))
+    whole = sum(case.rows) * sum(own.full for own in case.attributes)
+    most = chance.choice([0, whole // 4, whole // 2, whole])
+    into = merge_nearest(costs, low, high, np.array(case.rows, dtype=np.int64), group, most).tolist()
+    expected = case.merged(most)
+    assert {c: [t for t, own in enumerate(into) if own == c] for c in sorted(set(into))} == {
+        c: sorted(own) for c, own in sorted(expected.items())
+    }
+    for c, own in expected.items():
+        assert low[c].tolist() == distinct.low[own].min(axis=0).tolist()
+        assert high[c].tolist() == distinct.high[own].max(axis=0).tolist()

@@ -1,29 +1,24 @@
-"""Where rows with a leaf begin, and what lies over two nodes, beside looking at all of them."""
+"""Where rows with a leaf begin, what lies over two nodes, and what a row would rather show, beside the slow way."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from random import Random
-from typing import Any
 
-import numba
 import numpy as np
 import pytest
 
+from called_loops import from_python
 from kveil.kernels.least_loss import aim_loops as loops
 from kveil.kernels.least_loss import overlaps_layout as field
-from laid_rows import laid_out
+from kveil.kernels.least_loss.repair_loops import list_active
+from laid_rows import both_tries, laid_out
 from naive.shown_rows import random_case
 
-
-@numba.njit
-def call_first(cells: Any, number: int, leaf: int) -> int:
-    return loops.first_from(cells, number, leaf)
-
-
-@numba.njit
-def call_over(trees: Any, a: int, node: int, other: int) -> int:
-    return loops.lowest_over(trees, a, node, other)
+call_first = from_python(loops.first_from)
+call_over = from_python(loops.lowest_over)
+aim = from_python(loops.aim)
+list_dear_rows = from_python(list_active)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -46,3 +41,15 @@ def test_the_lowest_node_over_two_is_found_by_climbing(seed: int) -> None:
                 first, last = tree.first[other], tree.last[other]
                 above = [n for n in tree.way(node) if tree.first[n] <= first and last <= tree.last[n]]
                 assert call_over(trees, a, node, other) == above[0]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_row_aims_at_what_the_twin_aims_at(seed: int) -> None:
+    both = both_tries(seed)
+    if not both.twin.list_active():
+        return
+    list_dear_rows(both.state, both.constraints, both.work)
+    for row in both.twin.active:
+        c = aim(*both.laid, row, both.work.vectors[field.WISHED])
+        assert (c, tuple(both.work.vectors[field.WISHED].tolist())) == both.twin.aim(row)
+    both.check()

@@ -31,14 +31,16 @@ def within(case: ShownCase, proposals: list[list[int]]) -> Ints:
     return np.minimum(np.array(proposals, dtype=np.int32), np.array(deepest, dtype=np.int32))
 
 
+@pytest.mark.parametrize("diverse", [False, True])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_an_offer_is_taken_by_the_same_rows_as_when_every_class_is_counted_anew(seed: int) -> None:
+def test_an_offer_is_taken_by_the_same_rows_as_when_every_class_is_counted_anew(seed: int, diverse: bool) -> None:
     chance = Random(seed)
-    case = random_case(chance)
+    case = random_case(chance, diverse=diverse)
     trees, constraints, models = laid_out(case)
     if not case.holds(case.shown):
-        with pytest.raises(overlaps.InvalidStart):
-            state_of(case, trees, constraints, seed)
+        if not diverse:
+            with pytest.raises(overlaps.InvalidStart):
+                state_of(case, trees, constraints, seed)
         return
     state = state_of(case, trees, constraints, seed)
     climbs = overlaps.climbs_of(state.base, state.limit, trees)
@@ -55,6 +57,7 @@ def test_an_offer_is_taken_by_the_same_rows_as_when_every_class_is_counted_anew(
         assert state.counts[field.TOTAL] == case.total(expected)
         assert overlaps.holds_everywhere(state, constraints, models) == case.holds(expected)
         assert not work.tally.any()
+        assert not work.change.any()
         case.shown = expected
 
 

@@ -1,85 +1,27 @@
-"""Top-down splitting beside the slow way: parts, their spans, how wide they are, bins and cuts."""
+"""Top-down splitting beside the slow way: which bins stand alone, what a split gains, parts, their spans and widths."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 from random import Random
-from typing import Any
 
-import numba
 import numpy as np
 import pytest
 
-from kveil.arrays import Bools
-from kveil.kernels.splitting.bins_loops import assign_bins, find_cut, lowest_ancestor, sort_bins
-from kveil.kernels.splitting.layout import SplitTuples, Trees, new_order_room, new_split_room
+from called_loops import from_python
+from kveil.kernels.models.layout import new_models
+from kveil.kernels.splitting import mondrian_loops as loops
+from kveil.kernels.splitting.layout import SplitTuples
 from kveil.kernels.splitting.mondrian import measure_spans, split
 from laid_models import needs_of, values_of
-from naive.split_parts import EXTENT, SplitCase, random_split
+from laid_splits import split_room, trees_of, tuples_of
+from naive.split_parts import random_split
 from strategies import seeds
 
 SEEDS = seeds(0, 150)
-
-
-@numba.njit
-def call_bins(rows: Any, trees: Any, room: Any, a: int, order: Any, low: int, high: int) -> int:
-    bins = assign_bins(rows, trees, room, a, order, 0, len(order), low, high)
-    if bins > 0:
-        sort_bins(order, 0, len(order), bins, room)
-    return bins  # type: ignore[no-any-return]
-
-
-@numba.njit
-def call_cut(rows: Any, trees: Any, room: Any, a: int, order: Any, low: int, high: int) -> int:
-    return find_cut(rows, trees, room, a, order, 0, len(order), low, high)  # type: ignore[no-any-return]
-
-
-@numba.njit
-def call_ancestor(trees: Any, a: int, low: int, high: int) -> int:
-    return lowest_ancestor(trees, a, low, high)  # type: ignore[no-any-return]
-
-
-def trees_of(case: SplitCase) -> Trees:
-    nodes = [0 if own.tree is None else own.tree.nodes for own in case.attributes]
-    parent, first, last, leaf_node, child_start, child, cost = [], [], [], [], [0], [], []
-    number: list[float] = []
-    for own in case.attributes:
-        number += own.numbers or [0.0] * own.leaves
-        if own.tree is None:
-            leaf_node += [0] * own.leaves
-            continue
-        parent += own.tree.parent
-        first += own.tree.first
-        last += own.tree.last
-        leaf_node += own.tree.leaf_nodes
-        cost += [own.node_cost(node) for node in range(own.tree.nodes)]
-        for node in range(own.tree.nodes):
-            child += own.tree.children(node)
-            child_start.append(len(child))
-    width = len(case.attributes)
-    return Trees(
-        np.array([own.numbers is not None for own in case.attributes], dtype=np.bool_),
-        np.cumsum([0, *nodes]).astype(np.int64),
-        np.cumsum([0, *(own.leaves for own in case.attributes)]).astype(np.int64),
-        *(np.array(own, dtype=np.int32) for own in (parent, first, last, leaf_node)),
-        np.array(child_start, dtype=np.int64),
-        np.array(child, dtype=np.int32),
-        np.array(cost, dtype=np.float64),
-        np.array(number),
-        np.full(width, EXTENT),
-        np.array([own.importance for own in case.attributes]),
-        np.array([own.missing for own in case.attributes], dtype=np.int32),
-    )
-
-
-def tuples_of(case: SplitCase) -> SplitTuples:
-    rows = len(case.weight)
-    low, high = (np.array(own, dtype=np.int32).reshape(rows, len(case.attributes)) for own in (case.low, case.high))
-    return SplitTuples(low, high, np.array(case.weight, dtype=np.int64), np.arange(rows, dtype=np.int32))
-
-
-def unhalted() -> Bools:
-    return np.zeros(1, dtype=np.bool_)
+add_rows = from_python(loops.add_rows)
+choose_bins = from_python(loops.choose_bins)
+split_gain = from_python(loops.split_gain)
 
 
 @pytest.mark.parametrize("spans", [False, True])
@@ -145,43 +87,50 @@ def test_spans_are_as_wide_and_cost_as_much_as_by_hand(seed: int) -> None:
         own = case.attributes[a]
         assert width[i] == own.width(low, high, top) * own.importance
         assert cost[i] == own.cost(low, high)
-        if own.tree is not None:
-            assert call_ancestor(trees, a, low, high) - trees.node_offset[a] == own.cover(low, high)
 
 
-@pytest.mark.parametrize("far_apart", [False, True])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_tuples_go_into_the_bins_of_a_split_in_their_order(seed: int, far_apart: bool) -> None:
+def test_bins_stand_alone_or_in_a_rest_that_holds_and_a_split_gains_what_cells_lose_less(seed: int) -> None:
     chance = Random(seed)
     case = random_split(chance, spans=True)
-    if far_apart:  # so many leaves that values are sorted, not counted
-        for own in case.attributes:
-            if own.tree is None:
-                assert own.numbers is not None
-                own.numbers = [float(n) for n in range(600)]
-                own.leaves, own.missing = 600, 599 if own.missing >= 0 else -1
-        for row in range(len(case.weight)):
-            for a, own in enumerate(case.attributes):
-                case.low[row][a] = chance.randrange(own.leaves)
-                case.high[row][a] = case.low[row][a]
     tuples, trees = tuples_of(case), trees_of(case)
-    rows = list(range(len(case.weight)))
-    chance.shuffle(rows)
-    order = np.array(rows, dtype=np.int32)
-    starts = np.array([0, len(rows)], dtype=np.int64)
-    for a, own in enumerate(case.attributes):
-        low, high = case.span(rows, a)
-        room = new_split_room(len(case.attributes), starts, trees, new_order_room(len(rows)), unhalted())
-        if own.numbers is not None:
-            cut = call_cut(tuples, trees, room, a, order, low, high)
-            assert (None if cut < 0 else cut) == case.cut(rows, a)
-        if low == high:
-            continue  # such an attribute is never split
-        expected = case.bins(rows, a)
-        bins = call_bins(tuples, trees, room, a, order, low, high)
-        if expected is None:
-            assert bins == 0
-            continue
-        assert bins == len(expected)
-        made = [room.sorted_rows[room.place[b] : room.place[b + 1]].tolist() for b in range(bins)]
-        assert made == expected
+    models = new_models(needs_of(case.k, case.different, case.share), values_of(case.value, case.weight))
+    part = list(range(len(case.weight)))
+    chance.shuffle(part)
+    for a in range(len(case.attributes)):
+        room = split_room(case, trees, [0, len(part)])
+        bins: list[list[int]] = [[] for _ in range(3)]
+        for row in part:
+            chance.choice(bins).append(row)
+        room.sorted_rows[:] = [row for own in bins for row in own]
+        room.place[: len(bins) + 1] = np.cumsum([0, *map(len, bins)])
+        number = choose_bins(tuples, models, room, len(bins), 0, len(part))
+        settled = case.settled(bins)
+        expected = settled if len(settled) > 1 else []
+        ends = [0, *room.ends[:number].tolist()]
+        assert [room.sorted_rows[begin:end].tolist() for begin, end in pairwise(ends)] == expected
+        assert not models.tally.any()
+        if expected:
+            span, total = case.span(part, a), case.total(part)
+            found = split_gain(tuples, trees, a, room.sorted_rows, 0, room.ends, number, *span, total)
+            assert found == case.gain(part, expected, a)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_tuples_of_a_part_are_counted_with_the_rows_that_each_stands_for(seed: int) -> None:
+    chance = Random(seed)
+    number = chance.randint(1, 12)
+    values, weights = [chance.randrange(3) for _ in range(number)], [chance.randint(1, 4) for _ in range(number)]
+    models = new_models(needs_of(1, 1), values_of(values, weights))
+    outside = chance.sample(range(number), number)  # the number that each tuple of the part has outside
+    none = np.zeros((number, 0), dtype=np.int32)
+    weight = np.array([weights[t] for t in outside], dtype=np.int64)
+    order = chance.sample(range(number), number)
+    begin = chance.randrange(number)
+    end = chance.randint(begin, number)
+    rows = SplitTuples(none, none, weight, np.array(outside, dtype=np.int32))
+    total = add_rows(rows, models, np.array(order, dtype=np.int32), begin, end)
+    part = [outside[at] for at in order[begin:end]]
+    assert total == sum(weights[t] for t in part)
+    counts = [sum(weights[t] for t in part if values[t] == value) for value in range(models.tally.shape[1])]
+    assert models.tally[0].tolist() == counts

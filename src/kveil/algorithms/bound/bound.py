@@ -19,9 +19,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
-from typing import Any, TypedDict
+from typing import TypedDict
 
-from kveil.algorithms.bound.levels import SCALE, WHOLE_SHARE, affordable_levels, lattice_of, node_costs
+from kveil.algorithms.bound.covers import SCALE, WHOLE_SHARE, affordable_levels, lattice_of, node_costs
 from kveil.algorithms.bound.prices import prices
 from kveil.algorithms.bound.shares import SharedConstraint, evenly, share_out, sum_of_simple
 from kveil.algorithms.component import SearchComponent, components_of
@@ -42,6 +42,12 @@ class ComponentLoss(TypedDict):
     at_least: float
 
 
+class BoundPart(ComponentLoss):
+    """What one constraint on sizes, or all of a component together, add to the bound, over which attributes."""
+
+    k: int
+
+
 @dataclass(frozen=True)
 class Bound:
     """A lower bound on the policy's loss: ``at_least`` by the prices found, ``simple`` by cheapest nodes alone."""
@@ -49,7 +55,7 @@ class Bound:
     loss: str
     at_least: float
     simple: float
-    parts: tuple[dict[str, Any], ...]  # the constraints it is made of
+    parts: tuple[BoundPart, ...]  # the constraints it is made of
     components: tuple[ComponentLoss, ...]  # what each component adds to it
 
 
@@ -73,7 +79,7 @@ def lower_bound(table: Table, progress: Progress, *, seconds: float = SECONDS) -
     Components have no attribute in common, so that their bounds add up. Cost: within about the seconds given for every
     constraint, by O(level vectors · tuples) per sum; memory linear in tuples · levels.
     """
-    parts: list[dict[str, Any]] = []
+    parts: list[BoundPart] = []
     losses: list[ComponentLoss] = []
     total = simple = 0
     rows = max(table.records, 1)
@@ -98,7 +104,7 @@ class _ComponentBound:
 
     total: int
     simple: int
-    parts: list[dict[str, Any]]
+    parts: list[BoundPart]
     owners: dict[int, tuple[int, ...]]  # by position: over what the constraint is that was charged for an attribute
 
 
@@ -112,8 +118,12 @@ def _bound_of_component(component: SearchComponent, share: float, tell: Callable
         costs = [node_costs(table, position) for position in component.positions]
         together = least_cost(component, costs, current().left)
         if together > best.total:
-            least = {"attributes": list(component.names), "k": component.largest_k}
-            return replace(best, total=together, parts=[{**least, "at_least": _as_loss(table, together)}])
+            least: BoundPart = {
+                "attributes": list(component.names),
+                "k": component.largest_k,
+                "at_least": _as_loss(table, together),
+            }
+            return replace(best, total=together, parts=[least])
     shared = _shared_out(component, best, share, tell)
     return shared if shared is not None and shared.total > best.total else best
 
@@ -138,18 +148,18 @@ def _shared_out(
     for beginning in (owned, evenly(constraints)):
         for own, shares in zip(constraints, beginning, strict=True):
             own.shares = shares
-        share_out(constraints, Stop(share, within=current()))
+        share_out(constraints, Stop(seconds=share, within=current()))
         tried.append((sum_of_simple(constraints), [own.shares for own in constraints]))
     simple, chosen = max(tried, key=itemgetter(0))
     if simple <= apart.simple:
         return None
     total = 0
-    parts: list[dict[str, Any]] = []
+    parts: list[BoundPart] = []
     for own, shares in zip(constraints, chosen, strict=True):
         laid = own.lattice(shares)
         if laid is None:
             continue
-        _, best = prices(laid[0], own.k, laid[1], Stop(share, within=current()), partial(_told, tell, total))
+        _, best = prices(laid[0], own.k, laid[1], Stop(seconds=share, within=current()), partial(_told, tell, total))
         best = max(best, own.simple(shares))
         total += best
         names = [table.names[p] for p in own.over if shares.get(p)]
@@ -166,7 +176,7 @@ def _one_by_one(component: SearchComponent, share: float, tell: Callable[[int], 
     open_to = _sizes_asked(component)
     owners: dict[int, tuple[int, ...]] = {}
     free = set(component.positions)
-    parts: list[dict[str, Any]] = []
+    parts: list[BoundPart] = []
     total = simple_total = 0
     while open_to and free:
         quick = dict.fromkeys(open_to, 1)
@@ -177,7 +187,9 @@ def _one_by_one(component: SearchComponent, share: float, tell: Callable[[int], 
         if quick[over] == 0:
             break
         here = partial(_told, tell, total)
-        best, simple, used = _bound_of(table, [p for p in over if p in free], k, Stop(share, within=current()), here)
+        best, simple, used = _bound_of(
+            table, [p for p in over if p in free], k, Stop(seconds=share, within=current()), here
+        )
         owners.update((p, over) for p in over if p in free)
         free -= set(over)
         total += best

@@ -132,7 +132,7 @@ class _Climb:
         toll = np.concatenate([at.toll[had], np.zeros(len(start) - 1, dtype=np.int64)])
         return Tolled(at.price, cuts, toll), insides_of(nodes, small, cuts, tuples, CUT_ROOM)
 
-    def reckon(self, at: Tolled, nodes: KeptNodes, tolls: Tolls, risen: int = 0) -> int:
+    def reckon(self, at: Tolled, nodes: KeptNodes, tolls: Tolls, *, risen: int = 0) -> int:
         """Return the bound over kept nodes alone; see `kept_excess`."""
         weight = self.lattice.weight
         return at.paid(weight) - kept_excess(nodes, weight, at.price, self.k, self.used, tolls, risen)
@@ -148,7 +148,7 @@ class _Climb:
             now = Tolled(np.rint(price).astype(np.int64), at.cuts, np.rint(toll).astype(np.int64))
             risen += max(int((now.price - before).max(initial=0)), 0)
             tolls, before = tolls._replace(toll=now.toll), now.price
-            value = self.reckon(now, nodes, tolls, risen)
+            value = self.reckon(now, nodes, tolls, risen=risen)
             if value > best:
                 best, best_at, stale = value, now, 0
             else:

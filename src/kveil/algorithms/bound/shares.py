@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kveil.algorithms.bound.levels import WHOLE_SHARE, TupleLevels, affordable_levels, tuple_levels
+from kveil.algorithms.bound.covers import WHOLE_SHARE, TupleLevels, affordable_levels, tuple_levels
 from kveil.kernels.bound.bound import cheapest
 from kveil.kernels.bound.layout import CoverLattice
 from kveil.stopping import Stop

@@ -7,7 +7,7 @@ import numpy as np
 from kveil.algorithms.classfly.part import Aside, ClassflyComponent, only
 from kveil.algorithms.stars import without_part
 from kveil.arrays import Bools, Ints, Longs
-from kveil.kernels.grouping.groups import add_up, group_rows
+from kveil.kernels.grouping.equal_rows import add_up, group_each, group_rows
 from kveil.models.groups import Groups
 
 
@@ -33,9 +33,8 @@ class AsideGroups:
         self.number: list[Ints] = []  # for every constraint the number of what every group shows to it
         self.values: list[Ints] = []  # what that is
         self.totals: list[Longs] = []  # how many records show it
-        for constraint in part.constraints:
-            mine = self.shown[constraint.over]
-            number, first = group_rows(mine)
+        seen = [self.shown[constraint.over] for constraint in part.constraints]
+        for mine, (number, first) in zip(seen, group_each(seen), strict=True):
             self.number.append(number)
             self.values.append(np.take(mine, first, axis=1))
             self.totals.append(add_up(number, self.sizes, len(first)))
@@ -54,7 +53,9 @@ class AsideGroups:
             np.subtract.at(total, number[moving], self.sizes[moving])
             total[number[new]] += int(self.sizes[moving].sum()) + int(self.part.weights[at])
         if moving:
-            self.of[np.isin(self.of, moving)] = new
+            moves = np.zeros(len(self.sizes) + 1, dtype=bool)  # the last place is for who is left over
+            moves[moving] = True
+            self.of[moves[self.of]] = new
         self.of[at] = new
         self.sizes[new] += int(self.sizes[moving].sum()) + int(self.part.weights[at])
         self.sizes[moving] = 0

@@ -16,10 +16,10 @@ from kveil.algorithms.classfly.left_over import take_in
 from kveil.algorithms.classfly.part import Aside, ClassflyComponent, Filter, only
 from kveil.algorithms.component import components_of
 from kveil.algorithms.judge import PolicyJudge, Standing
+from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.suppression import beyond_limit
-from kveil.algorithms.tuples import Tuples
 from kveil.arrays import Bools, Ints, Longs
-from kveil.kernels.grouping.groups import add_up, group_rows
+from kveil.kernels.grouping.equal_rows import add_up, group_rows
 from kveil.measures import measure_solution
 from kveil.models.groups import Pairs
 from kveil.policy.components import most_suppressed
@@ -183,7 +183,7 @@ def _stand(judge: PolicyJudge, state: Tuples, parts: list[ClassflyComponent], as
     for c, (part, aside) in enumerate(zip(parts, asides, strict=True)):
         state.nodes[part.positions] = np.take(aside.nodes, part.member, axis=1)
         dead[c] = aside.left[part.member]
-    return judge.standing(state, dead)
+    return judge.standing(state, dead=dead)
 
 
 def classfly(table: Table, options: ClassflyOptions, rng: np.random.Generator) -> Solution:

@@ -17,6 +17,7 @@ from kveil.table.tree import Tree
 
 PLACES = 1_000  # of values for a left-over tuple that are looked at, the cheapest
 TRIES = 200  # of them, and of groups, that are tried where sensitive values have to be counted
+MOSTLY = 2  # groups per group that still has records, up to which all of them are looked at
 MOST_KEPT = 1 << 22  # nodes of trees for which it is kept what covers them
 
 
@@ -168,14 +169,30 @@ class _Gathering:
         self.prices = prices
         self.for_good = for_good
         self.shown, self.size = self.part.leaf_nodes[:, at], int(self.part.weights[at])
-        self.sizes = groups.sizes.copy()  # without the chosen, as are the totals
-        self.totals = [total.copy() for total in groups.totals]
+        self.sizes, self.totals = groups.sizes, groups.totals  # without the chosen, as long as some are gathered
+        if not self.part.counts_only:  # where the groups are asked meanwhile whether all of them hold
+            self.sizes, self.totals = self.sizes.copy(), [total.copy() for total in self.totals]
         self.chosen: list[int] = []
+        self.taken: list[int] = []  # how many records each of them has
 
     def run(self) -> tuple[list[int], Ints | None]:
         """Return the groups and the values that all of them show then; none where there are not enough."""
+        try:
+            return self._run()
+        finally:
+            for group, size in zip(self.chosen, self.taken, strict=True):
+                self._count(group, size)
+
+    def _count(self, group: int, size: int) -> None:
+        for number, total in zip(self.groups.number, self.totals, strict=True):
+            total[number[group]] += size
+        self.sizes[group] += size
+
+    def _run(self) -> tuple[list[int], Ints | None]:
         part, groups = self.part, self.groups
         near = np.flatnonzero(self.sizes)
+        if len(near) * MOSTLY > len(self.sizes):  # laying most of them side by side takes longer than passing over some
+            near = np.arange(len(self.sizes))
         tries = TRIES
         while True:
             here = np.take(groups.shown, near, axis=1) if len(near) < len(self.sizes) else groups.shown
@@ -198,12 +215,12 @@ class _Gathering:
                 return self.chosen, self.shown
 
     def _take(self, group: int, shown: Ints) -> None:
+        size = int(self.sizes[group])
         self.shown = shown
         self.chosen.append(group)
-        self.size += int(self.sizes[group])
-        for number, total in zip(self.groups.number, self.totals, strict=True):
-            total[number[group]] -= self.sizes[group]
-        self.sizes[group] = 0
+        self.taken.append(size)
+        self.size += size
+        self._count(group, -size)
 
     def _spared(self, near: Longs, here: Ints) -> tuple[Ints, Ints, Ints]:
         """Return who was looked at, the groups that can be spared, cheapest first, and what each would show.
@@ -275,21 +292,15 @@ def _cheapest(possible: Ints, price: Floats, most: int) -> Ints:
 def _way_up(tree: Tree, node: int) -> Bools:
     """Tell which nodes lie on a node's way up to its limit, both included."""
     way = np.zeros(len(tree.labels), dtype=bool)
-    way[node] = True
-    while not tree.limit[node]:
-        node = int(tree.parent[node])
-        way[node] = True
+    way[tree.way_up(node, int(tree.limit_of_node[node]))] = True
     return way
 
 
 def _covering(tree: Tree, node: int) -> Ints:
     """Return for every node of a tree the lowest node above it and a given one, each being above itself."""
-    way = [node]
-    while way[-1]:
-        way.append(int(tree.parent[way[-1]]))
     nodes: Ints = np.arange(len(tree.labels), dtype=np.int32)
     covering = np.zeros_like(nodes)
-    for above in reversed(way):
+    for above in reversed(tree.way_up(node, 0)):
         inside = (tree.first >= tree.first[above]) & (tree.last <= tree.last[above]) & (nodes >= above)
         covering[inside] = above
     return covering

@@ -10,10 +10,10 @@ import numpy as np
 
 from kveil.algorithms.component import Constraint, SearchComponent, everyone_as_one
 from kveil.algorithms.costs import weighted_losses
+from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.stars import group_of_stars_is_lost, star_nodes
-from kveil.algorithms.tuples import Tuples
 from kveil.arrays import Bools, Floats, Ints, Longs
-from kveil.kernels.grouping.groups import add_up, group_rows
+from kveil.kernels.grouping.equal_rows import add_up, group_rows
 from kveil.models.distributions import Close
 from kveil.models.groups import Groups, Pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
@@ -40,6 +40,7 @@ class ClassflyComponent:
         self.largest_k = component.largest_k
         self.more_is_safe = component.more_is_safe
         self.counts_only = component.counts_only
+        self.left_share = [0.0] * len(self.constraints)  # of what each was last asked about
         self.limit_depth = [tree.depth[tree.limit_of_node] for tree in self.trees]
         self.kind = kind
         self.hides = group_of_stars_is_lost(self.table)  # then such groups are not set aside
@@ -55,6 +56,7 @@ class ClassflyComponent:
         other = copy(self)
         other.component = self.component.sizes_only()
         other.constraints = sorted(other.component.constraints, key=lambda constraint: constraint.k)
+        other.left_share = [0.0] * len(other.constraints)
         other.more_is_safe = other.counts_only = True
         other.pairs = {}
         return other
@@ -87,16 +89,27 @@ class ClassflyComponent:
         return alive
 
     def _largest(self, nodes: Ints, weights: Longs, pairs: dict[str, Pairs], alive: Bools) -> Bools:
-        """Return the maximal anonymous subset; a constraint groups only what those before it have left."""
+        """Return the maximal anonymous subset; a constraint groups only what those before it have left.
+
+        Where sizes alone count, there is one such subset, whichever constraint comes first: that is the one that left
+        least when it was last asked.
+        """
         required = []
-        for constraint in self.constraints:
+        constraints = list(enumerate(self.constraints))
+        if self.counts_only:
+            constraints.sort(key=lambda numbered: self.left_share[numbered[0]])
+        for number, constraint in constraints:
             chosen = np.flatnonzero(alive)
             if not len(chosen):
                 return alive
-            group = np.zeros(len(alive), dtype=np.int32)
-            group[chosen], first = group_rows(np.array([nodes[a][chosen] for a in constraint.over]))
+            if len(chosen) == len(alive):
+                group, first = group_rows(nodes[constraint.over])
+            else:
+                group = np.zeros(len(alive), dtype=np.int32)
+                group[chosen], first = group_rows(np.array([nodes[a][chosen] for a in constraint.over]))
             required.append(Requirement(constraint.model, group, len(first)))
             alive &= constraint.model.good(Groups(group, len(first), np.where(alive, weights, 0), pairs))[group]
+            self.left_share[number] = np.count_nonzero(alive) / len(chosen)
         return maximal_anonymous_subset(required, weights, pairs, alive)
 
     def _requirements(self, nodes: Ints, constraints: list[Constraint]) -> list[Requirement]:

@@ -146,5 +146,5 @@ def _unmeetable(table: Table, name: str, out: int, starred: int, allowed: int) -
         parts.append(f"{count(starred, table.noun)} of {table.records:,} would show nothing but `*`")
     return Unmeetable(
         f"{name} cannot meet the policy: {' and '.join(parts)}, and the limit allows {allowed:,}; {WAYS_OUT}",
-        out + starred,
+        lost=out + starred,
     )

@@ -63,7 +63,7 @@ class Space:
         """What cells cost, in whole numbers."""
         return self.whole.costs
 
-    def mam_groups(self, k: int, kept: Bools | None = None) -> MamGroups:
+    def mam_groups(self, k: int, *, kept: Bools | None = None) -> MamGroups:
         """Return the groups of equal maximum allowed values, as they are without the rows that are not kept."""
         distinct = self.table.distinct
         weights = distinct.weights

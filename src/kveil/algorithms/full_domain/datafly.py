@@ -9,8 +9,8 @@ import numpy as np
 
 from kveil.algorithms.full_domain.samples import GroupSamples
 from kveil.algorithms.judge import PolicyJudge
+from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.suppression import WAYS_OUT
-from kveil.algorithms.tuples import Tuples
 from kveil.errors import Unmeetable
 from kveil.policy.components import most_suppressed
 from kveil.policy.fields import PolicyPart

@@ -17,14 +17,14 @@ from math import ceil, prod
 
 import numpy as np
 
-from kveil.algorithms.full_domain.levels import Node, by_height, levels_of, node_at, way_up
+from kveil.algorithms.full_domain.levels import Node, by_height, lattice_way, levels_of, node_at
 from kveil.algorithms.judge import PolicyJudge, Standing
+from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.stars import without_part
 from kveil.algorithms.suppression import WAYS_OUT
-from kveil.algorithms.tuples import Tuples
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.errors import Refused, Unmeetable
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.measures import measure_solution
 from kveil.models.distributions import AlphaShare, DistinctValues, EntropyL, RecursiveCL
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
@@ -38,6 +38,7 @@ from kveil.words import count
 
 MOST_NODES = 2_000_000  # of the lattice
 WIDEST = 3  # attributes of the sets that are searched before all together
+JUST_ABOVE = 1e-6  # of an entropy l beyond a whole number: so little may be rounding, and asks for no further value
 
 
 class IncognitoOptions(PolicyPart):
@@ -103,7 +104,7 @@ class LevelLattice:
         if isinstance(model, AlphaShare):
             return AtLeastK(model.k)
         if isinstance(model, EntropyL):
-            return DistinctValues(model.sensitive, ceil(model.l - 1e-6))
+            return DistinctValues(model.sensitive, ceil(model.l - JUST_ABOVE))
         if isinstance(model, RecursiveCL):
             return DistinctValues(model.sensitive, model.l)
         return None
@@ -203,7 +204,7 @@ class LevelLattice:
         for place in by_height(open_to).tolist():
             if not undecided.flat[place]:
                 continue
-            way = way_up(node_at(place, undecided), undecided)
+            way = lattice_way(node_at(place, undecided), undecided)
             low, high, start = 0, len(way), base
             while low < high:
                 middle = (low + high) // 2

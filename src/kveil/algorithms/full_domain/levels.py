@@ -52,7 +52,7 @@ def by_height(open_to: Bools) -> Longs:
     return places[np.argsort(height.reshape(-1)[places], kind="stable")]
 
 
-def way_up(node: Node, undecided: Bools) -> list[Node]:
+def lattice_way(node: Node, undecided: Bools) -> list[Node]:
     """Return a way up through undecided nodes, one level of one attribute at a time, the first that can in turn."""
     way = [node]
     turn = 0

@@ -14,9 +14,9 @@ import numpy as np
 
 from kveil.algorithms.component import Constraint, SearchComponent
 from kveil.algorithms.judge import PolicyJudge
-from kveil.algorithms.tuples import Tuples
+from kveil.algorithms.shown_tuples import Tuples
 from kveil.arrays import Ints, Longs
-from kveil.kernels.grouping.groups import group_rows, sample_of_groups
+from kveil.kernels.grouping.equal_rows import group_rows, sample_of_groups
 from kveil.models.groups import Groups
 
 SMALL = 50_000  # tuples below which a look at a sample of the groups saves nothing

@@ -11,7 +11,7 @@ from kveil.algorithms.people.item_sets import bucketings
 from kveil.algorithms.people.one_to_many import share_again
 from kveil.algorithms.people.search_items import search_items
 from kveil.algorithms.splitting.mondrian import split_kept
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.measures import measure_solution
 from kveil.models.fingerprints import as_shown
 from kveil.policy.privacy import KAnonymity, KKmAnonymity

@@ -17,6 +17,8 @@ from kveil.table.tree import Tree
 
 MOST_PAIRS = 1 << 20  # nodes of a tree, squared, up to which a table of pairs is kept
 FINE = 1 << 36  # a row's whole loss in the search's units, where losses have no small common denominator
+MOST_BOUND = 1 << 52  # a bound of an interval in its unit; a width, the difference of two, is then below MOST_WIDTH
+MOST_WIDTH = 2 * MOST_BOUND  # up to here a float holds every whole number
 
 
 class TooLarge(Exception):
@@ -44,7 +46,7 @@ def base_codes(table: Table, positions: list[int], low: Ints, high: Ints) -> Int
     for a, position in enumerate(positions):
         tree = table.trees[position]
         if isinstance(tree, Tree):
-            columns.append(tree.leaf_nodes[low[a]] if low is high else tree.lca(low[a], high[a]))
+            columns.append(tree.lca(low[a], high[a]))
         else:
             columns.append(low[a].astype(np.int64) * tree.leaves + high[a])
     dtype = (
@@ -73,7 +75,7 @@ def _bounds(scale: Scale) -> tuple[list[int], list[int], int, int]:
     unit = 10**places
     down = [int(Fraction(low) * unit) for low, _ in shown]
     up = [int(Fraction(high) * unit) for _, high in shown]
-    if max(map(abs, [*down, *up, int(Fraction(scale.width) * unit)]), default=0) >= 2**52:
+    if max(map(abs, [*down, *up, int(Fraction(scale.width) * unit)]), default=0) >= MOST_BOUND:
         raise TooLarge
     return down, up, int(Fraction(scale.width) * unit), unit
 
@@ -119,7 +121,7 @@ def lay_out(table: Table, positions: list[int], costs: NodeCosts) -> Codes:
             factor[a] = costs.whole[position] / width
             widest = table.policy.attributes[table.names[position]].widest
             if widest is not None:
-                about[a, field.WIDEST] = min(int(Fraction(widest) * unit), 2**53)
+                about[a, field.WIDEST] = min(int(Fraction(widest) * unit), MOST_WIDTH)
             if tree.missing is not None:
                 about[a, field.MISSING] = tree.missing
         at_int = sum(len(part) for part in ints)

@@ -14,7 +14,7 @@ from kveil.algorithms.algorithm import Algorithm, DivideOptions
 from kveil.algorithms.component import components_of
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
 from kveil.algorithms.least_loss.refine import refine
-from kveil.algorithms.least_loss.small_search import MOST_ROWS, keeps_rules, try_everything
+from kveil.algorithms.least_loss.small_search import MOST_ROWS_TRIED, keeps_rules, try_everything
 from kveil.algorithms.least_loss.state import released_loss
 from kveil.algorithms.neighbourhoods import looks_at_values
 from kveil.algorithms.settle import settle, settled_or_before
@@ -29,7 +29,7 @@ from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 SPLITTING = {"mondrian", "1m-generalization"}  # choose what to split by width, or by how much the loss falls
-FEW_ROWS = 1_000  # of a table on which both ways are tried in any case
+ROWS_FOR_BOTH_WAYS = 1_000  # of a table on which both ways are tried in any case
 CLIMBING = {"classfly+complete"}  # chooses what to climb by distinct values, or by what is set aside for its loss
 DESCENDED = 2  # starts that are offered cheaper values before one is chosen, where constraints overlap
 
@@ -53,7 +53,9 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
     # Refining splits top-down by itself where sizes are enough; elsewhere either way of choosing may be far better.
     sizes = all(m.model == "k-anonymity" for m in policy.privacy) and all(isinstance(t, Tree) for t in table.trees)
     for algorithm in starts:
-        for chosen in _ways(algorithm.name, one_way=sizes and not several and table.rows > FEW_ROWS, climbs=descends):
+        for chosen in _ways(
+            algorithm.name, one_way=sizes and not several and table.rows > ROWS_FOR_BOTH_WAYS, climbs=descends
+        ):
             try:
                 solution = algorithm.solve(table, algorithm.options.model_validate(chosen), rng)
             except Unmeetable as error:
@@ -75,7 +77,7 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
     if small is not None and (best is None or released_loss(table, small) < least):
         return small
     if best is None:
-        raise Unmeetable(f"least-loss has nothing to start from: {failures[0]}", failures[0].lost)
+        raise Unmeetable(f"least-loss has nothing to start from: {failures[0]}", lost=failures[0].lost)
     return best
 
 
@@ -126,7 +128,7 @@ def _tried_table(table: Table) -> Solution | None:
     As few rows are left out as can be, with all that are alike, and none where models look at sensitive values.
     """
     policy = table.policy
-    if table.rows > MOST_ROWS or not keeps_rules(table) or policy.generalized or table.times is not None:
+    if table.rows > MOST_ROWS_TRIED or not keeps_rules(table) or policy.generalized or table.times is not None:
         return None
     try:
         costs = whole_numbers(table)

@@ -27,7 +27,7 @@ from kveil.algorithms.least_loss.items import (
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
 from kveil.algorithms.least_loss.search_groups import group_search_of
 from kveil.algorithms.least_loss.search_overlaps import may_come_in, overlap_search_of
-from kveil.algorithms.least_loss.small_search import MOST_ROWS, try_everything
+from kveil.algorithms.least_loss.small_search import MOST_ROWS_TRIED, try_everything
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch, released_loss
 from kveil.algorithms.least_loss.unsuppress import come_back
 from kveil.algorithms.neighbourhoods import come_by_runs, looks_at_values, runs_of_rows
@@ -35,6 +35,7 @@ from kveil.algorithms.rules.follow import followers_of
 from kveil.arrays import Bools, Ints, Longs
 from kveil.models.distributions import Close
 from kveil.models.fingerprints import as_shown
+from kveil.policy.privacy import KKmAnonymity, KLDiversity
 from kveil.progress import Progress
 from kveil.stopping import Stop, current
 from kveil.table.solution import Shown, Solution
@@ -57,13 +58,13 @@ def refine(
     With ``rules``, right sides follow their left sides where they can (see `rules/follow`); other rules are not looked
     at. Cost: O(tries · (groups of a block · attributes + pool² · attributes)); memory linear in the table.
     """
-    stop = Stop(seconds, within=current())
+    stop = Stop(seconds=seconds, within=current())
     with stop.listening():
         try:
             search = partial(_refine_classes, tries_per_row=tries_per_row, stop=stop, progress=progress)
-            if any(model.model == "k-km-anonymity" for model in table.policy.privacy):
+            if any(isinstance(model, KKmAnonymity) for model in table.policy.privacy):
                 return _refine_sharing(table, solution, search, rules)
-            items = Stop(None if seconds is None else seconds / 2, within=stop)
+            items = Stop(seconds=None if seconds is None else seconds / 2, within=stop)
             finer = with_searched_items(table, solution, tries_per_row, items)
             refined = None if finer is None else search(table, solution=finer, rules=rules)
             if refined is not None and loses_no_more(table, refined, solution):
@@ -80,7 +81,7 @@ def _refine_sharing(
 
     Where fingerprints must be shared, too, nothing is changed: what is generalized class by class tears them apart.
     """
-    if any(model.model == "kl-diversity" for model in table.policy.privacy):
+    if any(isinstance(model, KLDiversity) for model in table.policy.privacy):
         return solution
     refined = (
         solution if not table.names else search(without_combinations(table, solution), solution=solution, rules=rules)
@@ -164,7 +165,7 @@ class _Refinement:
     def _try_everything(self, part: RefinedComponent, came: Ints, columns: list[Shown]) -> list[Shown]:
         """Return what a component of few rows shows at least cost, what it shows already where that cannot be told."""
         rows = np.union1d(np.union1d(part.rows, part.parked), came).astype(np.int32)
-        if self.rules or len(rows) > MOST_ROWS or self.watch.over():
+        if self.rules or len(rows) > MOST_ROWS_TRIED or self.watch.over():
             return columns
         if len(part.parked) and self.given.items:  # who shows `*` for items too would be gone, and missed by others
             return columns

@@ -10,12 +10,12 @@ import numpy as np
 
 from kveil.algorithms.costs import NodeCosts
 from kveil.algorithms.least_loss.layout import children_of_trees, lay_out, leaves_of_codes
-from kveil.algorithms.least_loss.options import tries_in_groups
+from kveil.algorithms.least_loss.refine_options import tries_in_groups
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch
 from kveil.algorithms.rules.follow import Follower, follow_costs, show_followers
 from kveil.algorithms.stars import star_spans
 from kveil.arrays import Bools, Ints
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.neighbours import new_state, place_rows, pool_room, search, top_down
 from kveil.kernels.models.layout import Models, SensitiveCodes, new_models

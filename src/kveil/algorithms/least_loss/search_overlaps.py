@@ -16,10 +16,10 @@ from math import prod
 import numpy as np
 
 from kveil.algorithms.costs import NodeCosts
-from kveil.algorithms.least_loss.options import NORMAL
+from kveil.algorithms.least_loss.refine_options import NORMAL
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch, plain_size
 from kveil.algorithms.program import SURE, Division, ProgramTree, SizeConstraint, kinds_of, program_of
-from kveil.algorithms.small_tables import MOST_NODES, MOST_OPTIONS, MOST_ROWS
+from kveil.algorithms.small_tables import MOST_PROGRAM_NODES, MOST_PROGRAM_OPTIONS, MOST_PROGRAM_ROWS
 from kveil.arrays import Ints
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.overlaps import (
@@ -87,7 +87,7 @@ class OverlapSearch:
             tree = table.trees[position]
             shown = solution.shown[position].codes[self.rows]
             if isinstance(tree, Tree):
-                base, limit = tree.ends(low[a], low[a] if low is high else high[a])
+                base, limit = tree.ends(low[a], high[a])
                 ints.append(np.array([tree.first, tree.last, tree.parent, tree.depth, tree.is_star], dtype=np.int32))
                 cost.append(costs.nodes[position])
             else:  # spans stay as they are
@@ -233,7 +233,7 @@ class OverlapSearch:
     def solve(self, tries_per_row: float) -> bool:
         """Solve a small table as a program, if sizes decide; tell whether what is shown is the optimum now."""
         component = self.part.component
-        if len(self.rows) > MOST_ROWS or not component.counts_only or not component.trees_only or self.frozen:
+        if len(self.rows) > MOST_PROGRAM_ROWS or not component.counts_only or not component.trees_only or self.frozen:
             return False
         ends = [*self.trees.at[1:].tolist(), self.trees.ints.shape[1]]
         trees = []
@@ -252,10 +252,10 @@ class OverlapSearch:
             SizeConstraint(tuple(attribute[begin:end].tolist()), k)
             for (begin, end), k in zip(bounds, self.constraints.k.tolist(), strict=True)
         ]
-        program = program_of(kinds, sizes, int(min(OPTIONS * tries_per_row / NORMAL, MOST_OPTIONS)))
+        program = program_of(kinds, sizes, int(min(OPTIONS * tries_per_row / NORMAL, MOST_PROGRAM_OPTIONS)))
         if program is None:
             return False
-        answer = program.solve(int(out.sum()), MOST_NODES, self.watch.stop.left)
+        answer = program.solve(int(out.sum()), MOST_PROGRAM_NODES, seconds=self.watch.stop.left)
         if answer.best is None:
             return False
         if answer.best.cost < self.total:

@@ -20,14 +20,13 @@ from kveil.algorithms.costs import NodeCosts
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
 from kveil.arrays import Ints
 from kveil.models.groups import Groups, Pairs
-from kveil.models.of_policy import least_members
-from kveil.table.scale import Scale, round_outward
+from kveil.table.scale import Scale
 from kveil.table.solution import Shown
 from kveil.table.table import Table
 from kveil.table.tree import Tree
 
-MOST_ROWS = 10
-MOST_OPTIONS = 400  # of one row
+MOST_ROWS_TRIED = 10
+MOST_ROW_OPTIONS = 400  # of one row
 MOST_STEPS = 60_000
 
 
@@ -71,13 +70,13 @@ def try_everything(
     ``rows`` are those that take part; what others show is taken from ``shown``, or is their own value where there is
     none. Rows of nothing but stars are allowed where they are a group of their own, as the released texts are read.
     """
-    if not 0 < len(rows) <= MOST_ROWS or not component.positions or component.table.times is not None:
+    if not 0 < len(rows) <= MOST_ROWS_TRIED or not component.positions or component.table.times is not None:
         return TriedRows(None, complete=False)
     each = [_labels(component, costs, rows, a) for a in range(len(component.positions))]
     alone = len(component.table.components) == 1 and not component.table.stars_take_part
     options = []
     for i in range(len(rows)):
-        if np.prod([len(own[i]) for own in each]) > MOST_OPTIONS:
+        if np.prod([len(own[i]) for own in each]) > MOST_ROW_OPTIONS:
             return TriedRows(None, complete=False)
         found = [
             Option(sum(label.cost for label in way), way, all(label.is_star for label in way))
@@ -101,7 +100,7 @@ def everything_fails(component: SearchComponent) -> bool:
     Items that may be generalized are not part of what is tried, so that nothing is told then.
     """
     table = component.table
-    if table.rows > MOST_ROWS or table.policy.generalized:
+    if table.rows > MOST_ROWS_TRIED or table.policy.generalized:
         return False
     try:
         costs = whole_numbers(table)
@@ -129,10 +128,9 @@ class _EveryChoice:
         place = np.full(table.rows, -1, dtype=np.int32)
         place[self.rows] = np.arange(len(self.rows), dtype=np.int32)
         self.pairs = {
-            name: Pairs(*table.pairs(name, place, len(self.rows), place >= 0), table.sensitive[name].known)
+            name: Pairs(*table.pairs(name, place, len(self.rows), kept=place >= 0), table.sensitive[name].known)
             for name in component.sensitive
         }
-        self.fewest = [max(c.k, least_members(c.model, table)) for c in component.constraints]
         least = [own[0].cost for own in self.options if own]
         self.rest = [sum(least[i:]) for i in range(len(least) + 1)]
         self.counts: list[dict[Hashable, int]] = [defaultdict(int) for _ in component.constraints]
@@ -171,7 +169,9 @@ class _EveryChoice:
             size = self.counts[c][key]
             self.counts[c][key] = size + change
             smaller = min(size, size + change)
-            self.lacking[c] += change * (self.fewest[c] - 1 if smaller == 0 else -1 if smaller < self.fewest[c] else 0)
+            self.lacking[c] += change * (
+                self.component.fewest[c] - 1 if smaller == 0 else -1 if smaller < self.component.fewest[c] else 0
+            )
 
     def _holds(self) -> bool:
         """Tell whether every class satisfies its model, rows of stars do so by themselves, and rules hold."""
@@ -201,7 +201,7 @@ class _EveryChoice:
 
 def _shared(component: SearchComponent, options: list[list[Option]]) -> list[list[Option]]:
     """Return the options without those that too few rows could share under some constraint, until there are none."""
-    fewest = [max(c.k, least_members(c.model, component.table)) for c in component.constraints]
+    fewest = component.fewest
     while True:
         counts: list[Counter[Hashable]] = [Counter() for _ in fewest]
         for own in options:
@@ -233,14 +233,13 @@ def _labels(component: SearchComponent, costs: NodeCosts, rows: Ints, attribute:
     found = []
     for low, high in spans:
         own, end = (int(node[0]) for node in tree.ends(np.array([low]), np.array([high])))
-        labels = []
-        while True:
-            cost = int(costs.nodes[position][own])
-            labels.append(Label(own, int(tree.first[own]), int(tree.last[own]), cost, bool(tree.is_star[own])))
-            if own == end or own == 0:
-                break
-            own = int(tree.parent[own])
-        found.append(labels)
+        found.append(
+            [
+                Label(node, int(tree.first[node]), int(tree.last[node]), cost, bool(tree.is_star[node]))
+                for node in tree.way_up(own, end)
+                for cost in (int(costs.nodes[position][node]),)
+            ]
+        )
     return found
 
 
@@ -260,12 +259,8 @@ def _spans(
             for top in (end for end in ends if end >= high):
                 text, loss = scale.shown(bottom, top)
                 star = scale.missing is not None and bottom < top == scale.missing
-                if widest is not None and bottom < top:
-                    if star:
-                        continue
-                    shown = round_outward(scale.numbers[bottom], scale.numbers[top], scale.spec)
-                    if shown[1] - shown[0] > widest:
-                        continue
+                if widest is not None and scale.shows_more(bottom, top, widest):
+                    continue
                 labels.setdefault(text, Label(text, bottom, top, round(loss * costs.whole[position]), star))
         found.append(list(labels.values()))
     return found

@@ -124,7 +124,7 @@ class RefinedComponent:
         place[rows] = np.arange(len(rows), dtype=np.int32)
         kept = place >= 0
         return {
-            name: Pairs(*self.table.pairs(name, place, len(rows), kept), self.table.sensitive[name].known)
+            name: Pairs(*self.table.pairs(name, place, len(rows), kept=kept), self.table.sensitive[name].known)
             for name in self.component.sensitive
         }
 

@@ -19,13 +19,13 @@ from kveil.algorithms.limits import limit_groups
 from kveil.algorithms.neighbourhoods import counted_rows, hidden_with_neighbours, runs_to_leave_out
 from kveil.algorithms.people.combinations import SharedCombinations, generalize_combinations
 from kveil.algorithms.people.item_sets import bucketings, finest, generalize_items
-from kveil.algorithms.people.order import canonical_fingerprints
+from kveil.algorithms.people.person_order import canonical_fingerprints
 from kveil.algorithms.splitting.mondrian import split_kept
 from kveil.algorithms.stars import NOTHING_LEFT, nothing_left
 from kveil.algorithms.suppression import LeftOut, beyond_limit
 from kveil.arrays import Bools, Ints
 from kveil.errors import Unmeetable
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.measures import measure_solution
 from kveil.models.fingerprints import as_shown, fingerprint_name, fingerprints
 from kveil.models.groups import AtLeastK, Pairs

@@ -85,7 +85,7 @@ def _clusters(spaces: _Spaces, kept: Bools, k: int, delta: Decimal) -> tuple[Row
     """Return merged clusters of the kept people, or those whose group of equal limits is below k."""
     space, merging = spaces.clustering, spaces.merging
     table = space.table
-    group = space.mam_groups(k, kept).group
+    group = space.mam_groups(k, kept=kept).group
     of_row = group[table.distinct.member]
     few = np.bincount(of_row[kept], minlength=int(group.max(initial=0)) + 1) < k
     small = few[of_row] & kept

@@ -14,7 +14,7 @@ from itertools import accumulate
 import numpy as np
 
 from kveil.algorithms.people.item_sets import Bucketing, bucketings, joined_sets, lay_items
-from kveil.algorithms.people.order import canonical_fingerprints
+from kveil.algorithms.people.person_order import canonical_fingerprints
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.items.layout import LaidSets
 from kveil.kernels.items.partition import group_sets

@@ -11,7 +11,7 @@ from kveil.algorithms.rules.joinable import JoinableNodes, JoinableSpans, heavie
 from kveil.algorithms.stars import NOTHING_LEFT, count_as_suppressed, without_part
 from kveil.arrays import Bools, Ints
 from kveil.errors import Unmeetable
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.models.fingerprints import fingerprint_name
 from kveil.models.groups import AtLeastK, Pairs
 from kveil.models.of_policy import counted_names, group_model

@@ -57,8 +57,7 @@ def followers_of(table: Table, positions: Sequence[int], rules: Sequence[Declare
 
 
 def _base(table: Table, position: int, tree: Tree) -> Ints:
-    low, high = table.low[position], table.high[position]
-    return tree.leaf_nodes[low] if table.low is table.high else tree.lca(low, high)
+    return tree.lca(table.low[position], table.high[position])
 
 
 def _follows(table: Table, left: int, right: int) -> Ints | None:
@@ -89,7 +88,11 @@ def _follows(table: Table, left: int, right: int) -> Ints | None:
 
 
 def follow_costs(costs: NodeCosts, followers: Sequence[Follower]) -> NodeCosts:
-    """Return costs under which left sides pay for those that follow them, and these pay nothing."""
+    """Return costs by which a search that only chooses left sides also weighs what follows from its choice.
+
+    What a node of a left side makes its right side show is added to that node's cost, and the right side, which has no
+    choice, costs nothing. Last followers first, so that the costs along a chain of rules end up at its beginning.
+    """
     nodes = dict(costs.nodes)
     for follower in reversed(followers):
         nodes[follower.left] = nodes[follower.left] + nodes[follower.right][follower.node]

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.policy.numbers import EXACT, parse_span, show_span
 from kveil.table.scale import Scale, round_outward
 from kveil.table.solution import Shown
@@ -48,17 +48,7 @@ class JoinableNodes:
         return np.asarray(codes == self.star)
 
     def join(self, codes: Ints, group: Ints, groups: int) -> Ints:
-        tree = self.tree
-        low = np.full(groups, tree.leaves, dtype=np.int32)
-        high = np.zeros(groups, dtype=np.int32)
-        depth = np.full(groups, len(tree.labels), dtype=np.int32)
-        np.minimum.at(low, group, tree.first[codes])
-        np.maximum.at(high, group, tree.last[codes])
-        np.minimum.at(depth, group, tree.depth[codes])
-        found = tree.lca(low, high)
-        while (below := tree.depth[found] > depth).any():  # in a chain of single children a higher one may be shown
-            found[below] = tree.parent[found[below]]
-        return found
+        return self.tree.covers(codes, group, groups)
 
     def together(self, codes: Ints, group: Ints, groups: int, weights: Longs) -> Bools:
         return heaviest(self.tree.limit_of_node[codes], group, groups, weights)

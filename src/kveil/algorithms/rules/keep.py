@@ -14,7 +14,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from kveil.algorithms.component import named_k
 from kveil.algorithms.declared_rules import DeclaredRule, rules_of
 from kveil.algorithms.neighbourhoods import hidden_with_neighbours
 from kveil.algorithms.rules.climb import beyond_rules, climbed
@@ -25,7 +24,7 @@ from kveil.errors import Unmeetable
 from kveil.measures import measure_solution
 from kveil.models.fingerprints import as_shown
 from kveil.policy.components import most_suppressed
-from kveil.policy.privacy import KKmAnonymity
+from kveil.policy.privacy import KKmAnonymity, named_k
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.words import count
@@ -69,7 +68,7 @@ def _check_possible(table: Table, rules: list[DeclaredRule]) -> None:
             continue
         names = {table.names[left] for left in rule.left}
         models = [model for model in table.policy.privacy if names <= set(table.policy.attributes_of(model))]
-        k = max((named_k(model) for model in models), default=1)
+        k = max((named_k(model) or 1 for model in models), default=1)
         others = list(table.others.values())[rule.right - quasi]
         tally = table.tally(others, int(others.max(initial=-1)) + 1)
         lost = int(tally[tally < k].sum())
@@ -89,7 +88,7 @@ def keep_rules(table: Table, solution: Solution, rules: list[DeclaredRule]) -> S
 
     Every round lets right sides climb to what covers their group; then whoever a model lost is made to climb along
     with the group it had, or else suppressed. Values only climb and rows only go, so it ends. O(distinct released
-    rows · rules) a round. Raises Unmeetable beyond the suppression limit.
+    rows · rules) per round. Raises Unmeetable beyond the suppression limit.
     """
     if not solution.items:
         while True:
@@ -112,7 +111,7 @@ def keep_rules(table: Table, solution: Solution, rules: list[DeclaredRule]) -> S
         isinstance(model, KKmAnonymity) for model in table.policy.privacy
     ):
         raise Unmeetable(
-            "the dependencies cannot be kept without suppressing individuals, whose items others of their group would "
+            "the dependencies cannot be kept without suppressing people, whose items others of their group would "
             "then miss for k-km-anonymity; take a rule out, or ask for kl-diversity."
         )
     return found

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kveil.algorithms.algorithm import TAKE_IT_WHOLE
 from kveil.algorithms.declared_rules import rules_of
 from kveil.algorithms.rules.climb import ClimbingRows
 from kveil.arrays import Bools, Longs
@@ -20,7 +21,6 @@ from kveil.policy.model import Policy
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
 
-WHOLE = "take engine local or stream, or give the driver more memory."
 NOTHING_ELSE = "nothing else"  # whether a row shows `*` in all attributes that no rule names
 
 
@@ -42,7 +42,7 @@ def check_sides(policy: Policy) -> None:
     if policy.individual_column is not None or many or bounded or named != names or not alone:
         raise Refused(
             "a table by parts keeps dependencies of records alone, functional ones between quasi-identifiers that all "
-            f"models are over, with no boundary on the right; {WHOLE}"
+            f"models are over, with no boundary on the right; {TAKE_IT_WHOLE}"
         )
 
 
@@ -83,7 +83,7 @@ def climbed_sides(whole: Table, shown: Mapping[str, Shown], nothing_else: Bools,
     if work.dead.any() or work.nothing_left().any():
         raise Refused(
             "keeping the dependencies, some records would show nothing but `*`, and what becomes of them is decided on "
-            f"the whole table; {WHOLE}"
+            f"the whole table; {TAKE_IT_WHOLE}"
         )
     return ClimbedSides(
         {name: work.values[a].shown(work.cells[a][work.member]) for a, name in enumerate(names)},

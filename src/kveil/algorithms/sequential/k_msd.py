@@ -12,10 +12,10 @@ import numpy as np
 from kveil.algorithms.declared_rules import rules_of
 from kveil.algorithms.judge import PolicyJudge
 from kveil.algorithms.limits import limit_groups
+from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.suppression import beyond_limit
-from kveil.algorithms.tuples import Tuples
 from kveil.arrays import Ints, Longs
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.kernels.sequential.k_msd import RunNodes, repair
 from kveil.policy.components import largest_k, most_suppressed
 from kveil.policy.fields import PolicyPart
@@ -178,16 +178,7 @@ class _Build:
         keys = [self.nodes[a][rows] for a in left]
         group, first = group_rows(np.array([*keys, tree.limit_of_node[self.nodes[right][rows]]]))
         node = self.nodes[right][rows]
-        low = np.full(len(first), tree.leaves, dtype=np.int32)
-        high = np.zeros(len(first), dtype=np.int32)
-        depth = np.full(len(first), len(tree.labels), dtype=np.int32)
-        np.minimum.at(low, group, tree.first[node])
-        np.maximum.at(high, group, tree.last[node])
-        np.minimum.at(depth, group, tree.depth[node])
-        found = tree.lca(low, high)
-        while (below := tree.depth[found] > depth).any():
-            found[below] = tree.parent[found[below]]
-        self.nodes[right][rows] = found[group]
+        self.nodes[right][rows] = tree.covers(node, group, len(first))[group]
         self.finish(right)
 
     def solution(self, name: str, started: list[int]) -> Solution:
@@ -195,7 +186,7 @@ class _Build:
         table = self.table
         allowed = most_suppressed(table.policy, table.records)
         self.state.nodes = self.nodes
-        standing = self.judge.standing(self.state, self.out[None, :])
+        standing = self.judge.standing(self.state, dead=self.out[None, :])
         lost = int(self.state.weights[standing.lost].sum())
         if lost > allowed:
             raise beyond_limit(table, name, lost, allowed)

@@ -77,7 +77,7 @@ def _packed(table: Table, of_row: Ints, number: int, most: int) -> list[Ints]:
     inside = canonical[of_row[canonical] >= 0]
     place = np.full(number, len(inside), dtype=np.int64)
     np.minimum.at(place, of_row[inside], np.arange(len(inside)))
-    sizes = table.tally(of_row, number, of_row >= 0)
+    sizes = table.tally(of_row, number, chosen=of_row >= 0)
     pack = np.zeros(number, dtype=np.int32)
     packs, held = -1, most
     for part in np.argsort(place, kind="stable").tolist():

@@ -16,10 +16,10 @@ import numpy as np
 
 from kveil.algorithms.component import SearchComponent
 from kveil.algorithms.limits import is_bounded
+from kveil.algorithms.splitting.layout import lay_trees
 from kveil.algorithms.splitting.parts import Splitter
-from kveil.algorithms.splitting.trees import lay_trees
 from kveil.arrays import Ints, Longs
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.kernels.splitting.layout import Trees
 from kveil.kernels.splitting.mondrian import measure_spans, split
 from kveil.models.groups import Pairs

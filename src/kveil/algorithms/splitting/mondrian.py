@@ -79,7 +79,7 @@ def split_kept(
     distinct = table.distinct
     member = distinct.member
     everyone = bool(kept.all())
-    weights = distinct.weights if everyone else table.tally(member, len(distinct.weights), kept)
+    weights = distinct.weights if everyone else table.tally(member, len(distinct.weights), chosen=kept)
     pairs = sensitive_pairs(table, kept=None if everyone else kept)
     splitters = [splitter(component, pairs, weights) for component in components_of(table)]
     divided = _split_all(splitters, weights > 0, by_gain=by_gain)
@@ -108,7 +108,7 @@ def split_part(table: Table, whole_table: Mapping[str, Longs], *, by_gain: bool)
     are shown so: what becomes of them is for the whole table to say.
     """
     (component,) = components_of(table)
-    own = Splitter(component, sensitive_pairs(table), table.distinct.weights, whole_table)
+    own = Splitter(component, sensitive_pairs(table), table.distinct.weights, whole_table=whole_table)
     parts = own.split_as_one(by_gain=by_gain)
     member = table.distinct.member
     columns = dict(zip(own.positions, own.shown(parts, member), strict=True))

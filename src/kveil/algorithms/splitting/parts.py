@@ -12,7 +12,7 @@ from kveil.algorithms.component import SearchComponent, everyone_as_one
 from kveil.algorithms.costs import weighted_losses
 from kveil.algorithms.limits import MamGroups, mam_groups
 from kveil.algorithms.neighbourhoods import come_by_runs, runs_of, shortest_run
-from kveil.algorithms.splitting.trees import lay_trees
+from kveil.algorithms.splitting.layout import lay_trees
 from kveil.algorithms.stars import give_away, star_spans, without_part
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.kernels.splitting.mondrian import split
@@ -54,6 +54,7 @@ class Splitter:
         component: SearchComponent,
         pairs: Mapping[str, Pairs],
         weights: Longs,
+        *,
         whole_table: Mapping[str, Longs] | None = None,
     ) -> None:
         self.component = component
@@ -136,7 +137,7 @@ class Splitter:
                 parts = self.unsplit(alive)
                 star = self.stars(parts)[np.maximum(parts.part, 0)]
                 at_limits = np.array([self._limits(a) for a in range(len(self.positions))], dtype=np.int32)
-                required = self.component.requirements(at_limits, ~star if star.any() else None)
+                required = self.component.requirements(at_limits, taking_part=~star if star.any() else None)
                 inside = maximal_anonymous_subset(required, np.where(alive, self.weights, 0), self.pairs, alive)
                 return alive & ~inside, False
             kept &= ~bad

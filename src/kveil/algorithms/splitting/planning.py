@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from kveil.algorithms.algorithm import TAKE_IT_WHOLE
 from kveil.algorithms.component import SearchComponent, components_of, everyone_as_one
 from kveil.algorithms.limits import is_bounded
 from kveil.algorithms.neighbourhoods import looks_at_values
@@ -28,10 +29,10 @@ from kveil.algorithms.splitting.span_counts import (
     ANY,
     CODE,
     CONFLICT_COUNT,
-    COUNT,
     KEY,
     RECORD_COUNT,
-    VALUE,
+    SPAN_COUNT,
+    SPAN_VALUE,
     CutTable,
     PartSize,
     SpanCounter,
@@ -46,8 +47,6 @@ from kveil.policy.components import most_suppressed
 from kveil.policy.model import Policy
 from kveil.table.persons import disagreeing_records
 from kveil.table.table import Table
-
-WHOLE = "take engine local or stream, or give the driver more memory."
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def check_parts(policy: Policy) -> None:
     """Raise Refused where parts of a table cannot be solved on several machines, whatever the table has."""
     wide = any(isinstance(policy.attributes[name].boundary, MaxWidth) for name in policy.quasi_identifiers)
     if wide and policy.individual_column is not None:
-        raise Refused(f"a table of individuals by parts has no boundary max_width; {WHOLE}")
+        raise Refused(f"a table of people by parts has no boundary max_width; {TAKE_IT_WHOLE}")
 
 
 def plan_mondrian(limits: LimitGroups, counter: SpanCounter, most: int, *, by_gain: bool) -> list[Plan]:
@@ -80,18 +79,20 @@ def plan_mondrian(limits: LimitGroups, counter: SpanCounter, most: int, *, by_ga
     if limits.crowded():
         raise Refused(
             "so many share a sensitive value that neighbourhoods have to be left out, which are looked for in the "
-            f"whole table; {WHOLE}"
+            f"whole table; {TAKE_IT_WHOLE}"
         )
     everyone = limits.counts.weights > 0
     nobody = np.zeros_like(everyone)
     alive, may_split = insides(limits.splitters, everyone, [nobody for _ in limits.splitters])
     if not all(may_split):
-        raise Refused(f"some models are about fewer attributes than others, and hold only for the whole table; {WHOLE}")
+        raise Refused(
+            f"some models are about fewer attributes than others, and hold only for the whole table; {TAKE_IT_WHOLE}"
+        )
     table = limits.splitters[0].table
     if len(alive) > 1 and not all(own.all() for own in alive) and not _gone_as_a_whole(table):
         raise Refused(
             "records would be shown as stars in some attributes and not in others, which is decided on the whole "
-            f"table; take suppression.show drop; or {WHOLE}"
+            f"table; take suppression.show drop; or {TAKE_IT_WHOLE}"
         )
     plans = [limits.plan("mondrian", own, alive) for own in range(len(alive))]
     for component, plan in zip(limits.components, plans, strict=True):
@@ -143,17 +144,19 @@ class LimitGroups:
         """Count the groups of a table, which has its trees and no rows."""
         components, names = _components(table, divided=divided), counted_values(table, divided=divided)
         frame = counter.limits()
-        groups = frame.filter(pl.col(VALUE) == RECORD_COUNT).select(KEY, COUNT).sort(KEY).with_row_index("group")
+        groups = (
+            frame.filter(pl.col(SPAN_VALUE) == RECORD_COUNT).select(KEY, SPAN_COUNT).sort(KEY).with_row_index("group")
+        )
         keys = np.array(groups[KEY].to_list(), dtype=np.int64).reshape(groups.height, -1).T
         keys = keys[: len(bounded_attributes(table))]
         pairs = {}
         numbered = frame.join(groups.select(KEY, "group"), on=KEY, how="left").sort("group", CODE)
         for number, name in enumerate(names):
-            own = numbered.filter(pl.col(VALUE) == number)
+            own = numbered.filter(pl.col(SPAN_VALUE) == number)
             at, codes = own["group"].to_numpy().astype(np.int32), own[CODE].to_numpy().astype(np.int32)
-            pairs[name] = Pairs(at, codes, own[COUNT].to_numpy().astype(np.int64), table.sensitive[name].known)
-        counts = CountedSpans(np.arange(groups.height), groups[COUNT].to_numpy().astype(np.int64), pairs)
-        conflicts = frame.filter(pl.col(VALUE) == CONFLICT_COUNT).select(CODE, COUNT)
+            pairs[name] = Pairs(at, codes, own[SPAN_COUNT].to_numpy().astype(np.int64), table.sensitive[name].known)
+        counts = CountedSpans(np.arange(groups.height), groups[SPAN_COUNT].to_numpy().astype(np.int64), pairs)
+        conflicts = frame.filter(pl.col(SPAN_VALUE) == CONFLICT_COUNT).select(CODE, SPAN_COUNT)
         splitters = [start_groups(component, keys, counts) for component in components]
         return cls(components, names, keys, counts, splitters, dict(conflicts.iter_rows()))
 

@@ -28,12 +28,24 @@ from kveil.arrays import Bools, Ints, Longs
 from kveil.models.groups import Pairs
 from kveil.table.table import Table
 
-PART, ATTRIBUTE, KEY, VALUE, CODE, COUNT = "part", "attribute", "key", "value", "code", "count"
+PART, ATTRIBUTE, KEY, SPAN_VALUE, CODE, SPAN_COUNT = (
+    "part",
+    "attribute",
+    "key",
+    "value",
+    "code",
+    "count",
+)
 RECORD_COUNT, ROW_COUNT, CONFLICT_COUNT = -1, -2, -3
 ANY = -1
-LIMIT_COUNTS: dict[str, Any] = {KEY: pl.List(pl.Int64), VALUE: pl.Int32, CODE: pl.Int32, COUNT: pl.Int64}
+LIMIT_COUNTS: dict[str, Any] = {
+    KEY: pl.List(pl.Int64),
+    SPAN_VALUE: pl.Int32,
+    CODE: pl.Int32,
+    SPAN_COUNT: pl.Int64,
+}
 SPAN_COUNTS: dict[str, Any] = {
-    PART: pl.Int32, ATTRIBUTE: pl.Int32, KEY: pl.Int64, VALUE: pl.Int32, CODE: pl.Int32, COUNT: pl.Int64
+    PART: pl.Int32, ATTRIBUTE: pl.Int32, KEY: pl.Int64, SPAN_VALUE: pl.Int32, CODE: pl.Int32, SPAN_COUNT: pl.Int64
 }  # fmt: skip
 
 
@@ -67,9 +79,9 @@ def _conflicts(table: Table) -> pl.DataFrame:
         told[ANY] = table.count(differs.any(axis=0))
     columns = {
         KEY: [[ANY]] * len(told),
-        VALUE: [CONFLICT_COUNT] * len(told),
+        SPAN_VALUE: [CONFLICT_COUNT] * len(told),
         CODE: list(told),
-        COUNT: list(told.values()),
+        SPAN_COUNT: list(told.values()),
     }
     return pl.DataFrame(columns, LIMIT_COUNTS)
 
@@ -93,17 +105,19 @@ def _counted(
     rows = np.arange(table.rows) if here is None else np.flatnonzero(here)
     nothing = [pl.lit(0, pl.Int32).alias(CODE)]
     own = laid[rows]
-    weights = pl.Series(COUNT, table.weights[rows].astype(np.int64))
+    weights = pl.Series(SPAN_COUNT, table.weights[rows].astype(np.int64))
     counted = [
-        own.with_columns(pl.lit(ROW_COUNT, pl.Int32).alias(VALUE), *nothing, pl.lit(1, pl.Int64).alias(COUNT)),
-        own.with_columns(pl.lit(RECORD_COUNT, pl.Int32).alias(VALUE), *nothing, weights),
+        own.with_columns(
+            pl.lit(ROW_COUNT, pl.Int32).alias(SPAN_VALUE), *nothing, pl.lit(1, pl.Int64).alias(SPAN_COUNT)
+        ),
+        own.with_columns(pl.lit(RECORD_COUNT, pl.Int32).alias(SPAN_VALUE), *nothing, weights),
     ]
     for number, name in enumerate(names):
         pairs = table.sensitive[name]
         chosen = slice(None) if here is None else here[pairs.row]
         row, code = pairs.row[chosen], pairs.code[chosen]
-        times = pl.Series(COUNT, table.weights[row].astype(np.int64))
-        value = pl.lit(number, pl.Int32).alias(VALUE)
+        times = pl.Series(SPAN_COUNT, table.weights[row].astype(np.int64))
+        value = pl.lit(number, pl.Int32).alias(SPAN_VALUE)
         counted.append(laid[row].with_columns(value, pl.Series(CODE, code.astype(np.int32)), times))
     return counted
 
@@ -111,8 +125,8 @@ def _counted(
 def _added_up(counted: Sequence[pl.DataFrame], schema: dict[str, Any]) -> pl.DataFrame:
     frame = pl.concat(counted) if counted else pl.DataFrame(schema=schema)
     return (
-        frame.group_by(pl.exclude(COUNT))
-        .agg(pl.col(COUNT).sum())
+        frame.group_by(pl.exclude(SPAN_COUNT))
+        .agg(pl.col(SPAN_COUNT).sum())
         .select(pl.col(name).cast(kind) for name, kind in schema.items())
     )
 
@@ -123,7 +137,10 @@ def smallest_rows(table: Table, part: Ints) -> pl.DataFrame:
     order = np.lexsort(tuple(reversed([part, *keys])))
     first = order[np.flatnonzero(np.append(True, np.diff(part[order]) != 0))] if len(order) else order
     rows = np.array([key[first] for key in keys], dtype=np.int64).T.tolist()
-    return pl.DataFrame({PART: part[first].astype(np.int32), KEY: rows}, {PART: pl.Int32, KEY: pl.List(pl.Int64)})
+    return pl.DataFrame(
+        {PART: part[first].astype(np.int32), KEY: rows},
+        {PART: pl.Int32, KEY: pl.List(pl.Int64)},
+    )
 
 
 # ------------------------------------------------------------------------------------------------ all together
@@ -134,15 +151,15 @@ def read_counts(frame: pl.DataFrame, names: Sequence[str], known: Sequence[int])
 
     ``frame`` has, sorted, the numbers of spans in ``KEY``.
     """
-    records = frame.filter(pl.col(VALUE) == RECORD_COUNT).sort(KEY)
+    records = frame.filter(pl.col(SPAN_VALUE) == RECORD_COUNT).sort(KEY)
     keys = records[KEY].to_numpy().astype(np.int64)
     pairs = {}
     for number, name in enumerate(names):
-        own = frame.filter(pl.col(VALUE) == number).sort(KEY, CODE)
+        own = frame.filter(pl.col(SPAN_VALUE) == number).sort(KEY, CODE)
         at = np.searchsorted(keys, own[KEY].to_numpy()).astype(np.int32)
-        codes, counts = own[CODE].to_numpy().astype(np.int32), own[COUNT].to_numpy().astype(np.int64)
+        codes, counts = own[CODE].to_numpy().astype(np.int32), own[SPAN_COUNT].to_numpy().astype(np.int64)
         pairs[name] = Pairs(at, codes, counts, known[number])
-    return CountedSpans(keys, records[COUNT].to_numpy().astype(np.int64), pairs)
+    return CountedSpans(keys, records[SPAN_COUNT].to_numpy().astype(np.int64), pairs)
 
 
 @dataclass(frozen=True)
@@ -186,7 +203,7 @@ def cut_down(
         waiting: list[int] = []
         for part in active:
             own = [told[part, a] for a in range(len(table.names))]
-            rows = int(own[0].filter(pl.col(VALUE) == ROW_COUNT)[COUNT].sum())
+            rows = int(own[0].filter(pl.col(SPAN_VALUE) == ROW_COUNT)[SPAN_COUNT].sum())
             if not too_large(PartSize(rows, cut_table.records[part])):
                 continue
             counted = [read_counts(frame, names, known) for frame in own]

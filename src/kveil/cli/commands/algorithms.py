@@ -9,14 +9,16 @@ from kveil.cli.options import JsonOption, answer
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from kveil.cli.terminal import ListedAlgorithm
+
 
 def algorithms(as_json: JsonOption = False) -> None:
     """List the algorithms and what each honours."""
-    from kveil.algorithms.least_loss.options import RefineOptions
-    from kveil.algorithms.plug_ins import plugged_algorithms
+    from kveil.algorithms.entry_points import plugged_algorithms
+    from kveil.algorithms.least_loss.refine_options import RefineOptions
     from kveil.algorithms.registry import ALGORITHMS
 
-    content = [
+    content: list[ListedAlgorithm] = [
         {
             "name": algorithm.name,
             "honours": sorted(algorithm.honours),

@@ -10,6 +10,7 @@ import typer
 from kveil.cli.options import (
     AlgorithmOption,
     ArchiveOption,
+    Engine,
     EngineOption,
     InputOption,
     JsonOption,
@@ -72,12 +73,11 @@ def anonymize(
     """Make a release: solve, verify, and only then let it appear."""
     if public and report is None:
         raise typer.BadParameter("--public is about the report; give --report too.")
-    loaded = load(policy, engine=engine)
-    place, source = _begun(loaded, place_of(input_), hashed=owner is not None or archive is not None)
+    loaded, place, source = _begun(policy, input_, engine, hashed=owner is not None or archive is not None)
     from kveil.cli.loading import compile_and_load
     from kveil.flow.anonymize import anonymize_file
-    from kveil.flow.inputs import with_algorithm
-    from kveil.flow.outputs import Targets, default_destination
+    from kveil.flow.steps.inputs import with_algorithm
+    from kveil.flow.steps.outputs import Targets, default_destination
 
     loaded = with_algorithm(loaded, algorithm)
     target = place_of(output) or default_destination(place)
@@ -94,10 +94,17 @@ def anonymize(
     answer(content, show, as_json=as_json, quiet=quiet)
 
 
-def _begun(policy: Policy, given: Place | None, *, hashed: bool) -> tuple[Place, Place | BeingRead]:
-    """Return the table to read, and begin to read it if that can be done while all else is imported."""
-    from kveil.cli.loading import read_in_background
-    from kveil.flow.places import input_path
+def _begun(
+    path: Path, given: str | None, engine: Engine | None, *, hashed: bool
+) -> tuple[Policy, Place, Place | BeingRead]:
+    """Return the policy and the table to read, and begin to read it if that can be done while all else is imported."""
+    from kveil.cli.loading import read_early, read_in_background
+    from kveil.policy.load import read_document
 
-    place = input_path(policy, given)
-    return place, read_in_background(policy, place, release=False, hashed=hashed) or place
+    document = read_document(path)
+    early = read_early(document, path.parent, given) if engine in (None, Engine.LOCAL) else None
+    policy = load(path, engine=engine, document=document)
+    from kveil.flow.steps.places import input_path
+
+    place = input_path(policy, place_of(given))
+    return policy, place, read_in_background(policy, place, hashed=hashed, early=early) or place

@@ -39,7 +39,7 @@ def attack(
 ) -> None:
     """Play the attacker: success rates before and after the release."""
     from kveil.flow.attack import AttackMeans, attack_sources
-    from kveil.flow.inputs import read, read_release
+    from kveil.flow.steps.inputs import read, read_release
     from kveil.report.owner import Owner
 
     loaded = load(policy)

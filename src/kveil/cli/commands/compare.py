@@ -71,11 +71,10 @@ def compare(
     with stages("compare", quiet=quiet, progress=progress_as) as progress:
         names, place = names_in(algorithms), place_of(input_)
         compared = compare_file(loaded, path=place, algorithms=names, terms=terms, progress=progress, report=report)
-    content = compared.as_json()
 
     def show(out: Console) -> None:
         from kveil.cli.terminal import show_comparison
 
-        show_comparison(out, content)
+        show_comparison(out, compared)
 
-    answer(content, show, as_json=as_json, quiet=quiet)
+    answer(compared.as_json(), show, as_json=as_json, quiet=quiet)

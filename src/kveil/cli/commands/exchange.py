@@ -77,7 +77,7 @@ def import_arx(
         answer(hierarchy.as_json(), show, as_json=as_json, quiet=False)
         return
     from kveil.files import Outputs
-    from kveil.flow.outputs import check_new
+    from kveil.flow.steps.outputs import check_new
 
     check_new([output], [file], force=force)
     with Outputs() as outputs:

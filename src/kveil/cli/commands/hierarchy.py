@@ -27,7 +27,8 @@ def hierarchy_show(
     most: Annotated[int, typer.Option("--most", min=1, help="Children of a node to show.")] = 8,
 ) -> None:
     """Draw a hierarchy as a tree."""
-    from kveil.flow.hierarchies import hierarchy_of, show_tree
+    from kveil.cli.tree_drawing import show_tree
+    from kveil.flow.hierarchies import hierarchy_of
 
     show_tree(console(), hierarchy_of(file, attribute), most)
 
@@ -68,7 +69,7 @@ def hierarchy_publish(
     quiet: QuietOption = False,
 ) -> None:
     """Write a policy and hierarchies with only what a release shows, for others to verify it."""
-    from kveil.flow.publish import publish
+    from kveil.flow.steps.publish import publish
 
     published = publish(policy, release, output, force=force)
 
@@ -103,7 +104,7 @@ def hierarchy_build(
     """Write a column's hierarchy as a file in ARX's form, to be edited by hand."""
     from kveil.files import Outputs
     from kveil.flow.hierarchies import build_hierarchy
-    from kveil.flow.outputs import check_new
+    from kveil.flow.steps.outputs import check_new
 
     check_new([] if output is None else [output], [data], force=force)
     text = build_hierarchy(data, column, builder, k=k)

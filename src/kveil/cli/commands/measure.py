@@ -32,8 +32,8 @@ def measure(
     quiet: QuietOption = False,
 ) -> None:
     """Measure what a release lost, by every measure."""
-    from kveil.flow.inputs import store_for
     from kveil.flow.measure import measure_sources
+    from kveil.flow.steps.inputs import store_for
     from kveil.report.owner import Owner
 
     loaded = load(policy, engine=engine)
@@ -41,7 +41,7 @@ def measure(
         progress("reading")
         after, before = place_of(release), place_of(original)
         if loaded.engine == "spark":
-            from kveil.flow.spark_checks import measure_on_spark
+            from kveil.flow.cluster.cluster_checks import measure_on_spark
 
             content = measure_on_spark(loaded, after, before, owner).as_json()
         else:

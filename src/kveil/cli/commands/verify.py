@@ -39,22 +39,23 @@ def verify(
     quiet: QuietOption = False,
 ) -> None:
     """Check a release made by anyone. Exit 0 if everything holds, 1 if not."""
-    from kveil.cli.loading import read_in_background
+    from kveil.cli.loading import read_release_in_background
 
     loaded = load(policy, engine=engine)
     if owner is not None and original is None:
         raise typer.BadParameter("--owner aligns a release with its original; give --original too.")
     place, before = place_of(release), place_of(original)
-    reading = read_in_background(loaded, place, release=True, hashed=as_json)  # only JSON tells the hash
+    alone = before is None and not previous and not loaded.previous and loaded.individual_column is None
+    reading = read_release_in_background(loaded, place, alone=alone, hashed=as_json)  # only JSON tells the hash
     from kveil.engines.choosing import refuse_on_spark
-    from kveil.flow.inputs import store_for
+    from kveil.flow.steps.inputs import store_for
     from kveil.flow.verify import verify_sources
     from kveil.report.owner import Owner
 
     with stages("verify", quiet=quiet) as progress:
         progress("reading")
         if loaded.engine == "spark":
-            from kveil.flow.spark_checks import verify_on_spark
+            from kveil.flow.cluster.cluster_checks import verify_on_spark
 
             refuse_on_spark("--previous" if previous else "")
             checked, digest = verify_on_spark(loaded, place, before, owner), None

@@ -16,7 +16,7 @@ from kveil.algorithms.splitting.first_cuts import LEFT_OUT, LeafSpans, PartCuts
 from kveil.algorithms.splitting.span_counts import PART, count_limits, count_spans, smallest_rows
 from kveil.arrays import Ints, Longs
 from kveil.engines.memory import numbers_held
-from kveil.engines.spark.tuples import TIMES, in_utc
+from kveil.engines.spark.driver_tuples import TUPLE_TIMES, in_utc
 from kveil.engines.spark.units import SET, Units
 from kveil.files import Source
 from kveil.table.encode import encode_some
@@ -96,7 +96,7 @@ class RowEncoder:
             )
             of_row = np.arange(frame.height, dtype=np.int32)
         source = numbers_held(Source(layout.where, frame, "frame"), policy)
-        times = rows.column(TIMES).to_numpy().astype(np.int64) if self.tuples else None
+        times = rows.column(TUPLE_TIMES).to_numpy().astype(np.int64) if self.tuples else None
         return EncodedRows(source, encode_some(source, self.whole, times=times, of_row=of_row, checked=checked))
 
     def _records(self, rows: Any) -> tuple[pl.DataFrame, Ints]:
@@ -163,9 +163,8 @@ class RowCodes:
     @property
     def schema(self) -> str:
         """The columns, as Spark is told of them."""
-        return (
-            f"{SPANS} binary, {''.join(f'{VALUES}{number} binary, ' for number in range(len(self.names)))}{TIMES} long"
-        )
+        values = "".join(f"{VALUES}{number} binary, " for number in range(len(self.names)))
+        return f"{SPANS} binary, {values}{TUPLE_TIMES} long"
 
     def write(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Return batches of rows as codes."""
@@ -179,7 +178,7 @@ class RowCodes:
                 own = table.sensitive[name]
                 codes = own.code[np.argsort(own.row, kind="stable")]
                 columns[f"{VALUES}{number}"] = _as_bytes(codes, np.bincount(own.row, minlength=table.rows))
-            yield pa.RecordBatch.from_pydict({**columns, TIMES: pa.array(table.weights, pa.int64())})
+            yield pa.RecordBatch.from_pydict({**columns, TUPLE_TIMES: pa.array(table.weights, pa.int64())})
 
     def read(self, batch: Any) -> Table:
         """Return rows that were written as codes."""
@@ -191,7 +190,7 @@ class RowCodes:
             codes, lengths = _from_bytes(batch.column(f"{VALUES}{number}"))
             row = np.repeat(np.arange(batch.num_rows, dtype=np.int32), lengths)
             sensitive[name] = replace(whole.sensitive[name], row=row, code=codes)
-        times = batch.column(TIMES).to_numpy().astype(np.int64)
+        times = batch.column(TUPLE_TIMES).to_numpy().astype(np.int64)
         return whole.changed(leaves=low, low=low, high=high, sensitive=sensitive, times=times)
 
 

@@ -13,11 +13,11 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
-from kveil.engines.spark.laying import PERSON, LaidTuples, laid_slices, some_star
+from kveil.engines.spark.driver_tuples import CountedTuples, grouped, in_slices
+from kveil.engines.spark.laying import PERSON_COLUMN, LaidTuples, laid_slices, some_star
 from kveil.engines.spark.showing import Joined
 from kveil.engines.spark.tuple_join import laid_known
 from kveil.engines.spark.tuple_release import HeldRelease
-from kveil.engines.spark.tuples import CountedTuples, grouped, in_slices
 from kveil.engines.spark.units import hash_number
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
@@ -25,6 +25,7 @@ from kveil.table.sensitive import changed_meanwhile
 from kveil.verifier.alignment import SHOWN, STARRED, VALUE, WAS
 from kveil.verifier.counts import OriginalCounts, Questions, ReleaseCounts, Totals, was_of
 from kveil.verifier.rows import TIMES, ApartColumn
+from kveil.verifier.slices import add_counts
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -148,21 +149,14 @@ def count_release(
         raise changed_meanwhile(joined.units.table.name)
     original = OriginalCounts(
         collected.units,
-        _together(collected.left_out),
-        {name: _together(frames) for name, frames in collected.pairs.items()},
-        {name: _together(frames) for name, frames in collected.values.items()},
+        add_counts(collected.left_out),
+        {name: add_counts(frames) for name, frames in collected.pairs.items()},
+        {name: add_counts(frames) for name, frames in collected.values.items()},
         {images: pl.concat(frames).unique() for images, frames in collected.images.items()},
         Totals(collected.released, (collected.sums[1],) if written.totals.sums else ()),
     )
-    rows = _together(collected.rows)
+    rows = add_counts(collected.rows)
     return ReleaseCounts(written.types, rows, written.rows, written.totals, written.apart, original)
-
-
-def _together(frames: list[pl.DataFrame]) -> pl.DataFrame:
-    """Return counts of several slices as one."""
-    frame = pl.concat(frames)
-    names = [name for name in frame.columns if name != TIMES]
-    return frame.group_by(names).agg(pl.col(TIMES).sum()) if names else frame.select(pl.col(TIMES).sum())
 
 
 def _collect(collected: _Collected, laid: LaidTuples, policy: Policy, asked: Questions) -> None:
@@ -211,14 +205,14 @@ def _collect_originals(collected: _Collected, laid: LaidTuples, policy: Policy, 
         for name in part:
             was, shown = laid.records[name].alias(WAS), laid.shown[name].gather(tuple_of).alias(SHOWN)
             told = {STARRED: star[tuple_of], HERE: laid.released[tuple_of], TIMES: times[tuple_of]}
-            pairs = _together([pl.DataFrame([was, shown, *(pl.Series(n, own) for n, own in told.items())])])
+            pairs = add_counts([pl.DataFrame([was, shown, *(pl.Series(n, own) for n, own in told.items())])])
             collected.pairs.setdefault(name, []).append(pairs.filter(HERE).drop(HERE))
             if laid.units.individuals:
-                own = pl.DataFrame([laid.records[name].alias(VALUE), pl.Series(PERSON, tuple_of)]).unique()
-                values = own.select(VALUE, pl.Series(TIMES, times[own[PERSON].to_numpy()]))
+                own = pl.DataFrame([laid.records[name].alias(VALUE), pl.Series(PERSON_COLUMN, tuple_of)]).unique()
+                values = own.select(VALUE, pl.Series(TIMES, times[own[PERSON_COLUMN].to_numpy()]))
             else:
                 values = pairs.select(pl.col(WAS).alias(VALUE), TIMES)
-            collected.values.setdefault(name, []).append(_together([values]))
+            collected.values.setdefault(name, []).append(add_counts([values]))
     for names in asked.images:
         collected.images.setdefault(names, []).append(laid.records.select(names).unique())
 

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
+from kveil.engines.spark.driver_tuples import CountedTuples, grouped, in_slices, records_at
 from kveil.engines.spark.showing import CLASS, Joined
-from kveil.engines.spark.tuples import CountedTuples, grouped, in_slices, records_at
 from kveil.engines.spark.units import Units, hash_number
 from kveil.files import as_texts
 from kveil.policy.model import Policy
@@ -21,7 +21,7 @@ from kveil.verifier.counts import Questions
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-PERSON = "\0person"
+PERSON_COLUMN = "\0person"
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,11 @@ class LaidTuples:
             return self.records[name]
         if name in self.units.constant:
             return self.shown[name]
-        cells = pl.DataFrame({PERSON: self.tuple_of, name: self.records[name]})
+        cells = pl.DataFrame({PERSON_COLUMN: self.tuple_of, name: self.records[name]})
         missing = as_texts(cells[name]).is_in(list(policy.data.missing)).fill_null(value=True)
-        sets = cells.filter(~missing).unique(maintain_order=True).group_by(PERSON, maintain_order=True).agg(name)
-        everyone = pl.DataFrame({PERSON: np.arange(len(self.released))})
-        own = everyone.join(sets, on=PERSON, how="left", maintain_order="left")[name]
+        sets = cells.filter(~missing).unique(maintain_order=True).group_by(PERSON_COLUMN, maintain_order=True).agg(name)
+        everyone = pl.DataFrame({PERSON_COLUMN: np.arange(len(self.released))})
+        own = everyone.join(sets, on=PERSON_COLUMN, how="left", maintain_order="left")[name]
         return own.fill_null(pl.Series([[]], dtype=own.dtype))
 
     def stars(self, names: Sequence[str], asked: Questions) -> Bools:

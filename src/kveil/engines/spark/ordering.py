@@ -6,9 +6,9 @@ import secrets
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kveil.engines.spark.driver_tuples import TUPLE_TIMES
 from kveil.engines.spark.showing import CLASS, Joined
 from kveil.engines.spark.tuple_release import HeldRelease
-from kveil.engines.spark.tuples import TIMES
 from kveil.policy.model import Policy
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def in_order(joined: Joined | HeldRelease, names: Sequence[str], policy: Policy,
         laid = ranked.with_texts(laid)  # before they are sorted: Spark leaves out to sort what is joined
     laid = laid.sortWithinPartitions(*cells)
     if held:
-        laid = laid.withColumn(EACH, f.explode(f.array_repeat(f.lit(0).cast("byte"), f.col(TIMES).cast("int"))))
+        laid = laid.withColumn(EACH, f.explode(f.array_repeat(f.lit(0).cast("byte"), f.col(TUPLE_TIMES).cast("int"))))
     return laid.select([f.col(place).alias(name, metadata={}) for place, name in zip(places, names, strict=True)])
 
 

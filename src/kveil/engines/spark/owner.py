@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from kveil.engines.spark.reading import SparkTable, check_kinds
 from kveil.engines.spark.session import told_plainly
-from kveil.engines.spark.showing import CLASS, LEFT_OUT, WHY, Joined
+from kveil.engines.spark.showing import CLASS, NOT_SHOWN, WHY, Joined
 from kveil.engines.spark.units import Units
 from kveil.errors import DataError
 from kveil.files import as_json
@@ -95,7 +95,7 @@ def joined_by_owner(session: SparkSession, units: Units, folder: Path) -> Joined
         owner = session.read.parquet(str(folder.absolute()))
         renamed = [f.col(f"{KEY}.k{i}").alias(f"k{i}") for i in range(len(key))]
         cells = [f.col(f"{SHOWN}.m{i}").alias(f"m{i}") for i in range(len(made))]
-        number = f.when(f.col(RELEASED), f.lit(0)).otherwise(f.lit(LEFT_OUT)).cast("long").alias(CLASS)
+        number = f.when(f.col(RELEASED), f.lit(0)).otherwise(f.lit(NOT_SHOWN)).cast("long").alias(CLASS)
         owner = owner.select(*renamed, *cells, number)
         same = f.lit(True)
         for i, name in enumerate(key):

@@ -12,29 +12,29 @@ import polars as pl
 from kveil.algorithms.rules.sides import climbed_sides, rule_attributes
 from kveil.engines.memory import numbers_held
 from kveil.engines.spark.batches import arrow_of
-from kveil.engines.spark.parts import SolvedRows
+from kveil.engines.spark.driver_tuples import TUPLE_TIMES, in_utc
+from kveil.engines.spark.executor_parts import SolvedRows
 from kveil.engines.spark.session import told_plainly
 from kveil.engines.spark.showing import CLASS
 from kveil.engines.spark.solving import TOLD
-from kveil.engines.spark.tuples import TIMES, in_utc
 from kveil.engines.spark.units import Units
 from kveil.engines.summary import (
-    CODE,
     COUNTED,
     FRACTION,
     GONE,
     HIGH,
     IL,
+    IS_STAR,
     LABEL,
     LEAF,
     LOW,
     NAME,
     NCP,
-    RECORDS,
-    STAR,
+    SHOWN_CODE,
+    SHOWN_RECORDS,
 )
 from kveil.files import Source
-from kveil.policy.attributes import STAR as STAR_TEXT
+from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.table.encode import leaves_of_values
 from kveil.table.solution import Shown
@@ -72,7 +72,7 @@ def rules_kept(solved: SolvedRows, whole: Table, counts: pl.DataFrame) -> KeptRu
     names = rule_attributes(whole.policy)
     tuples = _shown_tuples(solved, whole, names)
     shown = {name: _as_shown(whole, name, tuples[name], counts) for name in names}
-    climbed = climbed_sides(whole, shown, tuples[ALONE].to_numpy(), tuples[TIMES].cast(pl.Int64).to_numpy())
+    climbed = climbed_sides(whole, shown, tuples[ALONE].to_numpy(), tuples[TUPLE_TIMES].cast(pl.Int64).to_numpy())
     if not climbed.records:
         return KeptRules(solved, counts, 0)
     new = {name: [own.labels[code] for code in own.codes.tolist()] for name, own in climbed.shown.items()}
@@ -93,9 +93,9 @@ def _released(solved: SolvedRows, whole: Table) -> tuple[DataFrame, Column]:
 
     star = f.lit(True)
     for name in whole.names:
-        star = star & (f.col(_made(solved, name)) == STAR_TEXT)
+        star = star & (f.col(_made(solved, name)) == STAR)
     frame = solved.frame.where((f.col(CLASS) >= 0) & ~f.coalesce(star, f.lit(False)))
-    return frame, f.sum(TIMES) if TIMES in frame.columns else f.count(f.lit(1))
+    return frame, f.sum(TUPLE_TIMES) if TUPLE_TIMES in frame.columns else f.count(f.lit(1))
 
 
 def _shown_tuples(solved: SolvedRows, whole: Table, names: Sequence[str]) -> pl.DataFrame:
@@ -106,26 +106,26 @@ def _shown_tuples(solved: SolvedRows, whole: Table, names: Sequence[str]) -> pl.
     alone = f.lit(True)
     for name in whole.names:
         if name not in names:
-            alone = alone & (f.col(_made(solved, name)) == STAR_TEXT)
+            alone = alone & (f.col(_made(solved, name)) == STAR)
     cells = [f.col(_made(solved, name)).alias(f"s{i}") for i, name in enumerate(names)]
     with told_plainly("keep the dependencies"):
-        rows = frame.groupBy(*cells, alone.alias(ALONE)).agg(times.alias(TIMES)).toArrow()
+        rows = frame.groupBy(*cells, alone.alias(ALONE)).agg(times.alias(TUPLE_TIMES)).toArrow()
     held: Any = pl.from_arrow(rows)
     return pl.DataFrame(held).rename({f"s{i}": name for i, name in enumerate(names)})
 
 
 def _as_shown(whole: Table, name: str, texts: pl.Series, counts: pl.DataFrame) -> Shown:
     """Return texts that parts show as codes: nodes of a tree, or numbers of spans, as the parts counted them."""
-    own = counts.filter((pl.col(NAME) == name) & ~pl.col(GONE)).select(LABEL, CODE, NCP, IL, STAR)
+    own = counts.filter((pl.col(NAME) == name) & ~pl.col(GONE)).select(LABEL, SHOWN_CODE, NCP, IL, IS_STAR)
     labels = own.unique(LABEL, keep="first", maintain_order=True).sort(LABEL)
     tree = whole.trees[whole.names.index(name)]
     known = labels[LABEL].to_list()
-    codes = labels[CODE].to_list() if isinstance(tree, Tree) else range(len(known))
+    codes = labels[SHOWN_CODE].to_list() if isinstance(tree, Tree) else range(len(known))
     place = dict(zip(known, codes, strict=True))
     numbers = np.array([place[text] for text in texts.to_list()], dtype=np.int32)
     if isinstance(tree, Tree):
         return Shown.nodes(tree, numbers)
-    costs = (labels[NCP].to_numpy(), labels[IL].to_numpy(), labels[STAR].to_numpy().astype(bool))
+    costs = (labels[NCP].to_numpy(), labels[IL].to_numpy(), labels[IS_STAR].to_numpy().astype(bool))
     return Shown(numbers, tuple(known), *costs)
 
 
@@ -166,13 +166,13 @@ def _counted_again(solved: SolvedRows, whole: Table, name: str, climbed: Shown) 
         LEAF: leaf,
         LOW: leaf,
         HIGH: leaf,
-        CODE: codes,
+        SHOWN_CODE: codes,
         LABEL: held["s"],
         NCP: climbed.ncp[codes],
         IL: climbed.il[codes],
-        STAR: climbed.is_star[codes],
+        IS_STAR: climbed.is_star[codes],
         GONE: [False] * len(codes),
         FRACTION: fraction,
-        RECORDS: held["t"],
+        SHOWN_RECORDS: held["t"],
     }
     return pl.DataFrame(counted).select([pl.col(column).cast(kind) for column, kind in COUNTED.items()])

@@ -11,18 +11,18 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Ints, Longs
+from kveil.engines.spark.driver_tuples import HASH, SparkTuples, tuple_hash
 from kveil.engines.spark.session import told_plainly
-from kveil.engines.spark.tuples import HASH, SparkTuples, tuple_hash
 from kveil.engines.spark.units import RECORDS, Units
 from kveil.errors import DataError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-CLASS = "class"  # what a unit shows, by number; LEFT_OUT shows nothing
-LEFT_OUT = -1
+CLASS = "class"  # what a unit shows, by number; NOT_SHOWN shows nothing
+NOT_SHOWN = -1
 WHY = "why"  # a unit is left out or shown as stars
-KEY, NUMBER = "key", "number"  # of a tuple and of a class, in the tables that say what they show
+KEY, TUPLE_NUMBER = "key", "number"  # of a tuple and of a class, in the tables that say what they show
 FEW, SENT_WHOLE = 200_000, 1_000_000  # rows of these tables up to which every machine gets all of them
 
 
@@ -48,7 +48,7 @@ def shown_tuples(made: pl.DataFrame, rows: Longs, number: int, reasons: Mapping[
         told[suppressed] = reason
     why = pl.Series(told.tolist(), dtype=pl.String)
     classes = _in_order(made.unique()).with_row_index(CLASS) if made.width else pl.DataFrame({CLASS: [0]})
-    of_tuple = np.full(number, LEFT_OUT, dtype=np.int64)
+    of_tuple = np.full(number, NOT_SHOWN, dtype=np.int64)
     if made.width:
         numbered = made.join(classes, on=made.columns, how="left", nulls_equal=True, maintain_order="left")
         of_tuple[rows] = numbered[CLASS].to_numpy()
@@ -98,7 +98,7 @@ class KnownTuples:
         from pyspark.sql import functions as f
 
         texts = sent(self.texts, self.shown.classes.height, SENT_WHOLE)
-        return frame.join(texts, f.col(CLASS) == f.col(NUMBER), "left").drop(NUMBER)
+        return frame.join(texts, f.col(CLASS) == f.col(TUPLE_NUMBER), "left").drop(TUPLE_NUMBER)
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def joined(units: Units, tuples: SparkTuples, shown: ShownTuples) -> Joined:
             WHY: shown.why.to_arrow(compat_level=pl.CompatLevel.oldest()),
         }
         known = session.createDataFrame(pa.table(told))
-        labels = shown.classes.rename({name: f"m{i}" for i, name in enumerate(made)} | {CLASS: NUMBER})
+        labels = shown.classes.rename({name: f"m{i}" for i, name in enumerate(made)} | {CLASS: TUPLE_NUMBER})
         texts = session.createDataFrame(labels.to_arrow(compat_level=pl.CompatLevel.oldest()))
         frame = units.frame.withColumn(HASH, tuple_hash(units, tuples.salt))
         frame = frame.join(sent(known, len(tuples.place), FEW), f.col(HASH) == f.col(KEY), "left").drop(KEY)

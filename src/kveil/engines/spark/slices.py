@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from kveil.engines.spark.counting import Types, count_release, count_written
+from kveil.engines.spark.executor_parts import forget_frame, kept_on_disk
 from kveil.engines.spark.ordering import quoted_name
-from kveil.engines.spark.parts import forget_frame, kept_on_disk
 from kveil.engines.spark.session import told_plainly
 from kveil.engines.spark.showing import Joined
 from kveil.policy.attributes import STAR

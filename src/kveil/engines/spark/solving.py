@@ -15,14 +15,14 @@ import polars as pl
 
 from kveil.algorithms.component import table_of_component
 from kveil.algorithms.registry import find
-from kveil.algorithms.splitting.first_cuts import LEFT_OUT as NO_PART
+from kveil.algorithms.splitting.first_cuts import LEFT_OUT
 from kveil.algorithms.splitting.mondrian import split_part
 from kveil.algorithms.splitting.span_counts import PART
 from kveil.arrays import Longs
 from kveil.engines.local import part_solver
-from kveil.engines.parts import with_share
+from kveil.engines.part_solutions import with_share
 from kveil.engines.spark.batches import EncodedRows, RowEncoder, arrow_of
-from kveil.engines.spark.showing import CLASS, LEFT_OUT, WHY
+from kveil.engines.spark.showing import CLASS, NOT_SHOWN, WHY
 from kveil.engines.summary import COUNTED, PartSummary, summarized
 from kveil.errors import KveilError
 from kveil.files import as_texts, with_commas
@@ -117,7 +117,7 @@ class SolveTask:
             encoded = self.encoder.encode(rows)
             if self.component is not None:
                 encoded = replace(encoded, table=table_of_component(encoded.table, self.component))
-            solution = self._left_out(encoded.table) if part == NO_PART else self.solve(encoded.table)
+            solution = self._left_out(encoded.table) if part == LEFT_OUT else self.solve(encoded.table)
             shown = self._shown(encoded, solution)
             summary = summarized(part, encoded.table, solution)
         except KveilError as error:
@@ -144,7 +144,7 @@ class SolveTask:
         as_they_come = policy.release.model_copy(update={"order": "keep"})
         laid = table.changed(policy=policy.model_copy(update={"release": as_they_come}))
         release = decode(encoded.source, laid, solution)
-        number = np.full(table.rows, LEFT_OUT, dtype=np.int64)
+        number = np.full(table.rows, NOT_SHOWN, dtype=np.int64)
         number[release.rows] = 0
         why = np.full(table.rows, None, dtype=object)
         for reason, who in solution.reasons.items():

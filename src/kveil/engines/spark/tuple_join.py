@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kveil.arrays import Longs
+from kveil.engines.spark.driver_tuples import HASH, CountedTuples, grouped, in_slices, one_by_one, records_at
 from kveil.engines.spark.laying import LaidTuples, with_halves
 from kveil.engines.spark.session import told_plainly
-from kveil.engines.spark.showing import CLASS, NUMBER, Joined, KnownTuples, shown_cells
-from kveil.engines.spark.tuples import HASH, CountedTuples, grouped, in_slices, one_by_one, records_at
+from kveil.engines.spark.showing import CLASS, TUPLE_NUMBER, Joined, KnownTuples, shown_cells
 from kveil.engines.spark.units import hash_number
 from kveil.errors import NotVerified
 from kveil.policy.model import Policy
@@ -66,9 +66,9 @@ class _Seen:
 def _shown_by_classes(known: KnownTuples, made: Sequence[str]) -> Longs:
     """Return a hash of what each class shows, by the table that was sent to Spark."""
     with told_plainly("compare the release"):
-        texts = known.texts.select(NUMBER, hash_number(made).alias(SHOWS)).toArrow()
+        texts = known.texts.select(TUPLE_NUMBER, hash_number(made).alias(SHOWS)).toArrow()
     shows = np.empty(texts.num_rows, dtype=np.int64)
-    shows[texts.column(NUMBER).to_numpy()] = texts.column(SHOWS).to_numpy()
+    shows[texts.column(TUPLE_NUMBER).to_numpy()] = texts.column(SHOWS).to_numpy()
     return shows
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Longs
+from kveil.engines.spark.driver_tuples import TUPLE_TIMES, SparkTuples, tuple_hash
 from kveil.engines.spark.laying import LaidTuples
 from kveil.engines.spark.session import told_plainly
-from kveil.engines.spark.showing import CLASS, NUMBER, SENT_WHOLE, ShownTuples, sent, shown_cells
-from kveil.engines.spark.tuples import TIMES, SparkTuples, tuple_hash
+from kveil.engines.spark.showing import CLASS, SENT_WHOLE, TUPLE_NUMBER, ShownTuples, sent, shown_cells
 from kveil.engines.spark.units import Units
 from kveil.policy.model import Policy
 from kveil.table.sensitive import changed_meanwhile
@@ -65,10 +65,10 @@ class HeldRelease:
             height = self.table.classes.height
             times = np.bincount(self.table.of_tuple[out], self.tuples.times[out], height).astype(np.int64)
             classes = np.arange(height)
-            cells = self._texts().drop(NUMBER).to_arrow(compat_level=pl.CompatLevel.oldest())
+            cells = self._texts().drop(TUPLE_NUMBER).to_arrow(compat_level=pl.CompatLevel.oldest())
         at, often = _in_pieces(times)
         columns = [pa.array(classes[at]), pa.array(often), *cells.take(at).columns]
-        table = pa.table(columns, [CLASS, TIMES, *cells.column_names])
+        table = pa.table(columns, [CLASS, TUPLE_TIMES, *cells.column_names])
         return self.units.table.session.createDataFrame(table, self._schema(own) if own else None)
 
     def _schema(self, own: Sequence[str]) -> StructType:
@@ -76,7 +76,7 @@ class HeldRelease:
         from pyspark.sql.types import LongType, StructField, StructType
 
         kinds = {name: self.units.frame.schema[name].dataType for name in own}
-        numbers = {CLASS: LongType(), TIMES: LongType()}
+        numbers = {CLASS: LongType(), TUPLE_TIMES: LongType()}
         return StructType([StructField(name, kind) for name, kind in {**numbers, **kinds}.items()])
 
     def with_texts(self, frame: DataFrame) -> DataFrame:
@@ -87,10 +87,10 @@ class HeldRelease:
             return frame
         texts = frame.sparkSession.createDataFrame(self._texts().to_arrow(compat_level=pl.CompatLevel.oldest()))
         texts = sent(texts, self.table.classes.height, SENT_WHOLE)
-        return frame.join(texts, f.col(CLASS) == f.col(NUMBER), "left").drop(NUMBER)
+        return frame.join(texts, f.col(CLASS) == f.col(TUPLE_NUMBER), "left").drop(TUPLE_NUMBER)
 
     def _texts(self) -> pl.DataFrame:
-        return self.table.classes.rename({name: f"m{i}" for i, name in enumerate(self.made)} | {CLASS: NUMBER})
+        return self.table.classes.rename({name: f"m{i}" for i, name in enumerate(self.made)} | {CLASS: TUPLE_NUMBER})
 
     def laid(self) -> LaidTuples:
         """Return the tuples beside what they show; raise DataError where the table has not the same ones any more.

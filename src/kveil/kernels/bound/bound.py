@@ -92,10 +92,12 @@ def _together(kept: list[KeptNodes], room: int) -> KeptNodes:
 def trim(
     nodes: KeptNodes, weight: Longs, low: Longs, high: Longs, k: int, large: int
 ) -> Longs:  # fmt: skip
-    """Take tuples off nodes of ``large`` rows or more that are in no best set while prices stay from low to high.
+    """Take tuples off large nodes that are in no best set of theirs; return how many rows each node covered before.
 
-    Such a set has the k rows that pay most, and others only if they pay more than the cost. Returns how many rows each
-    node covers. The nodes are changed.
+    The best set of a node, at given prices, is the k rows or more that pay most above the node's cost. Prices change
+    while the bound is searched, for every tuple between ``low`` and ``high``. If k rows of a node pay some amount, up
+    to its cost, even at their low prices, a tuple that pays less even at its high price is never among the best.
+    Only nodes of ``large`` rows or more are worth the work. The nodes are changed in place.
     """
     from kveil.kernels.bound.bound_loops import trim_members
 
@@ -142,11 +144,13 @@ def new_tolls(nodes: KeptNodes, insides: Insides, toll: Longs) -> Tolls:
 def kept_excess(
     nodes: KeptNodes, weight: Longs, price: Longs, k: int, used: Longs, tolls: Tolls, risen: int = 0
 ) -> int:  # fmt: skip
-    """Return the excess over kept nodes alone, each of which pays the tolls of the cuts it lies inside of.
+    """Return the sum that `excess` returns, but over kept nodes alone, and with the tolls of cuts added to their costs.
 
-    ``opened`` of the tolls is set to how many nodes that pay lie inside of each cut. Nodes are passed over that cannot
-    pay, as far as no price has risen by more than ``risen`` since the tolls were made: see ``due``. Several threads
-    share many nodes; their sums of whole numbers are those of one.
+    A node costs what it costs itself and the toll of every cut that it lies inside of. It counts if its best set pays
+    more than that; ``opened`` of the tolls is set to how many nodes inside of each cut count, and ``used`` to how many
+    rows of each tuple their best sets hold. ``risen`` is the most that any price has risen since the tolls were made:
+    a node whose best set then lacked more than such a rise can bring is not looked at again (``due`` of the tolls says
+    up to which rise). Where there are many nodes several threads share them; sums of whole numbers do not depend on it.
     """
     from kveil.kernels.bound.bound_loops import sum_kept
 

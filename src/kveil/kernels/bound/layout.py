@@ -16,7 +16,7 @@ SHARED = 2  # the attribute whose nodes several walks share
 class CoverLattice(NamedTuple):
     """Distinct tuples and all that may cover them: node ``above[at[a] + d, t]`` of attribute a at depth d.
 
-    -1 where a tuple has no node at that depth, or may not show it. ``cost`` is what the node costs a row, ``weight``
+    -1 where a tuple has no node at that depth, or may not show it. ``cost`` is what the node costs per row, ``weight``
     how many rows have the tuple, ``first`` one of them. Attribute a has the depths from ``at[a]`` to ``at[a + 1]``. A
     node counts only if no other one, at most ``ahead`` depths below it, covers all of its tuples, too.
     """

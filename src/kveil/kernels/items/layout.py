@@ -12,7 +12,7 @@ from kveil.arrays import Bools, Ints, Longs, Words
 class Forest(NamedTuple):
     """Trees laid end to end, nodes in depth-first order, and the way from the root to every leaf.
 
-    ``first`` and ``last`` are the leaves under a node; ``cost`` is what showing it costs an item. The nodes from the
+    ``first`` and ``last`` are the leaves under a node; ``cost`` is what showing it costs per item. The nodes from the
     root down to a leaf stand in ``way`` from ``way_start[leaf]`` on. ``children`` is how many a node has, ``sibling``
     which of its parent's children it is.
     """

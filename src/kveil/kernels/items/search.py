@@ -32,6 +32,23 @@ def search_sets(
     """
     from kveil.kernels.items.search_loops import search_sets
 
+    sets, state = begin_search(tree, people, label, shown, k, seed)
+    search_sets(tree, sets, state, tries, halt)
+    groups_at = len(label)
+    used = int(state.counts[field.USED])
+    length = np.where(state.groups[field.SIZE, :used] > 0, sets.length[groups_at : groups_at + used], 0)
+    begin = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
+    at = np.repeat(sets.start[groups_at : groups_at + used] - begin[:-1], length) + np.arange(begin[-1])
+    counts = state.counts
+    return FoundGroups(
+        state.people[field.GROUP], begin, sets.node[at], int(counts[field.TRIES]), int(counts[field.KEPT])
+    )
+
+
+def begin_search(
+    tree: ItemTree, people: LaidSets, label: Ints, shown: Ints, k: int, seed: int
+) -> tuple[NodeSets, field.SetSearch]:
+    """Return the sets and the state with which a search begins; see `search_sets`."""
     number, longest = len(label), int(np.diff(people.start).max(initial=1))
     room = number // max(k, 1) + field.MOST_POOLED
     state = new_search(number, room, longest, k, seed)
@@ -48,15 +65,7 @@ def search_sets(
     sets.node[: len(people.leaf)] = people.leaf
     _fill_groups(tree, sets, state, people, label, shown)
     below_start, below = _groups_below(tree, sets, groups_at, int(label.max(initial=-1)) + 1)
-    search_sets(tree, sets, state._replace(below_start=below_start, below=below), tries, halt)
-    used = int(state.counts[field.USED])
-    length = np.where(state.groups[field.SIZE, :used] > 0, sets.length[groups_at : groups_at + used], 0)
-    begin = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
-    at = np.repeat(sets.start[groups_at : groups_at + used] - begin[:-1], length) + np.arange(begin[-1])
-    counts = state.counts
-    return FoundGroups(
-        state.people[field.GROUP], begin, sets.node[at], int(counts[field.TRIES]), int(counts[field.KEPT])
-    )
+    return sets, state._replace(below_start=below_start, below=below)
 
 
 def _fill_groups(

@@ -42,7 +42,7 @@ class ItemTree(NamedTuple):
     """Trees of items laid end to end, nodes in depth-first order.
 
     ``first`` is the first leaf under a node; the nodes from the root down to a leaf stand in ``way`` from
-    ``way_start[leaf]`` on; a root's parent is -1. ``cost`` is what showing a node costs an item: in truth, and at the
+    ``way_start[leaf]`` on; a root's parent is -1. ``cost`` is what showing a node costs per item: in truth, and at the
     prices of a round of tries.
     """
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from kveil.arrays import Bools
 from kveil.kernels.items import search_layout as field
-from kveil.kernels.items.join_loops import copy_set, join_sets, run_cost
 from kveil.kernels.items.search_layout import ItemTree, NodeSets, SetSearch
+from kveil.kernels.items.set_join_loops import copy_set, join_sets, run_cost
 from kveil.kernels.jit import door, inner
-from kveil.kernels.least_loss.join_loops import draw
+from kveil.kernels.random.draw_loops import draw
 
 
 @inner
@@ -277,6 +277,9 @@ def move_best(tree: ItemTree, sets: NodeSets, search: SetSearch, units: int, uni
             move_in(tree, sets, search, into, place, scratch)
         elif pool[field.MEMBERS, unit] == 0:
             copy_set(sets, pool[field.WHO, place], row + unit)
+            begin = sets.start[row + unit]
+            cost = run_cost(tree, sets, begin, begin + sets.length[row + unit], field.TRUE)
+            pool[field.TRUE_COST, unit] = cost  # also where nobody else is left
             pool[field.FIRST, unit], pool[field.AFTER, place], pool[field.MEMBERS, unit] = place, -1, 1
         else:
             move_in(tree, sets, search, unit, place, scratch)

@@ -7,9 +7,9 @@ import numpy as np
 from kveil.arrays import Ints
 from kveil.kernels.jit import inner
 from kveil.kernels.least_loss import overlaps_layout as field
-from kveil.kernels.least_loss.join_loops import draw
 from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns, ShownRows, TryRoom
 from kveil.kernels.least_loss.shown_loops import covers, may_rise, may_show
+from kveil.kernels.random.draw_loops import draw
 
 
 @inner

@@ -103,7 +103,9 @@ def refuse_movers(state: ShownRows, constraints: Constraints, work: TryRoom, mov
     Movers stand in ``picked`` by growing gain, their classes to be in ``target``. An entrant of a class that was empty
     and would be too small is refused; a class that would become too small keeps those who gain least by leaving it.
     """
-    left = movers
+    left = 0
+    for i in range(movers):
+        left += work.picked[field.MOVERS, i] >= 0  # models may have refused some before
     changed = True
     while changed and left:
         changed = False

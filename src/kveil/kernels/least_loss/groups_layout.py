@@ -71,7 +71,7 @@ MOST_STORED = 1024  # units whose pairs are kept in a table; those of more are r
 
 
 class Codes(NamedTuple):
-    """What attributes can show: how two codes join, and what each costs a row.
+    """What attributes can show: how two codes join, and what each costs per row.
 
     Codes of a tree are its nodes; a code of a span of numbers is low · width + high, of their ranks, and costs
     ``factor`` times the difference of the bounds it shows.

@@ -4,21 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.arrays import Ints, Words
+from kveil.arrays import Ints
 from kveil.kernels.jit import inner
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.groups_layout import Codes
-
-
-@inner
-def draw(random: Words, below: int) -> int:
-    """Return a number from 0 to below − 1 (splitmix64)."""
-    random[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = random[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return np.int64((z >> np.uint64(33)) % np.uint64(below))
 
 
 @inner
@@ -44,7 +33,7 @@ def join(codes: Codes, a: int, u: int, v: int) -> int:
 
 @inner
 def cost_of(codes: Codes, a: int, u: int) -> int:
-    """Return what showing a code costs a row."""
+    """Return what showing a code costs per row."""
     u = np.int64(u)
     if codes.about[a, field.KIND] != field.SPAN:
         return codes.longs[codes.about[a, field.COST_AT] + u]
@@ -64,7 +53,7 @@ def cost_of(codes: Codes, a: int, u: int) -> int:
 
 @inner
 def joined_cost(codes: Codes, a: int, u: int, v: int) -> int:
-    """Return what showing the cover of two codes costs a row."""
+    """Return what showing the cover of two codes costs per row."""
     if codes.about[a, field.KIND] == field.SMALL:
         return codes.longs[codes.about[a, field.LEAF_AT] + u * codes.about[a, field.WIDTH] + v]
     return cost_of(codes, a, join(codes, a, u, v))
@@ -88,7 +77,7 @@ def cover_cost(codes: Codes, ones: Ints, one: int, others: Ints, other: int, row
 
 @inner
 def vector_cost(codes: Codes, ones: Ints, one: int) -> int:
-    """Return what a vector of codes costs a row."""
+    """Return what a vector of codes costs per row."""
     total = np.int64(0)
     for a in range(ones.shape[1]):
         total += cost_of(codes, a, ones[one, a])

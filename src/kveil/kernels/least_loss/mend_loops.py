@@ -8,7 +8,6 @@ from kveil.arrays import Ints
 from kveil.kernels.jit import inner
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.aim_loops import first_from
-from kveil.kernels.least_loss.join_loops import draw
 from kveil.kernels.least_loss.merge_loops import find_merge, merge_classes
 from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns, ShownRows, TryRoom
 from kveil.kernels.least_loss.shown_loops import (
@@ -19,6 +18,7 @@ from kveil.kernels.least_loss.shown_loops import (
     shown_cost,
 )
 from kveil.kernels.least_loss.steps_loops import step, strain
+from kveil.kernels.random.draw_loops import draw
 
 
 @inner

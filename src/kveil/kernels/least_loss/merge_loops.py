@@ -8,10 +8,10 @@ from kveil.arrays import Ints
 from kveil.kernels.jit import inner
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.aim_loops import lowest_over
-from kveil.kernels.least_loss.join_loops import draw
 from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns, ShownRows, TryRoom
 from kveil.kernels.least_loss.shown_loops import class_of, is_all_stars, may_show
 from kveil.kernels.least_loss.steps_loops import step, strain
+from kveil.kernels.random.draw_loops import draw
 
 
 @inner
@@ -63,7 +63,10 @@ def rows_needed(state: ShownRows, constraints: Constraints, c: int, g: int, to: 
 
 @inner
 def given_by(state: ShownRows, constraints: Constraints, c: int, h: int, need: int) -> int:
-    """Return how many rows a class gives where so many are needed: these if it can spare them, else all it has."""
+    """Return how many rows class h gives to another that needs so many.
+
+    As many as are needed, if at least k stay behind; otherwise all of them, since fewer than k may not stay.
+    """
     size = np.int64(state.classes[c, field.SIZE, h])
     return need if size - need >= constraints.k[c] else size
 

@@ -8,7 +8,8 @@ from kveil.arrays import Ints
 from kveil.kernels.jit import inner
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.groups_layout import Codes, GroupedRows, PoolRoom
-from kveil.kernels.least_loss.join_loops import copy_row, cover_cost, draw
+from kveil.kernels.least_loss.join_loops import copy_row, cover_cost
+from kveil.kernels.random.draw_loops import draw
 
 
 @inner

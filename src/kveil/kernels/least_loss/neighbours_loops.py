@@ -11,11 +11,12 @@ from kveil.arrays import Ints, Longs
 from kveil.kernels.jit import door, inner
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.groups_layout import Codes, GroupedRows, PoolRoom
-from kveil.kernels.least_loss.join_loops import copy_row, cover_cost, cover_vector, draw, shows_nothing, vector_cost
+from kveil.kernels.least_loss.join_loops import copy_row, cover_cost, cover_vector, shows_nothing, vector_cost
 from kveil.kernels.least_loss.moves_loops import polish
 from kveil.kernels.least_loss.neighbourhood_loops import choose, costly_row, gather, nearest
 from kveil.kernels.least_loss.rebuild_loops import group_allowed, pool_cost, rebuild
 from kveil.kernels.models.layout import Models
+from kveil.kernels.random.draw_loops import draw
 
 
 @inner

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints, Longs
-from kveil.kernels.grouping.groups import group_rows
+from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.overlaps_layout import Climbs, Constraints, NodeColumns, ShownRows, TryRoom
 from kveil.kernels.models.layout import Models, no_models

@@ -58,7 +58,7 @@ WAY_UP_LOOKS = 60  # a row's way up takes as long as so many looks
 
 
 class NodeColumns(NamedTuple):
-    """The nodes of all attributes laid end to end, an attribute's from ``at`` on; ``cost`` is what each costs a row."""
+    """The nodes of all attributes end to end, an attribute's from ``at`` on; ``cost`` is what each costs per row."""
 
     at: Longs
     ints: Ints

@@ -13,12 +13,12 @@ from kveil.kernels.least_loss.join_loops import (
     cost_of,
     cover_cost,
     cover_vector,
-    draw,
     joined_cost,
     vector_cost,
 )
 from kveil.kernels.models.layout import Models
 from kveil.kernels.models.models_loops import clear, count_values, holds
+from kveil.kernels.random.draw_loops import draw
 
 
 @inner
@@ -149,7 +149,7 @@ def close(work: PoolRoom, i: int, opened: int) -> int:
 
 @inner
 def noisy_cost(codes: Codes, work: PoolRoom, i: int) -> int:
-    """Return what a unit costs a row, attributes weighed by chance."""
+    """Return what a unit costs per row, attributes weighed by chance."""
     cost = np.int64(0)
     for a in range(work.unit.shape[1]):
         cost += work.longs[field.NOISE, a] * cost_of(codes, a, work.unit[i, a])

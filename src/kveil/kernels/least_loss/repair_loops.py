@@ -8,7 +8,6 @@ from kveil.arrays import Ints
 from kveil.kernels.jit import door, inner
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.aim_loops import aim
-from kveil.kernels.least_loss.join_loops import draw
 from kveil.kernels.least_loss.mend_loops import mend_class
 from kveil.kernels.least_loss.overlaps_layout import Constraints, NodeColumns, ShownRows, TryRoom
 from kveil.kernels.least_loss.shown_loops import (
@@ -22,6 +21,7 @@ from kveil.kernels.least_loss.shown_loops import (
 )
 from kveil.kernels.least_loss.steps_loops import step, strain
 from kveil.kernels.models.layout import Models
+from kveil.kernels.random.draw_loops import draw
 
 
 @inner

@@ -135,7 +135,7 @@ def enter_class(state: ShownRows, c: int, row: int, g: int) -> None:
 
 @inner
 def shown_cost(trees: NodeColumns, vector: Ints) -> int:
-    """Return what a vector costs a row."""
+    """Return what a vector costs per row."""
     total = np.int64(0)
     for a in range(len(vector)):
         total += trees.cost[trees.at[a] + vector[a]]

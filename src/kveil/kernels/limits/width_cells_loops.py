@@ -1,4 +1,4 @@
-"""The compiled loops behind `cells`; importing this module imports Numba."""
+"""The compiled loops behind `width_cells`; importing this module imports Numba."""
 
 from __future__ import annotations
 

@@ -11,6 +11,8 @@ from kveil.arrays import Floats, Ints, Longs
 # The kinds of models.
 AT_LEAST_K, DISTINCT, ENTROPY, RECURSIVE, FREQUENCY, ALPHA, EQUAL, ORDERED, HIERARCHICAL = range(9)
 
+TOLERANCE = 1e-9  # for logarithms and distances; counts are compared exactly
+
 
 class Needs(NamedTuple):
     """What every part must satisfy; ``kind`` is one of the constants of this module."""

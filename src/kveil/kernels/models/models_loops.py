@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.arrays import Ints
 from kveil.kernels.jit import inner
 from kveil.kernels.models import layout as kinds
-from kveil.kernels.models.layout import Models
-from kveil.kernels.splitting.layout import SplitTuples
-
-TOLERANCE = 1e-9
+from kveil.kernels.models.layout import TOLERANCE, Models
 
 
 @inner
@@ -24,17 +20,6 @@ def count_values(models: Models, row: int) -> None:
                 touched[s, used[s]] = code
                 used[s] += 1
             tally[s, code] += values.times[p]
-
-
-@inner
-def add_rows(rows: SplitTuples, models: Models, order: Ints, begin: int, end: int) -> int:
-    """Add a run of tuples to the histograms; return their weight."""
-    total = np.int64(0)
-    for at in range(begin, end):
-        row = order[at]
-        total += rows.weight[row]
-        count_values(models, rows.tuple[row])
-    return total
 
 
 @inner

@@ -1,4 +1,4 @@
-"""The compiled loops behind `kmsd`; importing this module imports Numba."""
+"""The compiled loops behind `k_msd`; importing this module imports Numba."""
 
 from __future__ import annotations
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from kveil.arrays import Longs
 from kveil.kernels.jit import inner
 
-GAPS = (701, 301, 132, 57, 23, 10, 4, 1)  # Ciura 2001; larger ones are 9/4 of the one before
+LARGEST_GAP = 701  # of those that Ciura (2001) gives; each larger one is 9/4 of the one before
+GAPS = (LARGEST_GAP, 301, 132, 57, 23, 10, 4, 1)
 
 
 @inner
 def sort_pairs(keys: Longs, others: Longs, number: int) -> None:
     """Sort the first so many pairs of a key and another number, by the key and then by the other (Shell's sort)."""
-    gap = 701
+    gap = LARGEST_GAP
     while gap * 9 // 4 < number:
         gap = gap * 9 // 4
     while gap > 0:
@@ -22,7 +23,7 @@ def sort_pairs(keys: Longs, others: Longs, number: int) -> None:
                 keys[at], others[at] = keys[at - gap], others[at - gap]
                 at -= gap
             keys[at], others[at] = key, other
-        if gap > 701:
+        if gap > LARGEST_GAP:
             gap = gap * 4 // 9
             continue
         smaller = 0

@@ -7,11 +7,22 @@ import numpy as np
 from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.jit import door, inner
 from kveil.kernels.models.layout import Models
-from kveil.kernels.models.models_loops import add_rows, clear, holds
+from kveil.kernels.models.models_loops import clear, count_values, holds
 from kveil.kernels.splitting.bins_loops import assign_bins, cell_loss, sort_bins, width_of
 from kveil.kernels.splitting.layout import SplitRoom, SplitTuples, Trees
 
 NEAR = 1 << 15  # tuples of a part whose cells are copied side by side, so that they stay in the cache
+
+
+@inner
+def add_rows(rows: SplitTuples, models: Models, order: Ints, begin: int, end: int) -> int:
+    """Add a run of tuples to the histograms; return their weight."""
+    total = np.int64(0)
+    for at in range(begin, end):
+        row = order[at]
+        total += rows.weight[row]
+        count_values(models, rows.tuple[row])
+    return total
 
 
 @inner

@@ -5,7 +5,7 @@ from kveil.report.warn.cells import release_warnings
 from kveil.report.warn.evidence import Evidence, evidence_of
 from kveil.report.warn.followers import following_columns
 from kveil.report.warn.promises import empty_promises, one_persons_rows, uniform_groups, values_of_everybody
-from kveil.report.warn.values import alike_values, marks_of_missing
+from kveil.report.warn.sensitive_values import alike_values, marks_of_missing
 
 __all__ = ["Evidence", "evidence_of", "owners_warnings", "release_warnings"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -11,7 +12,7 @@ import polars as pl
 from kveil.arrays import Bools, Ints, Longs
 from kveil.attacker.match import EqualRows, coded
 from kveil.files import Source
-from kveil.kernels.grouping.groups import add_up, group_rows
+from kveil.kernels.grouping.equal_rows import add_up, group_rows
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.verifier.alignment import Aligned
@@ -30,8 +31,8 @@ class ShownColumn:
 class Evidence:
     """A release beside its original.
 
-    Rows are records, or persons where the policy names individuals; ``records`` gives the first record, in the
-    original, of every row that is released and shows something.
+    Rows are records, or persons where the policy names individuals; ``places`` gives the original's row of every
+    released one, ``first`` the first record of every row of the original.
     """
 
     policy: Policy
@@ -39,11 +40,17 @@ class Evidence:
     released: Source
     rows: Rows
     shown: Longs  # the released rows that show something, by position
-    records: Longs
+    places: Longs
+    first: Longs
     times: Longs | None = None  # how many records each row shown stands for, where that is not one
     original_times: Longs | None = None  # the same of the original's rows
     of_record: Ints | None = None  # and the row of every record there
     _coded: dict[str, ShownColumn] = field(default_factory=dict)
+
+    @cached_property
+    def records(self) -> Longs:
+        """The first record, in the original, of every row that is released and shows something."""
+        return np.asarray(self.first[self.places[self.shown]])
 
     def column(self, name: str) -> ShownColumn:
         """Return what the rows show in a released column, as codes."""
@@ -106,11 +113,9 @@ def evidence_of(policy: Policy, aligned: Aligned, *, of_record: Ints | None = No
     ``of_record`` gives the row of every record of the original, where rows stand for several.
     """
     rows = aligned.rows
-    stars = rows.starred.to_numpy()
-    if not rows.persons and policy.quasi_identifiers:
-        stars = rows.stars(rows.texts.columns).to_numpy()
+    stars = rows.only_stars.to_numpy()
     shown = np.flatnonzero(~stars) if not stars.all() else np.arange(rows.height)
-    records = aligned.before.source[aligned.places[shown]]
     times = None if rows.times is None else rows.times[shown]
-    beside = aligned.original, aligned.release, rows, shown.astype(np.int64), records
+    placed = shown.astype(np.int64, copy=False), aligned.places, aligned.before.source
+    beside = aligned.original, aligned.release, rows, *placed
     return Evidence(policy, *beside, times, aligned.before.times, of_record)

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from kveil.discover.columns import Columns
+from kveil.discover.coded_columns import Columns
+from kveil.policy.privacy import named_k
 from kveil.report.warn.evidence import Evidence
-from kveil.words import count, listing, person_noun
+from kveil.words import count, listing, row_noun
 
 
 def following_columns(evidence: Evidence) -> list[str]:
@@ -23,7 +24,7 @@ def following_columns(evidence: Evidence) -> list[str]:
         for name in policy.released
         if name not in quasi and not (evidence.rows.persons and policy.attributes[name].role == "sensitive")
     ]
-    sizes = [(int(k), policy.attributes_of(model)) for model in policy.privacy if (k := getattr(model, "k", 0)) > 1]
+    sizes = [(k, policy.attributes_of(model)) for model in policy.privacy if (k := named_k(model) or 1) > 1]
     if not others or not sizes or not len(evidence.shown):
         return []
     warnings = []
@@ -31,7 +32,7 @@ def following_columns(evidence: Evidence) -> list[str]:
         fallen = [(_below(evidence, names, followers, k), k) for k, names in sizes if name in names]
         below, k = max(fallen, default=(0, 0))
         if below:
-            noun = person_noun(persons=bool(evidence.rows.persons))
+            noun = row_noun(people=bool(evidence.rows.persons))
             verb = "tells" if len(followers) == 1 else "tell"
             warnings.append(
                 f"{listing(followers)} {verb} {name}, or nearly so, and {'is' if verb == 'tells' else 'are'} released "

@@ -7,9 +7,9 @@ import polars as pl
 
 from kveil.arrays import Longs
 from kveil.policy.model import Policy
-from kveil.policy.privacy import PrivacyModel, sensitive_of
+from kveil.policy.privacy import KLDiversity, PrivacyModel, TCloseness, distinct_values, named_k, sensitive_of
 from kveil.report.warn.evidence import Evidence
-from kveil.words import count, person_noun
+from kveil.words import count, row_noun
 
 FEW = 50  # different values that make an identifier one of people, whatever the number of records
 SHARE = 0.05  # of different values among the records that does, too
@@ -35,7 +35,7 @@ def empty_promises(policy: Policy) -> list[str]:
         for model in policy.privacy
         if (parameters := _empty(model)) is not None
     ]
-    if policy.privacy and all(model.model == "t-closeness" for model in policy.privacy):
+    if policy.privacy and all(isinstance(model, TCloseness) for model in policy.privacy):
         warnings.append("t-closeness alone does not say how many share a group, it may be one: add k-anonymity.")
     return warnings
 
@@ -43,7 +43,7 @@ def empty_promises(policy: Policy) -> list[str]:
 def one_persons_rows(evidence: Evidence) -> list[str]:
     """Warn where records of few people fill a group: an identifier repeats, and k counts records."""
     policy, warnings = evidence.policy, []
-    sizes = [(k, policy.attributes_of(model)) for model in policy.privacy if (k := getattr(model, "k", 0)) > 1]
+    sizes = [(k, policy.attributes_of(model)) for model in policy.privacy if (k := named_k(model) or 1) > 1]
     if policy.individual_column is not None or not sizes:
         return []
     for name in policy.with_role("identifier"):
@@ -94,7 +94,7 @@ def uniform_groups(evidence: Evidence) -> list[str]:
         sets = dict.fromkeys(policy.attributes_of(model) for model in policy.privacy)
         groups, rows = max((_shared_by_all(evidence, names, items) for names in sets if names), default=(0, 0))
         if groups:
-            noun = person_noun(persons=bool(evidence.rows.persons))
+            noun = row_noun(people=bool(evidence.rows.persons))
             warnings.append(
                 f"no model names {name}, and in {count(groups, 'group')} ({count(rows, noun)}) all have one value of "
                 "it: whoever finds somebody's group knows the value. Add a model for it, such as l-diversity."
@@ -108,7 +108,7 @@ def values_of_everybody(evidence: Evidence) -> list[str]:
         return []
     policy, warnings = evidence.policy, []
     for model in policy.privacy:
-        distinct = model.model in {"p-sensitive", "kl-diversity"} or getattr(model, "variant", None) == "distinct"
+        distinct = isinstance(model, KLDiversity) or distinct_values(model) is not None
         for name in sensitive_of(model) if distinct else ():
             items = evidence.items(name)
             if items["value"].n_unique() < 2:

@@ -55,7 +55,7 @@ async def open_file(request: Request) -> Response:
         return JSONResponse(studio.state())
     path = path_below(studio.root, field(body, "path", str))
     if not path.exists():
-        raise Told("This file is not there any more; choose another one.", 404)
+        raise Told("This file is not there any more; choose another one.", status=404)
     if body.get("table"):
         await opening.open_in_database(studio, path, field(body, "table", str))
     elif body.get("parts"):
@@ -81,7 +81,7 @@ async def tables(request: Request) -> Response:
     path = path_below(studio.root, request.query_params.get("path", ""))
     system = DATABASES.get(path.suffix.lower())
     if system is None or not path.is_file():
-        raise Told("This is no database that kveil reads; choose another file.", 404)
+        raise Told("This is no database that kveil reads; choose another file.", status=404)
     return JSONResponse({"tables": await studio.reader.ask("tables", database=str(path), system=system)})
 
 

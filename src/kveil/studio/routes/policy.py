@@ -8,14 +8,13 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from kveil.policy.yaml_text import MOST_LEAVES_INSIDE
 from kveil.studio import replant
 from kveil.studio.answers import Told
 from kveil.studio.asking import body_of, field, studio_of, texts
 from kveil.studio.edit import REMOVED, Change, content, edited
 from kveil.studio.files import fresh_name, table_name
 from kveil.studio.studio import Studio
-
-INLINE = 60  # leaves of a tree that is written into the policy rather than beside it
 
 
 async def edit(request: Request) -> Response:
@@ -25,7 +24,7 @@ async def edit(request: Request) -> Response:
     for change in field(body, "changes", list):
         path = tuple(field(change, "path", list))
         if not all(isinstance(step, (str, int)) for step in path):
-            raise Told("The page named no key; load it again.", 400)
+            raise Told("The page named no key; load it again.", status=400)
         changes.append(Change(path, change.get("value", REMOVED)))
     studio.edit(field(body, "number", int), changes, str(body.get("words") or "changed the policy"))
     return JSONResponse(studio.state())
@@ -91,7 +90,7 @@ def take_step(studio: Studio, changes: list[Change], words: str, files: dict[str
     """Make changes and write files as one step."""
     project = studio.opened()
     done = edited(project.text, changes)
-    project.take(project.after_roles(done.text, changes), words, files, done.lost)
+    project.take(project.after_roles(done.text, changes), words, files=files, lost=done.lost)
     studio.changed()
 
 
@@ -100,7 +99,7 @@ def written_steps(studio: Studio, name: str, found: dict[str, Any], files: dict[
     if "builder" in found:
         return found["builder"]
     lines = [tuple(line) for line in found["lines"]]
-    if len(lines) <= INLINE:
+    if len(lines) <= MOST_LEAVES_INSIDE:
         return {"tree": replant.tree_mapping(lines)}
     file = fresh_name(studio.opened().folder, f"{Path(table_name(f'{name}.csv')).stem}-steps.csv")
     files[file] = replant.as_file(lines)

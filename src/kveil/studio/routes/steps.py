@@ -7,12 +7,13 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from kveil.policy.yaml_text import MOST_LEAVES_INSIDE
 from kveil.studio import replant
 from kveil.studio.answers import Told
 from kveil.studio.asking import body_of, field, studio_of, texts
 from kveil.studio.edit import Change, content
 from kveil.studio.files import path_below
-from kveil.studio.routes.policy import INLINE, take_step, written_steps
+from kveil.studio.routes.policy import take_step, written_steps
 from kveil.studio.studio import Studio
 
 
@@ -24,7 +25,9 @@ def _hidden(studio: Studio) -> list[str]:
 def _shown(studio: Studio, column: str) -> str:
     """Return a column whose values may be looked at without being asked for; refuse those that name people."""
     if column in _hidden(studio):
-        raise Told("The values of this column name people, so they are not shown; give it another role first.", 403)
+        raise Told(
+            "The values of this column name people, so they are not shown; give it another role first.", status=403
+        )
     return column
 
 
@@ -154,7 +157,7 @@ def _changed_tree(do: str, lines: tuple[tuple[str, ...], ...], body: dict[str, A
         return replant.placed(lines, texts(body, "labels"), field(body, "under", str))
     if do == "keep":
         return lines
-    raise Told("The page asked for something this server does not know; load it again.", 400)
+    raise Told("The page asked for something this server does not know; load it again.", status=400)
 
 
 def _words(do: str, body: dict[str, Any]) -> str:
@@ -177,7 +180,7 @@ def _written(studio: Studio, column: str, spec: Any, lines: Any, files: dict[str
     if isinstance(spec, str) and (folder / spec).resolve().parent == folder.resolve():
         files[spec] = replant.as_file(lines)
         return spec
-    if isinstance(spec, dict) and "tree" in spec and len(lines) <= 4 * INLINE:
+    if isinstance(spec, dict) and "tree" in spec and len(lines) <= 4 * MOST_LEAVES_INSIDE:
         return {"tree": replant.tree_mapping(lines)}
     return written_steps(studio, column, {"lines": lines}, files)
 

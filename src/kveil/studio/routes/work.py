@@ -33,9 +33,9 @@ async def start_job(request: Request) -> Response:
     elif kind == "attack":
         job = await studio.play_attacker(field(body, "run", str))
     elif kind in ("compare", "rules", "risk"):
-        job = await studio.side_job(kind, texts(body, "algorithms") if body.get("algorithms") else None)
+        job = await studio.side_job(kind, algorithms=texts(body, "algorithms") if body.get("algorithms") else None)
     else:
-        raise Told("The page asked for something this server does not know; load it again.", 400)
+        raise Told("The page asked for something this server does not know; load it again.", status=400)
     return JSONResponse(job.shown())
 
 

@@ -32,7 +32,7 @@ function Risk() {
 }
 
 function Facts({ risk }) {
-  const noun = risk.counts === "individuals" ? "people" : "records";
+  const noun = risk.counts;
   return html`<ul class="tiles"><li><b>${share(risk.unique.share)}</b><span>of all ${noun} are alone with everything others may know</span></li>
       ${risk.constraints.slice(0, 3).map((c) => html`<li><b>${share(c.share)}</b><span>have fewer than ${c.k} that look alike in ${listing(c.attributes)}</span></li>`)}</ul>
     ${risk.smallest_sets?.sets?.length > 0 && html`<p>${risk.smallest_sets.sets.slice(0, 3).map((s) => `${listing(s.attributes)} alone ${s.attributes.length === 1 ? "singles" : "single"} out ${share(s.share)}`).join("; ")}.</p>`}

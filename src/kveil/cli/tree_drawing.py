@@ -1,0 +1,37 @@
+"""Hierarchies drawn on a terminal."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+from rich.console import Console
+from rich.markup import escape
+from rich.tree import Tree as Drawing
+
+from kveil.policy.lines import Lines
+from kveil.words import count
+
+
+def show_tree(out: Console, lines: Lines, most: int) -> None:
+    """Draw a hierarchy, with the number of leaves under every inner node."""
+    children: dict[str, dict[str, None]] = {}
+    leaves: Counter[str] = Counter()
+    for line in lines.lines:
+        leaves.update(line[1:])
+        for child, parent in itertools.pairwise(line):
+            children.setdefault(parent, {})[child] = None
+    height = max(len(line) for line in lines.lines) - 1 if lines.lines else 0
+    out.print(f"{count(len(lines.lines), 'leaf', 'leaves')}, {count(len(children), 'inner node')}, height {height}")
+
+    def draw(label: str, at: Drawing) -> None:
+        below = list(children.get(label, ()))
+        for child in below[:most]:
+            inner = f" ({count(leaves[child], 'leaf', 'leaves')})" if child in children else ""
+            draw(child, at.add(f"{escape(child)}{inner}"))
+        if len(below) > most:
+            at.add(f"… {len(below) - most:,} more")
+
+    drawing = Drawing(escape(lines.root))
+    draw(lines.root, drawing)
+    out.print(drawing)

@@ -1,0 +1,1 @@
+"""`kveil anonymize`, `verify`, `measure` and `check` where the table lies on a cluster."""

@@ -1,0 +1,251 @@
+"""`kveil anonymize` on a cluster: tuples on the driver or parts on executors, verified as Spark wrote the release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from kveil.algorithms.algorithm import Algorithm
+from kveil.algorithms.registry import loops_of
+from kveil.choose import Attempt, attempt
+from kveil.databases import Place
+from kveil.engines.spark.counting import Written, count_release, count_written, types_of
+from kveil.engines.spark.driver_tuples import SparkTuples, TooManyTuples, tuples_of
+from kveil.engines.spark.executor_parts import kept_tuples
+from kveil.engines.spark.ordering import in_order
+from kveil.engines.spark.owner import ABOUT, about, check_key, owner_frame
+from kveil.engines.spark.reading import SparkTable, open_table, table_of_frame
+from kveil.engines.spark.session import spark_session, told_plainly
+from kveil.engines.spark.showing import Joined, joined, shown_tuples
+from kveil.engines.spark.staging import StagedFolder
+from kveil.engines.spark.tuple_release import HeldRelease, is_held
+from kveil.engines.spark.units import Units
+from kveil.errors import Refused, Unmeetable
+from kveil.files import Outputs, check_columns, with_commas
+from kveil.flow.check import proved_or_not_found
+from kveil.flow.cluster.by_parts import SolvedParts, check_by_parts, divides
+from kveil.flow.cluster.by_tuples import DriverLimits, checked_units
+from kveil.flow.cluster.cluster_request import SparkFrame, SparkRequest, cell_warnings
+from kveil.flow.cluster.cluster_solving import solved_by_division, solved_by_mondrian
+from kveil.flow.cluster.cluster_warnings import tuple_warnings
+from kveil.flow.steps.inputs import check_input, check_values
+from kveil.flow.steps.judging import check_verdict
+from kveil.flow.steps.outputs import Targets
+from kveil.flow.steps.publish import policy_sha256
+from kveil.flow.steps.run_outputs import files_beside
+from kveil.flow.steps.stages import Stages
+from kveil.policy.model import Policy
+from kveil.report.account import Account, make_account
+from kveil.report.run import Run
+from kveil.table.decode import Release, decode
+from kveil.table.encode import encode_tuples
+from kveil.table.table import Table
+from kveil.table.tuples import in_tuples
+from kveil.verifier.counts import incomplete, lay_counts, questions
+from kveil.verifier.release import verify_rows
+from kveil.words import listing
+
+
+@dataclass(frozen=True)
+class SolvedTuples:
+    """The tuples of a table with what was found for them."""
+
+    units: Units
+    tuples: SparkTuples
+    table: Table
+    attempt: Attempt
+    release: Release  # a row for every tuple that is released
+
+    @property
+    def names(self) -> list[str]:
+        """The released columns, in the order of the table."""
+        return [name for name in self.units.table.columns if name in self.table.policy.released]
+
+    def joined(self, *, one_by_one: bool) -> Joined | HeldRelease:
+        """Return every unit with what it shows, by tuples where these tell it all, unless asked for ``one_by_one``."""
+        policy = self.table.policy
+        made = {name: column for name, column in self.release.columns.items() if column is not None}
+        frame = with_commas(pl.DataFrame(made), self.tuples.source.commas.intersection(policy.unchanged))
+        reasons = self.attempt.solution.reasons
+        shown = shown_tuples(frame, self.release.rows, self.table.rows, reasons)
+        if not one_by_one and is_held(self.units, self.tuples, policy):
+            return HeldRelease(self.units, self.tuples, shown)
+        return joined(self.units, self.tuples, shown)
+
+    @property
+    def released(self) -> int:
+        """How many rows the release has."""
+        return int(self.tuples.times[self.release.rows].sum())
+
+    def verified(self, join: Joined | HeldRelease, release: SparkFrame, asked: SparkRequest, stages: Stages) -> Run:
+        """Return the run of a release that is there as Spark wrote it, judged by what Spark counts of it."""
+        policy, tuples = asked.policy, self.tuples
+        stages.begin("verifying")
+        with told_plainly("read the release back"):
+            types = types_of(release)
+        questioned = questions(policy, types)
+        written: Written = count_written(
+            release, policy, questioned, types, number=len(tuples.place), summed=bool(questioned.apart)
+        )
+        counts = count_release(join, written, policy, questioned, tuples.counted)
+        laid = lay_counts(policy, counts)
+        verdict = verify_rows(laid.release, laid.rows, policy, aligned=laid.aligned).with_findings(
+            incomplete(policy, counts)
+        )
+        assert laid.aligned is not None, "the original was counted, too"
+        check_verdict(verdict, laid.aligned, policy, self.attempt.algorithm)
+        stages.end("verify")
+        least = None
+        if asked.bounded:
+            from kveil.algorithms.bound.bound import lower_bound
+
+            least = lower_bound(self.table, stages.progress)
+            stages.end("solve")
+        told = (
+            cell_warnings(release, policy, types, written.totals.rows, counted=written.rows),
+            tuple_warnings(policy, tuples, self.release),
+            policy_sha256(policy, laid.rows),
+            least,
+            "spark",
+            None,
+            tuples.records,
+        )
+        return Run(tuples.source, self.table, self.attempt, self.release, laid.aligned, verdict, *told)
+
+
+def able_on_spark(policy: Policy, able: Sequence[Algorithm]) -> list[Algorithm]:
+    """Return those algorithms that work on tuples; refuse what engine spark cannot do, before anything is read."""
+    if policy.release.order == "keep":
+        raise Refused("engine spark has no order to keep, since a table there has none; take order sorted or shuffle.")
+    if policy.individual_column is not None and policy.release.shape == "long":
+        raise Refused("engine spark has no long releases; take release.shape sets, or engine local.")
+    if divides(policy, able):
+        return list(able)
+    chosen = [algorithm for algorithm in able if algorithm.on_tuples]
+    if "refine" in policy.algorithm.options or not chosen:
+        what = "refining" if chosen else listing([algorithm.name for algorithm in able])
+        raise Refused(
+            f"engine spark gives tuples with counts to the search, and {what} needs single records; take datafly, "
+            "mondrian, incognito, k-msd or a Classfly without refine, an algorithm that has divide with it, or engine "
+            "local."
+        )
+    return chosen
+
+
+def anonymize_on_spark(asked: SparkRequest, place: Place, targets: Targets, stages: Stages) -> Account:
+    """Make a release of a table on Spark, a folder of Parquet files that appears once it is verified."""
+    if divides(asked.policy, asked.able):
+        check_by_parts(asked)
+    session = spark_session()
+    assert isinstance(targets.release, Path), "other places are refused before"
+    with Outputs() as outputs, ExitStack() as exits:
+        staged = exits.enter_context(StagedFolder(session, targets.release))
+        owner = None
+        if targets.owner is not None:
+            owner = exits.enter_context(StagedFolder(session, targets.owner, private=True))
+        beside = [(target, private) for target, private in targets.beside() if target != targets.owner]
+        files = {target: outputs.open(target, private=private) for target, private in beside}
+        stages.begin("reading")
+        table = open_table(session, place)
+        check_columns(table.columns, asked.policy.attributes, table.name)
+        key = () if owner is None else check_key(table, asked.policy, targets.owner_key)
+        solved = solved_table(table, asked, stages, exits, key)
+        join = solved.joined(one_by_one=owner is not None)
+        exits.callback(join.let_go)
+        stages.begin("writing")
+        staged.write(in_order(join, solved.names, asked.policy, solved.released))
+        if owner is not None:
+            assert isinstance(join, Joined), "it was asked for one by one"
+            owner.write(owner_frame(join, key))
+            owner.describe(ABOUT, about(join, key))
+        stages.end("write")
+        with told_plainly("read the release back"):
+            release = session.read.parquet(staged.rows.as_uri())
+        run = solved.verified(join, release, asked, stages)
+        account = make_account(run, seconds=stages.seconds, release_sha256=None)
+        for target, content in files_beside(run, account, replace(targets, owner=None), stages.progress):
+            outputs.write(files[target], content)
+        outputs.commit(last=partial(_named, staged, owner))
+    return account
+
+
+def _named(release: StagedFolder, owner: StagedFolder | None) -> None:
+    """Give the folders their names, the release last; where it cannot get one, the owner's goes, too."""
+    if owner is not None:
+        owner.commit()
+    try:
+        release.commit()
+    except BaseException:
+        if owner is not None:
+            owner.withdraw()
+        raise
+
+
+def anonymize_spark_frame(frame: Any, asked: SparkRequest, stages: Stages) -> tuple[SparkFrame, Run]:
+    """Return a verified release of a frame of Spark as another one, which does not depend on the first any more."""
+    if divides(asked.policy, asked.able):
+        check_by_parts(asked)
+    with ExitStack() as exits:
+        solved = solved_table(table_of_frame(frame, "the frame"), asked, stages, exits, ())
+        join = solved.joined(one_by_one=False)
+        exits.callback(join.let_go)
+        with told_plainly("make the release"):
+            release = in_order(join, solved.names, asked.policy, solved.released)
+            release = release.localCheckpoint(eager=True)
+        stages.end("write")
+        return release, solved.verified(join, release, asked, stages)
+
+
+def solved_table(
+    table: SparkTable, asked: SparkRequest, stages: Stages, exits: ExitStack, key: Sequence[str]
+) -> SolvedTuples | SolvedParts:
+    """Return what the algorithms find for a table: on the driver, or by parts where it is asked for or too large.
+
+    ``key`` are columns that say who is who, for the owner's folder.
+    """
+    policy = asked.policy
+    if divides(policy, asked.able):
+        units = checked_units(table, policy)
+        return solved_by_division(units, asked, stages, exits, columns=[table.place(name) for name in key])
+    units = checked_units(table, policy)
+    limits = DriverLimits.of(table.session)
+    try:
+        return solved_tuples(units, asked, stages, most=limits.tuples)
+    except TooManyTuples as error:
+        if [algorithm.name for algorithm in asked.able] != ["mondrian"]:
+            raise TooManyTuples(f"{error} mondrian alone is solved in parts.") from None
+        try:
+            check_by_parts(asked)
+        except Refused as why:
+            raise TooManyTuples(f"{error} By parts they cannot be solved: {why}") from None
+        frame = kept_tuples(units, exits)
+        return solved_by_mondrian(units, frame, asked, stages, exits, most=limits.part)
+
+
+def solved_tuples(units: Units, asked: SparkRequest, stages: Stages, *, most: int) -> SolvedTuples:
+    """Return what the algorithms find for the tuples of a table, of which the driver holds so many at most."""
+    policy = asked.policy
+    tuples = tuples_of(units, policy, most)
+    stages.begin("encoding")
+    encoded = encode_tuples(tuples.source, policy, tuples.times, tuples.of_row)
+    check_input(tuples.source, encoded)
+    check_values(tuples.source, encoded)
+    stages.end("read")
+    told = stages.told_when_compiling(loops_of(policy, asked.able))
+    together = in_tuples(encoded)
+    try:
+        found = attempt(together.table, asked.able, told)
+    except Unmeetable as error:
+        raise proved_or_not_found(error, together.table) from None
+    if together.table is not encoded:
+        found = replace(found, solution=found.solution.spread(together.of_row))
+    stages.end("solve")
+    as_they_come = policy.release.model_copy(update={"order": "keep"})
+    laid = encoded.changed(policy=policy.model_copy(update={"release": as_they_come}))
+    return SolvedTuples(units, tuples, encoded, found, decode(tuples.source, laid, found.solution))

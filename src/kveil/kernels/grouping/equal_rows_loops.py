@@ -1,0 +1,114 @@
+"""The compiled loops behind `equal_rows`; importing this module imports Numba."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kveil.arrays import Ints, Longs, Words
+from kveil.kernels.grouping.layout import GroupingRoom
+from kveil.kernels.jit import door, inner
+
+
+@door
+def hash_rows(columns: Ints, hashes: Words) -> None:
+    """Find a 64-bit hash of every row, column by column."""
+    width, rows = columns.shape
+    for row in range(rows):
+        hashes[row] = np.uint64(0x9E3779B97F4A7C15)
+    for c in range(width):
+        for row in range(rows):
+            h = hashes[row] ^ (np.uint64(columns[c, row]) + np.uint64(1))
+            h *= np.uint64(0xFF51AFD7ED558CCD)
+            hashes[row] = h ^ (h >> np.uint64(32))
+
+
+@door
+def pack_rows(columns: Ints, lowest: Ints, sizes: Words, words: Words) -> None:
+    """Find a word of its own for every distinct row, spread over all bits; ``sizes`` multiply to less than 2⁶⁴."""
+    width, rows = columns.shape
+    for row in range(rows):
+        words[row] = np.uint64(0)
+    for c in range(width):
+        size, low = sizes[c], lowest[c]
+        for row in range(rows):
+            words[row] = words[row] * size + np.uint64(columns[c, row] - low)
+    for row in range(rows):
+        h = words[row]
+        h = (h ^ (h >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)  # each of these steps can be undone
+        h = (h ^ (h >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
+        words[row] = h ^ (h >> np.uint64(33))
+
+
+@inner
+def same_row(columns: Ints, one: int, other: int) -> bool:
+    """Tell whether two rows are equal."""
+    same = True
+    for c in range(columns.shape[0]):
+        same = same and columns[c, one] == columns[c, other]
+    return same
+
+
+@door
+def group_hashed(columns: Ints, hashes: Words, parts: int, exact: bool, room: GroupingRoom, member: Ints) -> int:
+    """Give distinct rows numbers, part by part of the hash space, so that every table fits the cache.
+
+    Returns how many there are, -1 where the room is too small. Where hashes are not ``exact``, rows of equal hashes are
+    compared cell by cell.
+    """
+    rows = len(hashes)
+    shift = np.uint64(64 - parts)
+    starts, place, order, first = room.starts, room.place, room.order, room.first
+    slots, words = room.slots, room.words
+    near = hashes if parts == 0 else room.near  # the hashes in the order of the parts
+    if parts == 0:
+        starts[1] = rows
+        for row in range(rows):
+            order[row] = row
+    else:
+        for row in range(rows):
+            starts[(hashes[row] >> shift) + np.uint64(1)] += 1
+        for part in range(1 << parts):
+            starts[part + 1] += starts[part]
+            place[part] = starts[part]
+        for row in range(rows):
+            h = hashes[row]
+            part = h >> shift
+            order[place[part]] = row
+            near[place[part]] = h
+            place[part] += 1
+    groups = 0
+    for part in range(1 << parts):
+        begin, end = starts[part], starts[part + 1]
+        if begin == end:
+            continue
+        used = 16
+        while used < 2 * (end - begin):
+            used *= 2
+        if used > len(slots):
+            return -1
+        mask = np.uint64(used - 1)
+        for i in range(used):
+            slots[i] = -1
+        for at in range(begin, end):
+            h = near[at]
+            row = order[at]
+            slot = h & mask
+            # Half of the slots are empty, so that one is found; counting the steps up to ``used`` took 5 % of all time.
+            group = slots[slot]
+            while group >= 0 and not (words[slot] == h and (exact or same_row(columns, row, first[group]))):
+                slot = (slot + np.uint64(1)) & mask
+                group = slots[slot]
+            if group < 0:
+                slots[slot] = groups
+                words[slot] = h
+                first[groups] = row
+                groups += 1
+            member[row] = slots[slot]
+    return groups
+
+
+@door
+def add_weights(group: Ints, weights: Longs, totals: Longs) -> None:
+    """Add every row's weight to the total of its group."""
+    for row in range(len(group)):
+        totals[group[row]] += weights[row]

@@ -1,0 +1,1 @@
+"""Numbers drawn by chance, the same ones from the same seed on every machine."""

@@ -1,0 +1,86 @@
+"""Grouping equal rows, beside a dictionary."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kveil.kernels.grouping.equal_rows import ROWS_WORTH_A_THREAD, add_up, group_each, group_rows, sample_of_groups
+from strategies import examples
+
+# Cells that a few bits hold, cells below zero, and cells too wide for one word per row: these rows are hashed.
+CELLS = [(0, 2), (-3, 3), (-(2**31), 2**31 - 1)]
+
+
+def columns_of(seed: int, width: int, rows: int, kind: int) -> np.ndarray:
+    """Columns in which rows repeat: drawn from a few values between the ends that their kind has."""
+    draw = np.random.default_rng(seed)
+    lowest, highest = CELLS[kind]
+    values = draw.integers(lowest, highest, 3, dtype=np.int32, endpoint=True)
+    return values[draw.integers(0, 3, (width, rows))]
+
+
+@given(st.integers(0, 10**6), st.integers(1, 6), st.integers(0, 60), st.sampled_from(range(len(CELLS))))
+@examples(60)
+def test_rows_are_in_one_group_if_they_are_equal(seed: int, width: int, rows: int, kind: int) -> None:
+    columns = columns_of(seed, width, rows, kind)
+    member, first = group_rows(columns)
+    as_rows = [tuple(row) for row in columns.T.tolist()]
+    shown = [as_rows[row] for row in first.tolist()]
+    assert [shown[group] for group in member.tolist()] == as_rows
+    assert len(set(shown)) == len(shown)
+    assert first.tolist() == [as_rows.index(row) for row in shown]
+
+
+@pytest.mark.parametrize("rows", [0, 20, ROWS_WORTH_A_THREAD])
+def test_several_are_grouped_each_by_itself(rows: int) -> None:
+    several = [columns_of(seed, width, rows, kind) for seed, (width, kind) in enumerate([(1, 0), (3, 1), (2, 2)])]
+    found = group_each(several)
+    for (member, first), columns in zip(found, several, strict=True):
+        own = group_rows(columns)
+        assert np.array_equal(member, own[0])
+        assert np.array_equal(first, own[1])
+    assert group_each([]) == []
+
+
+@pytest.mark.parametrize("kind", range(len(CELLS)))
+def test_many_rows_are_grouped_part_by_part_as_few_are(kind: int) -> None:
+    draw = np.random.default_rng(kind)
+    lowest, highest = CELLS[kind]
+    values = draw.integers(lowest, highest, 30, dtype=np.int32, endpoint=True)
+    columns = values[draw.integers(0, 30, (3, 40_000))]  # above 2¹⁴ rows the hashes are dealt into parts
+    member, first = group_rows(columns)
+    numbers: dict[tuple[int, ...], int] = {}
+    for row, group in zip(columns.T.tolist(), member.tolist(), strict=True):
+        assert numbers.setdefault(tuple(row), group) == group
+    assert sorted(numbers.values()) == list(range(len(first)))
+
+
+@given(st.integers(0, 10**6), st.integers(0, 60), st.integers(1, 8))
+@examples(30)
+def test_weights_are_added_up_by_group(seed: int, rows: int, groups: int) -> None:
+    draw = np.random.default_rng(seed)
+    group, weights = draw.integers(0, groups, rows, dtype=np.int32), draw.integers(0, 2**40, rows)
+    expected = [
+        sum(w for g, w in zip(group.tolist(), weights.tolist(), strict=True) if g == own) for own in range(groups)
+    ]
+    assert add_up(group, weights, groups).tolist() == expected
+
+
+@given(st.integers(0, 10**6), st.integers(1, 400), st.integers(0, 3))
+@examples(30)
+def test_a_sample_takes_equal_rows_all_together_or_not_at_all(seed: int, rows: int, bits: int) -> None:
+    columns = columns_of(seed, 4, rows, 1)
+    taken = set(sample_of_groups(columns, bits).tolist())
+    as_rows = [tuple(row) for row in columns.T.tolist()]
+    shown = {as_rows[row] for row in taken}
+    assert taken == {row for row, cells in enumerate(as_rows) if cells in shown}
+    if bits == 0:
+        assert len(taken) == rows
+
+
+def test_a_sample_is_about_as_large_as_asked_for() -> None:
+    columns = np.random.default_rng(5).integers(0, 1_000, (3, 50_000), dtype=np.int32)  # nearly all different
+    assert 0.9 < len(sample_of_groups(columns, 3)) / (50_000 / 8) < 1.1

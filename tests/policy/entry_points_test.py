@@ -1,0 +1,24 @@
+"""Names that other packages bring along."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint
+from types import SimpleNamespace
+
+import pytest
+
+from kveil.policy.entry_points import ALGORITHM_GROUP, package_of, plugged
+
+
+def test_entry_points_are_known_by_name_and_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("mine", "a_package_that_is_not_there:solve", ALGORITHM_GROUP)
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [point] if group == ALGORITHM_GROUP else [])
+    assert plugged(ALGORITHM_GROUP) == {"mine": point}
+    assert plugged("kveil.measures") == {}
+
+
+def test_the_package_of_an_entry_point_is_named_where_it_is_known() -> None:
+    point = EntryPoint("mine", "a:b", ALGORITHM_GROUP)
+    assert package_of(point) == "an unknown package"
+    known = SimpleNamespace(dist=SimpleNamespace(name="some-algorithms"))
+    assert package_of(known) == "the package some-algorithms"  # type: ignore[arg-type]
