@@ -8,7 +8,7 @@ chosen node gets k rows or more. For any prices a(r) no higher than the loss of 
 is a lower bound: Lagrange's relaxation of "each row goes somewhere". Only closed nodes count (the lowest over what they
 cover). Prices start at the cheapest node over a row that covers k (the simple bound) and rise by subgradient steps.
 Suppressing a row pays its price, so any suppression limit is covered. Several constraints: bounds of constraints over
-disjoint attributes add up, and so do bounds at shares of the attributes' costs (`shares`); a constraint over fewer
+disjoint attributes add up, and so do bounds at shares of the attributes' costs (`cost_shares`); a constraint over fewer
 attributes is implied. Overlapping constraints of a small table are priced all together, by an integer program. Spans of
 numbers stand in classes of their widths. See docs/least-loss-research.md.
 """
@@ -21,9 +21,9 @@ from functools import partial
 from operator import itemgetter
 from typing import TypedDict
 
+from kveil.algorithms.bound.cost_shares import SharedConstraint, evenly, share_out, sum_of_simple
 from kveil.algorithms.bound.covers import SCALE, WHOLE_SHARE, affordable_levels, lattice_of, node_costs
 from kveil.algorithms.bound.prices import prices
-from kveil.algorithms.bound.shares import SharedConstraint, evenly, share_out, sum_of_simple
 from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.small_tables import least_cost
 from kveil.kernels.bound.bound import cheapest

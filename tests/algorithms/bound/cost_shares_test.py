@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from kveil.algorithms.bound import bound
+from kveil.algorithms.bound.cost_shares import SharedConstraint, evenly, share_out, sum_of_simple
 from kveil.algorithms.bound.covers import SCALE, WHOLE_SHARE
 from kveil.algorithms.bound.prices import prices
-from kveil.algorithms.bound.shares import SharedConstraint, evenly, share_out, sum_of_simple
 from kveil.frames import from_frame
 from kveil.policy.model import Policy
 from kveil.progress import silent
