@@ -2,7 +2,8 @@
 
 `python benchmarks/figures_overlaps.py` writes the table of docs/algorithms/least-loss.md between its marker
 comments: the constraint sets of docs/algorithms/classfly.md and two heavier ones. `--tiny` compares the search with the
-exact optimum of tiny tables under two overlapping constraints instead, for docs/least-loss-research.md.
+exact optimum of tiny tables under two overlapping constraints instead, and `--bound` writes what is proved of the
+sets, both for docs/least-loss-research.md.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ import polars as pl
 
 import kveil
 from figures_classfly import ADULT_SETS, QUASI, policy_over
+from kveil.algorithms.bound.bound import lower_bound
 from kveil.algorithms.registry import find
 from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.measures import measure_solution
 from kveil.policy.model import Policy
+from kveil.progress import silent
 from kveil.table.encode import encode
 from kveil.table.table import Table
 from measuring import ADULT, ROOT, fill
@@ -78,6 +81,19 @@ def constraints_table(rows: int | None = None, names: list[str] | None = None) -
     return "\n".join(lines)
 
 
+def bounds_table() -> str:
+    """Return the bound of every constraint set beside what is released, by NCP."""
+    lines = ["| constraint set | bound, NCP % | of which | least-loss |", "| --- | ---: | --- | ---: |"]
+    for name in SETS:
+        table = adult_table(name, "ncp")
+        least = lower_bound(table, silent)
+        released = measure_solution(table, run(find("least-loss"), table, {})).of("ncp")
+        parts = ", ".join(f"{100 * part['at_least']:.2f} (k = {part['k']})" for part in least.parts)
+        lines.append(f"| {name} | {100 * least.at_least:.2f} | {parts} | {100 * released:.2f} |")
+        print(lines[-1], flush=True)
+    return "\n".join(lines)
+
+
 # ---------------------------------------------------------------------------------------------- tiny tables
 
 
@@ -113,7 +129,11 @@ def main() -> None:
     parser.add_argument("--rows", type=int, help="only the first rows, to try the script; nothing is written")
     parser.add_argument("--sets", nargs="*", choices=list(SETS), help="only these; nothing is written")
     parser.add_argument("--tiny", action="store_true", help="tiny tables against their exact optimum instead")
+    parser.add_argument("--bound", action="store_true", help="what is proved of the constraint sets instead")
     chosen = parser.parse_args()
+    if chosen.bound:
+        fill(RESEARCH, "figures-overlaps", "bounds", [bounds_table()])
+        return
     if chosen.tiny:
         text = tiny_tables(150)
         print(text)

@@ -12,7 +12,8 @@ from pydantic import Field
 from kveil.algorithms.algorithm import Algorithm, check_divide
 from kveil.algorithms.least_loss.refine_options import NORMAL
 from kveil.algorithms.registry import check_honours, find, finds_the_same, honouring, lacking
-from kveil.engines.local import Solved, finished, settled_or_before, solve
+from kveil.algorithms.settle import settled_or_before
+from kveil.engines.local import Solved, finished, solve
 from kveil.errors import KveilError, PolicyError, Refused, Unmeetable
 from kveil.measures import Losses
 from kveil.policy.checks import check_rule_shapes

@@ -18,6 +18,7 @@ from kveil.algorithms.stars import NOTHING_LEFT, star_cells
 from kveil.algorithms.suppression import WAYS_OUT, beyond_limit
 from kveil.arrays import Bools, Ints
 from kveil.errors import Unmeetable
+from kveil.measures import measure_solution
 from kveil.models.groups import Groups, Pairs
 from kveil.models.of_policy import counted_names
 from kveil.models.subset import Requirement, maximal_anonymous_subset
@@ -169,3 +170,15 @@ class _Settling:
         if rows.any():
             self.out[c] |= rows
             self.reasons[reason] = self.reasons.get(reason, np.zeros_like(rows)) | rows
+
+
+def settled_or_before(table: Table, refined: Solution, before: Solution) -> Solution:
+    """Return a refined solution settled, or the one before, where settling costs more than refining has gained."""
+    try:
+        settled = settle(table, refined, "refine")
+    except Unmeetable:
+        return before
+    if settled is refined:
+        return refined
+    loss = table.policy.loss
+    return settled if measure_solution(table, settled).of(loss) < measure_solution(table, before).of(loss) else before

@@ -14,7 +14,7 @@ from kveil.algorithms.algorithm import MULTIVALUED, Algorithm, DivideOptions, ch
 from kveil.algorithms.declared_rules import DeclaredRule
 from kveil.algorithms.least_loss.refine_options import RefineOptions
 from kveil.algorithms.registry import FEW_ROWS, starts_of
-from kveil.algorithms.settle import settle
+from kveil.algorithms.settle import settled_or_before
 from kveil.errors import PolicyError, Unmeetable
 from kveil.measures import Losses, measure_solution
 from kveil.policy.fields import PolicyPart
@@ -143,18 +143,6 @@ def _keeping_afterwards(task: _Task, solve: Callable[[Table], Solution]) -> Solu
 def part_solver(algorithm: Algorithm, table: Table, options: dict[str, Any]) -> Callable[[Table], Solution]:
     """Return what solves parts of a table with an algorithm, and refines them as its options ask."""
     return _task(algorithm, table, options, silent).solve_part
-
-
-def settled_or_before(table: Table, refined: Solution, before: Solution) -> Solution:
-    """Return a refined solution settled, or the one before, where settling costs more than refining has gained."""
-    try:
-        settled = settle(table, refined, "refine")
-    except Unmeetable:
-        return before
-    if settled is refined:
-        return refined
-    loss = table.policy.loss
-    return settled if measure_solution(table, settled).of(loss) < measure_solution(table, before).of(loss) else before
 
 
 def finished(table: Table, solution: Solution) -> Solved:

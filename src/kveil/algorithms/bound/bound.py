@@ -8,19 +8,21 @@ chosen node gets k rows or more. For any prices a(r) no higher than the loss of 
 is a lower bound: Lagrange's relaxation of "each row goes somewhere". Only closed nodes count (the lowest over what they
 cover). Prices start at the cheapest node over a row that covers k (the simple bound) and rise by subgradient steps.
 Suppressing a row pays its price, so any suppression limit is covered. Several constraints: bounds of constraints over
-disjoint attributes add up; a constraint over fewer attributes is implied. Overlapping constraints of a small table are
-priced all together, by an integer program. Spans of numbers stand in classes of their widths. See
-docs/least-loss-research.md.
+disjoint attributes add up, and so do bounds at shares of the attributes' costs (`cost_shares`); a constraint over fewer
+attributes is implied. Overlapping constraints of a small table are priced all together, by an integer program. Spans of
+numbers stand in classes of their widths. See docs/least-loss-research.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from operator import itemgetter
 from typing import TypedDict
 
-from kveil.algorithms.bound.covers import SCALE, affordable_levels, lattice_of, node_costs
+from kveil.algorithms.bound.cost_shares import SharedConstraint, evenly, share_out, sum_of_simple
+from kveil.algorithms.bound.covers import SCALE, WHOLE_SHARE, affordable_levels, lattice_of, node_costs
 from kveil.algorithms.bound.prices import prices
 from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.small_tables import least_cost
@@ -103,24 +105,66 @@ class _ComponentBound:
     total: int
     simple: int
     parts: list[BoundPart]
+    owners: dict[int, tuple[int, ...]]  # by position: over what the constraint is that was charged for an attribute
 
 
 def _bound_of_component(component: SearchComponent, share: float, tell: Callable[[int], None]) -> _ComponentBound:
-    """Return the better of two bounds: constraint by constraint, and of all constraints of a small table together."""
+    """Return the best of three bounds: by disjoint attributes, by shares, and of a small table as a program."""
     table = component.table
-    apart = _one_by_one(component, share, tell)
-    if component.over_everything or not component.trees_only:
-        return apart
-    costs = [node_costs(table, position) for position in component.positions]
-    together = least_cost(component, costs, current().left)
-    if together <= apart.total:
-        return apart
-    least: BoundPart = {
-        "attributes": list(component.names),
-        "k": component.largest_k,
-        "at_least": _as_loss(table, together),
-    }
-    return _ComponentBound(together, apart.simple, [least])
+    best = _one_by_one(component, share, tell)
+    if component.over_everything:
+        return best
+    if component.trees_only:
+        costs = [node_costs(table, position) for position in component.positions]
+        together = least_cost(component, costs, current().left)
+        if together > best.total:
+            least: BoundPart = {
+                "attributes": list(component.names),
+                "k": component.largest_k,
+                "at_least": _as_loss(table, together),
+            }
+            return replace(best, total=together, parts=[least])
+    shared = _shared_out(component, best, share, tell)
+    return shared if shared is not None and shared.total > best.total else best
+
+
+def _sizes_asked(component: SearchComponent) -> dict[tuple[int, ...], int]:
+    """Return the least size of a group over every set of attributes that a constraint is over."""
+    found: dict[tuple[int, ...], int] = {}
+    for constraint in component.constraints:
+        over = tuple(constraint.positions)
+        found[over] = max(found.get(over, 1), least_members(constraint.model, component.table))
+    return found
+
+
+def _shared_out(
+    component: SearchComponent, apart: _ComponentBound, share: float, tell: Callable[[int], None]
+) -> _ComponentBound | None:
+    """Add up bounds of all constraints at shares of the costs; None where the simple ones gain nothing by it."""
+    table = component.table
+    constraints = [SharedConstraint(table, over, k) for over, k in _sizes_asked(component).items()]
+    owned = [{p: WHOLE_SHARE for p, owner in apart.owners.items() if owner == own.over} for own in constraints]
+    tried = []
+    for beginning in (owned, evenly(constraints)):
+        for own, shares in zip(constraints, beginning, strict=True):
+            own.shares = shares
+        share_out(constraints, Stop(seconds=share, within=current()))
+        tried.append((sum_of_simple(constraints), [own.shares for own in constraints]))
+    simple, chosen = max(tried, key=itemgetter(0))
+    if simple <= apart.simple:
+        return None
+    total = 0
+    parts: list[BoundPart] = []
+    for own, shares in zip(constraints, chosen, strict=True):
+        laid = own.lattice(shares)
+        if laid is None:
+            continue
+        _, best = prices(laid[0], own.k, laid[1], Stop(seconds=share, within=current()), partial(_told, tell, total))
+        best = max(best, own.simple(shares))
+        total += best
+        names = [table.names[p] for p in own.over if shares.get(p)]
+        parts.append({"attributes": names, "k": own.k, "at_least": _as_loss(table, best)})
+    return _ComponentBound(total, simple, parts, apart.owners)
 
 
 def _one_by_one(component: SearchComponent, share: float, tell: Callable[[int], None]) -> _ComponentBound:
@@ -129,10 +173,8 @@ def _one_by_one(component: SearchComponent, share: float, tell: Callable[[int], 
     Those after it only over attributes that are still free.
     """
     table = component.table
-    open_to: dict[tuple[int, ...], int] = {}
-    for constraint in component.constraints:
-        over = tuple(constraint.positions)
-        open_to[over] = max(open_to.get(over, 1), least_members(constraint.model, table))
+    open_to = _sizes_asked(component)
+    owners: dict[int, tuple[int, ...]] = {}
     free = set(component.positions)
     parts: list[BoundPart] = []
     total = simple_total = 0
@@ -148,11 +190,12 @@ def _one_by_one(component: SearchComponent, share: float, tell: Callable[[int], 
         best, simple, used = _bound_of(
             table, [p for p in over if p in free], k, Stop(seconds=share, within=current()), here
         )
+        owners.update((p, over) for p in over if p in free)
         free -= set(over)
         total += best
         simple_total += simple
         parts.append({"attributes": [table.names[p] for p in used], "k": k, "at_least": _as_loss(table, best)})
-    return _ComponentBound(total, simple_total, parts)
+    return _ComponentBound(total, simple_total, parts, owners)
 
 
 def _told(tell: Callable[[int], None], before: int, best: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -19,6 +20,7 @@ from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 SCALE = 1 << 30  # a row's whole loss, in the bound's whole numbers; costs are rounded down
+WHOLE_SHARE = 16  # the parts of an attribute's cost that are shared out among constraints
 MOST_WORK = 1_500_000_000  # level vectors times tuples that one sum over the lattice may look at
 
 
@@ -62,6 +64,14 @@ class DepthTable:
     def step(self) -> int:
         """What the lowest step up costs at most."""
         return int(self.costs[-2].max(initial=0)) if len(self.costs) > 1 else self.star
+
+    def shared(self, share: int) -> DepthTable:
+        """Return the same at a part of the costs, rounded down."""
+        if share == WHOLE_SHARE:
+            return self
+        return DepthTable(
+            self.nodes, [own * share // WHOLE_SHARE for own in self.costs], self.star * share // WHOLE_SHARE
+        )
 
 
 def _tree_levels(table: Table, position: int, low: Ints, high: Ints) -> DepthTable:
@@ -119,12 +129,32 @@ def _span_levels(table: Table, position: int, low: Ints, high: Ints, fine: Finen
     return found
 
 
-def lattice_of(table: Table, positions: list[int], fine: Fineness) -> tuple[CoverLattice, int]:
-    """Return the distinct tuples over some attributes with all that may cover them, and what a star costs at least.
+class TupleLevels(NamedTuple):
+    """The distinct tuples over some attributes, how many rows each stands for, and what may cover them."""
 
-    Attributes in which one step up costs most come first: where they have gone up, little else is worth looking at.
-    Tuples stand in the order of their deepest nodes, so that those of a node lie close together.
-    """
+    tables: list[DepthTable]
+    weight: Longs
+    first: Ints
+    windows: int  # that a span may be in, 1 where there are no spans
+
+    def lattice(self, shares: Sequence[int]) -> tuple[CoverLattice, int]:
+        """Return all of it with so many parts, of ``WHOLE_SHARE``, of every attribute's cost, and what a star costs.
+
+        Attributes in which one step up costs most come first: where they have gone up, little else is worth looking at.
+        Tuples stand in the order of their deepest nodes, so that those of a node lie close together.
+        """
+        tables = [own.shared(share) for own, share in zip(self.tables, shares, strict=True)]
+        tables.sort(key=lambda levels: -levels.step)
+        order = np.lexsort([levels.nodes[-1] for levels in reversed(tables)])
+        at = np.cumsum([0, *(len(levels.nodes) for levels in tables)])
+        above = np.array([node[order] for levels in tables for node in levels.nodes], dtype=np.int32)
+        cost = np.array([own[order] for levels in tables for own in levels.costs], dtype=np.int64)
+        lattice = CoverLattice(at, above, cost, self.weight[order], self.first[order], self.windows)
+        return lattice, sum(levels.star for levels in tables)
+
+
+def tuple_levels(table: Table, positions: list[int], fine: Fineness) -> TupleLevels:
+    """Return the distinct tuples over some attributes with all that may cover them."""
     low, high = table.low[positions], table.high[positions]
     member, first = group_rows(low if table.low is table.high else np.concatenate([low, high]))
     weight = table.tally(member, len(first)).astype(np.int64)
@@ -134,14 +164,13 @@ def lattice_of(table: Table, positions: list[int], fine: Fineness) -> tuple[Cove
         else _span_levels(table, position, low[a, first], high[a, first], fine)
         for a, position in enumerate(positions)
     ]
-    tables.sort(key=lambda levels: -levels.step)
-    order = np.lexsort([levels.nodes[-1] for levels in reversed(tables)])
-    at = np.cumsum([0, *(len(levels.nodes) for levels in tables)])
-    above = np.array([node[order] for levels in tables for node in levels.nodes], dtype=np.int32)
-    cost = np.array([own[order] for levels in tables for own in levels.costs], dtype=np.int64)
     spans = any(isinstance(table.trees[position], Scale) for position in positions)
-    lattice = CoverLattice(at, above, cost, weight[order], first[order], 2 * fine.parts + 1 if spans else 1)
-    return lattice, sum(levels.star for levels in tables)
+    return TupleLevels(tables, weight, first, 2 * fine.parts + 1 if spans else 1)
+
+
+def lattice_of(table: Table, positions: list[int], fine: Fineness) -> tuple[CoverLattice, int]:
+    """Return the distinct tuples over some attributes with all that may cover them, and what a star costs at least."""
+    return tuple_levels(table, positions, fine).lattice([WHOLE_SHARE] * len(positions))
 
 
 def affordable_levels(table: Table, positions: list[int]) -> tuple[list[int], Fineness]:

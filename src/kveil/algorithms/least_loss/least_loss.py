@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
 from kveil.algorithms.algorithm import Algorithm, DivideOptions
 from kveil.algorithms.component import components_of
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
+from kveil.algorithms.least_loss.refine import refine
 from kveil.algorithms.least_loss.small_search import MOST_ROWS_TRIED, keeps_rules, try_everything
 from kveil.algorithms.least_loss.state import released_loss
 from kveil.algorithms.neighbourhoods import looks_at_values
-from kveil.algorithms.settle import settle
+from kveil.algorithms.settle import settle, settled_or_before
 from kveil.algorithms.small_tables import shown_at_least_cost
 from kveil.errors import Unmeetable
 from kveil.policy.components import binding_sets, most_suppressed
+from kveil.progress import silent
 from kveil.stopping import OutOfTime
 from kveil.table.scale import Scale
 from kveil.table.solution import Shown, Solution
@@ -26,6 +30,8 @@ from kveil.table.tree import Tree
 
 SPLITTING = {"mondrian", "1m-generalization"}  # choose what to split by width, or by how much the loss falls
 ROWS_FOR_BOTH_WAYS = 1_000  # of a table on which both ways are tried in any case
+CLIMBING = {"classfly+complete"}  # chooses what to climb by distinct values, or by what is set aside for its loss
+DESCENDED = 2  # starts that are offered cheaper values before one is chosen, where constraints overlap
 
 
 class LeastLossOptions(DivideOptions):
@@ -37,29 +43,34 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
 
     So what is refined never loses more than any of them, unless the time is over before all were tried: the best so far
     is taken then. Fingerprints are generalized by Partition, as 1m-generalization does; refining then keeps them.
+    Where constraints overlap, the starts that lose least descend first, and the lowest of them is taken.
     """
     policy = table.policy
     several = len(binding_sets(policy)) > 1
-    best: Solution | None = None
-    least = 0.0
+    descends = _descends(table)
+    found: list[tuple[float, Solution]] = []
     failures: list[Unmeetable] = []
     # Refining splits top-down by itself where sizes are enough; elsewhere either way of choosing may be far better.
     sizes = all(m.model == "k-anonymity" for m in policy.privacy) and all(isinstance(t, Tree) for t in table.trees)
     for algorithm in starts:
-        ways = ["gain"] if sizes and not several and table.rows > ROWS_FOR_BOTH_WAYS else ["gain", "widest"]
-        for chosen in [{"choose": way} for way in ways] if algorithm.name in SPLITTING else [{}]:
+        for chosen in _ways(
+            algorithm.name, one_way=sizes and not several and table.rows > ROWS_FOR_BOTH_WAYS, climbs=descends
+        ):
             try:
-                found = algorithm.solve(table, algorithm.options.model_validate(chosen), rng)
+                solution = algorithm.solve(table, algorithm.options.model_validate(chosen), rng)
             except Unmeetable as error:
                 failures.append(error)
                 continue
             except OutOfTime:
-                if best is None:
+                if not found:
                     raise
-                return best
-            loss = released_loss(table, found)
-            if best is None or loss < least:
-                best, least = replace(found, details={"start": algorithm.name, **chosen}), loss
+                return found[0][1]
+            details = {"start": algorithm.name, **chosen}
+            loss = released_loss(table, solution)
+            if all(loss != other for other, _ in found):
+                found = sorted([*found, (loss, replace(solution, details=details))], key=itemgetter(0))
+                found = found[: DESCENDED if descends else 1]
+    least, best = (_descended(table, found) if descends else found[0]) if found else (0.0, None)
     small = _settled(table, _tried_table(table))
     if small is None and best is None:
         small = _settled(table, _small_table(table))
@@ -68,6 +79,36 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
     if best is None:
         raise Unmeetable(f"least-loss has nothing to start from: {failures[0]}", lost=failures[0].lost)
     return best
+
+
+def _ways(name: str, *, one_way: bool, climbs: bool) -> list[dict[str, Any]]:
+    """Return the options with which an algorithm may give a start."""
+    if name in SPLITTING:
+        return [{"choose": "gain"}] if one_way else [{"choose": "gain"}, {"choose": "widest"}]
+    return [{}, {"choose": "gain", "join": True}] if climbs and name in CLIMBING else [{}]
+
+
+def _descends(table: Table) -> bool:
+    """Tell whether starts are compared by what is left of their loss once cheaper values were offered to all rows.
+
+    Where a rule is declared, or items are generalized, what loses least may not be what can be kept.
+    """
+    policy = table.policy
+    if policy.dependencies or policy.generalized or not table.names:
+        return False
+    return any(not component.over_everything for component in components_of(table))
+
+
+def _descended(table: Table, found: list[tuple[float, Solution]]) -> tuple[float, Solution]:
+    """Return the start that loses least after a descent, with its loss; the first one where time runs out."""
+    lowest = []
+    for _, solution in found:
+        try:
+            refined = settled_or_before(table, refine(table, solution, 0, None, silent), solution)
+        except OutOfTime:
+            return found[0]
+        lowest.append((released_loss(table, refined), refined))
+    return min(lowest, key=itemgetter(0))
 
 
 def _settled(table: Table, found: Solution | None) -> Solution | None:

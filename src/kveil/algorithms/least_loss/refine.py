@@ -139,9 +139,14 @@ class _Refinement:
             for position, column in zip(part.positions, columns, strict=True):
                 shown[position] = column
         gone = suppressed.any(axis=0)
-        details: dict[str, Any] = {"tries": self.watch.tries, "kept": self.watch.kept, "loss_before": before}
-        if back.any():
-            details["brought_back"] = int((back & ~gone).sum())
+        earlier = self.given.details.get("refine", {})  # a start may have descended already
+        details: dict[str, Any] = {
+            "tries": self.watch.tries,
+            "kept": self.watch.kept,
+            "loss_before": earlier.get("loss_before", before),
+        }
+        if back.any() or "brought_back" in earlier:
+            details["brought_back"] = earlier.get("brought_back", 0) + int((back & ~gone).sum())
         if self.watch.over():
             details["stopped"] = ASKED if self.watch.stop.asked else "out of time"
         refined = replace(
