@@ -143,7 +143,7 @@ def _tried_table(table: Table) -> Solution | None:
     ]
     sets = [np.concatenate([alike[:0], *some]) for n in range(len(units)) for some in combinations(units, n)]
     for gone in sorted((own for own in sets if len(own) <= allowed), key=len):
-        rows = np.setdiff1d(np.arange(table.rows, dtype=np.int32), gone)
+        rows = table.canonical[~np.isin(table.canonical, gone)].astype(np.int32)  # ties go by what is released
         shown: list[Shown | None] = [None] * len(table.names)
         for component in components_of(table):
             columns = try_everything(component, rows, costs, shown, None).columns

@@ -18,6 +18,7 @@ import numpy as np
 from kveil.algorithms.component import SearchComponent
 from kveil.algorithms.costs import NodeCosts
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
+from kveil.algorithms.stars import group_of_stars_is_lost
 from kveil.arrays import Ints
 from kveil.models.groups import Groups, Pairs
 from kveil.table.scale import Scale
@@ -73,7 +74,7 @@ def try_everything(
     if not 0 < len(rows) <= MOST_ROWS_TRIED or not component.positions or component.table.times is not None:
         return TriedRows(None, complete=False)
     each = [_labels(component, costs, rows, a) for a in range(len(component.positions))]
-    alone = len(component.table.components) == 1 and not component.table.stars_take_part
+    alone = group_of_stars_is_lost(component.table)
     options = []
     for i in range(len(rows)):
         if np.prod([len(own[i]) for own in each]) > MOST_ROW_OPTIONS:
