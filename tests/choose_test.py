@@ -229,3 +229,9 @@ BEATEN = "was stopped: whatever it finds loses more than mondrian"
 def test_a_search_that_is_stopped_says_so() -> None:
     found = attempt(skewed(1, 5), [find("mondrian"), find("incognito")])
     assert found.tried[1].as_json() == {"algorithm": "incognito", "solved": False, "reason": BEATEN}
+
+
+@pytest.mark.parametrize("divide", ["many", 2.5, 0])
+def test_an_option_that_is_wrong_is_refused_before_any_table_is_read(divide: object) -> None:
+    with pytest.raises(PolicyError, match="divide"):
+        candidates(make_policy(algorithm={"name": "k-member", "divide": divide}))

@@ -13,7 +13,7 @@ from kveil.algorithms.algorithm import Algorithm, check_divide
 from kveil.algorithms.least_loss.refine_options import NORMAL
 from kveil.algorithms.registry import check_honours, find, finds_the_same, honouring, lacking
 from kveil.algorithms.settle import settled_or_before
-from kveil.engines.local import Solved, finished, solve
+from kveil.engines.local import Solved, checked_options, finished, solve
 from kveil.errors import KveilError, PolicyError, Refused, Unmeetable
 from kveil.measures import Losses
 from kveil.policy.checks import check_rule_shapes
@@ -141,6 +141,7 @@ def candidates(policy: Policy) -> list[Algorithm]:
         return honouring(policy)
     algorithm = find(policy.algorithm.name)
     check_honours(algorithm, policy)
+    checked_options(algorithm, dict(policy.algorithm.options))
     if "divide" in policy.algorithm.options:
         check_divide(policy)
     return [algorithm]

@@ -295,3 +295,40 @@ def test_a_run_that_is_killed_leaves_nothing_and_no_value_in_the_log(
     told = b"".join(path.read_bytes() for path in log.rglob("*") if path.is_file())
     assert told.count(b"SQLExecutionStart") > 2
     assert not any(value in told for value in (SECRET.encode(), b"02138", b"10001", b"FLU"))
+
+
+@pytest.mark.parametrize("name", ["a space", "plus+is=1", "per%41cent", "ümlaut", "brackets[1]{a,b}"])
+def test_folders_have_the_names_that_were_asked_for(here: Path, name: str, session: Any) -> None:
+    (here / name).mkdir()
+    rows().write_parquet(here / name / "data.parquet")
+    before = sorted(path.name for path in here.iterdir())
+    targets = Targets(here / name / "release", owner=here / name / "owner", owner_key=("name",))
+    anonymize_file(Policy.load(here / "policy.yaml"), here / name / "data.parquet", targets)
+    assert sorted(path.name for path in here.iterdir()) == before
+    assert sorted(path.name for path in (here / name).iterdir()) == ["data.parquet", "owner", "release"]
+    assert all(path.name.startswith("part-") for path in (here / name / "release").iterdir())
+    assert {path.stat().st_mode & 0o777 for path in (here / name / "owner").iterdir()} == {0o600}
+
+
+def test_an_error_of_spark_is_told_in_one_sentence_and_logged_nowhere(
+    here: Path, session: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    frame = session.read.parquet(str(here / "data.parquet"))
+    broken = frame.withColumn("weight", frame["name"].cast("int").cast("double"))
+    with pytest.raises(kveil.DataError) as error:
+        kveil.anonymize(broken, Policy.load(here / "policy.yaml"))
+    assert error.value.__suppress_context__
+    told = capfd.readouterr()
+    assert SECRET not in f"{error.value}{told.out}{told.err}"
+    assert not told.err
+
+
+def test_moments_of_a_zone_that_spark_forgets_are_refused_where_their_texts_matter(here: Path, session: Any) -> None:
+    elsewhere = rows().with_columns(born=pl.col("born").dt.convert_time_zone("America/New_York"))
+    elsewhere.write_parquet(here / "data.parquet")
+    anonymize_file(Policy.load(here / "policy.yaml"), here / "data.parquet", Targets(here / "as-it-is"))
+    text = POLICY.replace("born: {role: insensitive}", "born: {role: quasi-identifier}")
+    (here / "policy.yaml").write_text(text)
+    with pytest.raises(kveil.DataError, match="zone America/New_York"):
+        anonymize_file(Policy.load(here / "policy.yaml"), here / "data.parquet", Targets(here / "compared"))
+    assert not (here / "compared").exists()

@@ -157,8 +157,8 @@ def _weighed(table: Table, solution: Solution) -> Solved:
     return Solved(solution, measure_solution(table, written))
 
 
-def _task(algorithm: Algorithm, table: Table, options: dict[str, Any], progress: Progress) -> _Task:
-    """Return a task with options that are checked: the algorithm's own, and those of refining, which all take."""
+def checked_options(algorithm: Algorithm, options: dict[str, Any]) -> tuple[PolicyPart, RefineOptions]:
+    """Return the options of an algorithm, its own and those of refining, which all take; raise PolicyError if wrong."""
     own = {key: value for key, value in options.items() if key not in RefineOptions.model_fields}
     names = [*algorithm.options.model_fields, *RefineOptions.model_fields]
     for key in own:
@@ -168,8 +168,12 @@ def _task(algorithm: Algorithm, table: Table, options: dict[str, Any], progress:
                 f"{did_you_mean(key, names) or '.'}"
             )
     where = f"algorithm {algorithm.name}"
-    checked = algorithm.options.read(own, where)
     refining = RefineOptions.read({key: options[key] for key in options if key not in own}, where)
+    return algorithm.options.read(own, where), refining
+
+
+def _task(algorithm: Algorithm, table: Table, options: dict[str, Any], progress: Progress) -> _Task:
+    checked, refining = checked_options(algorithm, options)
     seconds = None if refining.refine_seconds is None else float(refining.refine_seconds)
     return _Task(algorithm, table, checked, refining.tries_per_row(algorithm.refine), _Budget(seconds), progress)
 

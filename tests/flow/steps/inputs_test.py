@@ -86,3 +86,12 @@ def test_a_release_has_its_columns() -> None:
     check_released(release, ["a"])
     with pytest.raises(DataError, match="lacks b, c"):
         check_released(release, ["a", "b", "c"])
+
+
+def test_no_output_lies_in_the_folder_that_is_read(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.parquet").touch()
+    policy = make_policy()
+    check_targets(policy, tmp_path / "in", [tmp_path / "out"])
+    with pytest.raises(DataError, match="would be part of it"):
+        check_targets(policy, tmp_path / "in", [tmp_path / "in" / "below" / "out"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from kveil.databases import Address, Place
-from kveil.engines.spark.session import told_plainly
+from kveil.engines.spark.session import as_pattern, told_plainly
 from kveil.errors import DataError, FileError
 from kveil.files import check_columns, dataset_files, is_dataset
 from kveil.policy.model import Policy
@@ -58,8 +58,14 @@ class SparkTable:
         return self.kinds[self.columns.index(name)] in TEXTS
 
 
-def open_table(session: SparkSession, place: Place) -> SparkTable:
-    """Return a table that is read when something is asked of it."""
+def compared_columns(policy: Policy) -> list[str]:
+    """Return the columns whose texts are compared with others: those that models look at, or dependencies name."""
+    ruled = {name for rule in policy.dependencies for name in (*rule.left, *rule.right)}
+    return [name for name in policy.released if name in ruled or policy.attributes[name].role != "insensitive"]
+
+
+def open_table(session: SparkSession, place: Place, *, compared: Collection[str]) -> SparkTable:
+    """Return a table that is read when something is asked of it; ``compared`` are columns whose texts matter."""
     if isinstance(place, Address):
         with told_plainly(f"read {place.name}"):
             return table_of_frame(_catalog_table(session, place), place.name)
@@ -67,6 +73,7 @@ def open_table(session: SparkSession, place: Place) -> SparkTable:
         _check_alike(place)
     elif not place.is_file():
         raise FileError(f"{place.name}: there is no such file or folder; check the path.")
+    _check_zones(place, compared)
     with told_plainly(f"read {place.name}"):
         return table_of_frame(_files(session, place.absolute()), place.name)
 
@@ -77,7 +84,8 @@ def _files(session: SparkSession, path: Path) -> DataFrame:
     Of a pattern that is all folders that its files lie in.
     """
     pattern = is_dataset(path) and not path.is_dir()
-    return session.read.options(**({"basePath": path.root} if pattern else {})).parquet(str(path))
+    place = str(path) if pattern else as_pattern(str(path))
+    return session.read.options(**({"basePath": path.root} if pattern else {})).parquet(place)
 
 
 def _check_alike(path: Path) -> None:
@@ -86,7 +94,7 @@ def _check_alike(path: Path) -> None:
     first: list[str] = []
     for file in files:
         try:
-            names = list(pl.read_parquet_schema(file))
+            names = list(_types(file))
         except (OSError, pl.exceptions.PolarsError):
             raise FileError(f"{file.name}: the file is not a whole Parquet file; check the folder.") from None
         first = first or names
@@ -94,6 +102,28 @@ def _check_alike(path: Path) -> None:
             raise DataError(
                 f"{path.name}: {file.name} has other columns than {files[0].name}; give all "
                 f"{count(len(files), 'file')} the same ones."
+            )
+
+
+def _types(file: Path) -> pl.Schema:
+    """Return the types of a file's columns; it is opened here, since Polars takes brackets in a name for a pattern."""
+    with file.open("rb") as opened:
+        return pl.Schema(pl.read_parquet_schema(opened))
+
+
+def _check_zones(path: Path, compared: Collection[str]) -> None:
+    """Raise DataError where moments have a zone that Spark forgets: they would read otherwise than elsewhere."""
+    file = dataset_files(path)[0] if is_dataset(path) else path
+    try:
+        types = _types(file)
+    except (OSError, pl.exceptions.PolarsError):
+        raise FileError(f"{file.name}: the file is not a whole Parquet file; check its path.") from None
+    for name in compared:
+        zone = getattr(types.get(name), "time_zone", None)
+        if zone not in (None, "UTC"):
+            raise DataError(
+                f"{path.name}: {name} has moments in the zone {zone}, which Spark reads as UTC: they would show other "
+                "hours and days than with other engines; write it in UTC or as text, or take engine local or stream."
             )
 
 

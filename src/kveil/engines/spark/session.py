@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
 from subprocess import DEVNULL
 from typing import TYPE_CHECKING, Any
 
@@ -94,15 +98,44 @@ def _start_java() -> None:
             context.pythonExec = sys.executable
 
 
+def on_disk(path: Path) -> str:
+    """Return a path of this machine as Hadoop names it: sign by sign, since it takes nothing back that was escaped."""
+    return f"file://{path}"
+
+
+def as_pattern(place: str) -> str:
+    """Return a place as Spark reads it, which takes brackets and stars for a pattern unless they are escaped."""
+    return re.sub(r"([\[\]{}*?\\])", r"\\\1", place)
+
+
 @contextmanager
 def told_plainly(doing: str) -> Iterator[None]:
-    """Turn errors of Spark into one sentence: their texts quote rows of the table."""
+    """Turn errors of Spark into one sentence: their texts quote rows of the table, and so does what PySpark logs."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
+    _silence_pyspark()
+    before = _quiet.set(True)
     try:
         yield
     except (Py4JError, PySparkException, ConnectionError, EOFError) as error:
         condition = getattr(error, "getCondition", lambda: None)()
         reason = f" ({condition})" if isinstance(condition, str) else ""
         raise DataError(f"Spark could not {doing}{reason}; look into the log of the cluster, and run again.") from None
+    finally:
+        _quiet.reset(before)
+
+
+_quiet: ContextVar[bool] = ContextVar("_quiet", default=False)
+
+
+def _told(record: logging.LogRecord) -> bool:
+    return not _quiet.get()
+
+
+def _silence_pyspark() -> None:
+    """Let PySpark log no error of a query while kveil turns it into a sentence; other queries of a host it may."""
+    from pyspark.logger import PySparkLogger
+
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).addFilter(_told)

@@ -8,13 +8,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from kveil.engines.spark.session import told_plainly
+from kveil.engines.spark.session import on_disk, told_plainly
 from kveil.errors import FileError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-PRIVATE = 0o700
+PRIVATE, PRIVATE_FILE = 0o700, 0o600
 # Nothing in the files beside the cells: no statistics, no filters, no mark of success.
 WRITING = {
     "parquet.column.statistics.enabled": "false",
@@ -55,7 +55,7 @@ class StagedFolder:
         return self._path(self._folder).getFileSystem(self._session._jsc.hadoopConfiguration())
 
     def _path(self, path: Path) -> Any:
-        return self._machine.org.apache.hadoop.fs.Path(path.as_uri())
+        return self._machine.org.apache.hadoop.fs.Path(on_disk(path))
 
     def _mode(self, mode: int) -> Any:
         return self._machine.org.apache.hadoop.fs.permission.FsPermission(f"{mode:o}")
@@ -63,7 +63,7 @@ class StagedFolder:
     def write(self, frame: DataFrame) -> None:
         """Write rows; of what Spark writes beside them nothing stays, and files are named by their number alone."""
         with told_plainly(f"write {self._target.name}"):
-            frame.write.options(**WRITING).parquet(self.rows.as_uri())
+            frame.write.options(**WRITING).parquet(on_disk(self.rows))
             files, number = self._files, 0
             listed = sorted(files.listStatus(self._path(self.rows)), key=lambda status: status.getPath().getName())
             for status in listed:
@@ -96,6 +96,9 @@ class StagedFolder:
             settings = self._session._jsc.hadoopConfiguration()
             modes = machine.permission.FsPermission
             usual = modes.getDirDefault().applyUMask(modes.getUMask(settings))
+            if self._private:
+                for status in self._files.listStatus(self._path(self.rows)):
+                    self._files.setPermission(status.getPath(), self._mode(PRIVATE_FILE))
             self._files.setPermission(self._path(self.rows), self._mode(PRIVATE) if self._private else usual)
             context = machine.FileContext.getFileContext(self._path(self._folder).toUri(), settings)
             no_options = self._session.sparkContext._gateway.new_array(machine.Options.Rename, 0)

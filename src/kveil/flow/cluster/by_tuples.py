@@ -8,7 +8,7 @@ from typing import Any
 from kveil.databases import Place
 from kveil.engines.choosing import free_memory
 from kveil.engines.spark.driver_tuples import tuples_of
-from kveil.engines.spark.reading import SparkTable, check_table, open_table
+from kveil.engines.spark.reading import SparkTable, check_table, compared_columns, open_table
 from kveil.engines.spark.session import setting_of, spark_session
 from kveil.engines.spark.units import Units, check_cells, units_of
 from kveil.files import Source
@@ -32,7 +32,7 @@ class ReadTuples:
 
 def read_tuples(place: Place, policy: Policy) -> ReadTuples:
     """Return the tuples of a table that is only looked at."""
-    units = checked_units(open_table(spark_session(), place), policy)
+    units = checked_units(open_table(spark_session(), place, compared=compared_columns(policy)), policy)
     tuples = tuples_of(units, policy, DriverLimits.of(units.table.session).tuples)
     encoded = encode_tuples(tuples.source, policy, tuples.times, tuples.of_row)
     return ReadTuples(tuples.source, encoded, int(tuples.records.sum()))

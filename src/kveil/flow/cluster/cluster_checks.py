@@ -13,7 +13,7 @@ from kveil.engines.memory import numbers_held
 from kveil.engines.spark.counting import Written, count_release, count_written, types_of
 from kveil.engines.spark.laying import LaidTuples, laid_slices
 from kveil.engines.spark.owner import joined_by_owner
-from kveil.engines.spark.reading import SparkTable, check_kinds, check_table, open_table
+from kveil.engines.spark.reading import SparkTable, check_kinds, check_table, compared_columns, open_table
 from kveil.engines.spark.session import spark_session, told_plainly
 from kveil.engines.spark.showing import Joined
 from kveil.engines.spark.units import units_of
@@ -56,7 +56,7 @@ def verify_on_spark(policy: Policy, release: Place, original: Place | None, owne
 
 def _written(policy: Policy, release: Place) -> tuple[Written, Questions]:
     """Return what Spark counts of a release as it was written."""
-    table = open_table(spark_session(), release)
+    table = open_table(spark_session(), release, compared=())
     absent = [name for name in policy.released if name not in table.columns]
     if absent:
         raise DataError(f"{table.name} lacks {listing(absent)}, which a release of this policy has.")
@@ -71,7 +71,7 @@ def _written(policy: Policy, release: Place) -> tuple[Written, Questions]:
 
 def _joined(policy: Policy, original: Place, owner: Path) -> Joined:
     session = spark_session()
-    table: SparkTable = open_table(session, original)
+    table: SparkTable = open_table(session, original, compared=compared_columns(policy))
     check_table(table, policy)
     return joined_by_owner(session, units_of(table, policy), owner)
 

@@ -20,8 +20,8 @@ from kveil.engines.spark.driver_tuples import SparkTuples, TooManyTuples, tuples
 from kveil.engines.spark.executor_parts import kept_tuples
 from kveil.engines.spark.ordering import in_order
 from kveil.engines.spark.owner import ABOUT, about, check_key, owner_frame
-from kveil.engines.spark.reading import SparkTable, open_table, table_of_frame
-from kveil.engines.spark.session import spark_session, told_plainly
+from kveil.engines.spark.reading import SparkTable, compared_columns, open_table, table_of_frame
+from kveil.engines.spark.session import as_pattern, on_disk, spark_session, told_plainly
 from kveil.engines.spark.showing import Joined, joined, shown_tuples
 from kveil.engines.spark.staging import StagedFolder
 from kveil.engines.spark.tuple_release import HeldRelease, is_held
@@ -152,7 +152,7 @@ def anonymize_on_spark(asked: SparkRequest, place: Place, targets: Targets, stag
         beside = [(target, private) for target, private in targets.beside() if target != targets.owner]
         files = {target: outputs.open(target, private=private) for target, private in beside}
         stages.begin("reading")
-        table = open_table(session, place)
+        table = open_table(session, place, compared=compared_columns(asked.policy))
         check_columns(table.columns, asked.policy.attributes, table.name)
         key = () if owner is None else check_key(table, asked.policy, targets.owner_key)
         solved = solved_table(table, asked, stages, exits, key)
@@ -166,7 +166,7 @@ def anonymize_on_spark(asked: SparkRequest, place: Place, targets: Targets, stag
             owner.describe(ABOUT, about(join, key))
         stages.end("write")
         with told_plainly("read the release back"):
-            release = session.read.parquet(staged.rows.as_uri())
+            release = session.read.parquet(as_pattern(on_disk(staged.rows)))
         run = solved.verified(join, release, asked, stages)
         account = make_account(run, seconds=stages.seconds, release_sha256=None)
         for target, content in files_beside(run, account, replace(targets, owner=None), stages.progress):

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from kveil.algorithms.algorithm import Algorithm
+from kveil.algorithms.algorithm import Algorithm, DivideOptions
 from kveil.algorithms.splitting.planning import LimitGroups, Plan, plan_division, plan_mondrian
 from kveil.engines.finishing import finish
-from kveil.engines.local import part_solver
+from kveil.engines.local import checked_options, part_solver
 from kveil.engines.part_solutions import in_one_part
 from kveil.engines.spark.driver_tuples import TUPLE_TIMES
 from kveil.engines.spark.executor_parts import SolvedRows, SparkCounter, UnitRows, known_values, solved_rows
@@ -112,7 +112,10 @@ def solved_by_division(
     policy, (algorithm,) = asked.policy, asked.able
     _check_items(units, policy)
     rows = UnitRows.single(units, columns)
-    most = int(policy.algorithm.options["divide"])
+    own, _ = checked_options(algorithm, dict(policy.algorithm.options))
+    assert isinstance(own, DivideOptions)
+    assert own.divide is not None
+    most = own.divide
     start = _Start.of(rows, policy, stages, divided=True)
     part_solver(algorithm, start.whole, dict(policy.algorithm.options))  # options are checked before any part is solved
     try:

@@ -83,6 +83,12 @@ def check_targets(policy: Policy, source: Place, targets: Iterable[Place | None]
             "all outputs must be different files, none of them the input, the policy or a hierarchy; "
             "change one of the names."
         )
+    folder = source.resolve() if isinstance(source, Path) and source.is_dir() else None
+    if folder is not None and any(isinstance(place, Path) and folder in place.parents for place in written):
+        raise DataError(
+            f"an output lies in {folder.name}, the folder that is read as the table, and would be part of it the next "
+            "time; name another place."
+        )
 
 
 def _resolved(place: Place) -> Place:
