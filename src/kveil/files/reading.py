@@ -39,7 +39,9 @@ def read_table(
         source = Source(path.name, frame, "parquet", sha256=digest)
     else:
         kind_of(path)
-        source = _parsed(EarlyText(read_bytes(path)), path, separator, columns, hashed=hashed, encoding=encoding)
+        source = parse_early(
+            EarlyText(read_bytes(path)), path, separator=separator, columns=columns, hashed=hashed, encoding=encoding
+        )
     return source if in_pieces else replace(source, frame=source.frame.rechunk())
 
 
@@ -61,7 +63,7 @@ def parse_table(
     encoding: str = UTF8,
 ) -> Source:
     """Read a table out of the bytes of a file, by the suffix of its path."""
-    source = _parsed(EarlyText(raw), path, separator, columns, hashed=hashed, encoding=encoding)
+    source = parse_early(EarlyText(raw), path, separator=separator, columns=columns, hashed=hashed, encoding=encoding)
     return replace(source, frame=source.frame.rechunk())
 
 
@@ -74,13 +76,7 @@ def parse_early(
     hashed: bool = False,
     encoding: str = UTF8,
 ) -> Source:
-    """Read a CSV whose bytes were read before; its columns stay in the pieces in which they were."""
-    return _parsed(early, path, separator, columns, hashed=hashed, encoding=encoding)
-
-
-def _parsed(
-    early: EarlyText, path: Path, separator: str | None, columns: Iterable[str], *, hashed: bool, encoding: str
-) -> Source:
+    """Read a table whose bytes were read before; columns of a CSV stay in the pieces in which they were."""
     kind, raw = kind_of(path), early.raw
     digest = hashlib.sha256(raw).hexdigest() if hashed else None
     if kind == "csv":
