@@ -105,7 +105,7 @@ def even_tree(values: Sequence[str], fan_out: int = 5) -> dict[str, Any]:
     return {"tree": {"*": dict(nodes)}}
 
 
-def _specs(frame: pl.DataFrame) -> dict[str, Any]:
+def specs_of(frame: pl.DataFrame) -> dict[str, Any]:
     """Return the attributes of one of the two tables, as a policy says them."""
     if "icd9" in frame.columns:
         home = DIABETES / "hierarchies"
@@ -176,7 +176,7 @@ def sample(frame: pl.DataFrame, people: int, seed: int) -> pl.DataFrame:
 def runs(data: str, frame: pl.DataFrame, seeds: int, most: int | None) -> Iterable[Run]:
     """Vary k, then l, then the number of people, as the paper's figures 4 to 7 do."""
     frame = frame if most is None else sample(frame, most, 0)
-    specs = _specs(frame)
+    specs = specs_of(frame)
     for algorithm in (OURS, LETTER, THEIRS):
         for k in KS:
             yield _solve(data, frame, specs, algorithm, k, L)
