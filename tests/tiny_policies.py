@@ -161,10 +161,10 @@ def missing(case: TinyCase) -> Missing:
     """Return who is missing from a case's release, and whose value follows from that for somebody who reruns kveil."""
     truth = [row["illness"] for row in case.rows]
     result = released(case, truth)
-    gone = set() if result is None else {int(row) for rows in result.owner.suppressed.values() for row in rows}
-    who, kept = sorted(gone), [i for i in range(len(truth)) if i not in gone]
-    if result is None or not who:
-        return Missing(who, [])
+    if result is None or result.owner is None:
+        return Missing([], [])
+    who = sorted({int(row) for rows in result.owner.suppressed.values() for row in rows})
+    kept = [i for i in range(len(truth)) if i not in who]
     seen: dict[int, set[str]] = {i: set() for i in who}
     orders = dict.fromkeys(permutations([truth[i] for i in kept]))  # the true one first, which mostly settles it
     for order, guess in product(orders, product(VALUES, repeat=len(who))):
