@@ -11,6 +11,7 @@ import polars as pl
 from kveil.datasets import hospital
 from kveil.flow.anonymize import anonymize_file
 from kveil.flow.steps.outputs import Targets
+from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy
 from kveil.progress import Progress, silent
 from kveil.report.account import Account
@@ -31,13 +32,13 @@ def demo_policy() -> Policy:
     return Policy.load(hospital() / "everything.yaml")
 
 
-def run_demo(policy: Policy, folder: Path, *, keep: bool, progress: Progress = silent) -> Demo:
+def run_demo(asked: Request, folder: Path, *, keep: bool, progress: Progress = silent) -> Demo:
     """Anonymize the hospital's visits into a folder; to ``keep`` the demonstration, its input is copied there too."""
     if keep:
         shutil.copytree(hospital(), folder, dirs_exist_ok=True)
     target = folder / "visits-release.csv"
-    source = hospital() / str(policy.data.path)
+    source = hospital() / str(asked.policy.data.path)
     targets = Targets(target, folder / "receipt.json", folder / "account.json", folder / "owner.json")
-    account = anonymize_file(policy, source, targets, progress=progress)
+    account = anonymize_file(asked, source, targets, progress=progress)
     before, after = (pl.read_csv(path, infer_schema=False, empty_string_is_null=False) for path in (source, target))
     return Demo(target, before, after, account)
