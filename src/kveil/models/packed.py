@@ -1,4 +1,4 @@
-"""Models and sensitive values as the compiled loops read them."""
+"""Packs models and the sensitive values that they count into the arrays that compiled loops take."""
 
 from __future__ import annotations
 
