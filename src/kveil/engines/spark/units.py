@@ -1,4 +1,4 @@
-"""Units of a table on Spark: what becomes one row of the release, a record, or an individual with all of its records."""
+"""Units of a table on Spark: what becomes one row of a release, a record, or an individual with all of its records."""
 
 from __future__ import annotations
 
