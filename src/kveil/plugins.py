@@ -6,6 +6,8 @@ and what it lost is kveil's work.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from kveil.algorithms.algorithm import (
@@ -88,13 +90,14 @@ def of_groups(table: Table, group: Ints, name: str) -> Solution:
         shown.append(Shown.covering(tree, lowest, highest, group))
     if not table.stars_take_part:
         left.leave_out(star_cells(shown, table.rows) & left.kept, NOTHING_LEFT)
+    solution = Solution(tuple(shown), np.zeros((len(table.components), table.rows), dtype=bool))
     pairs = {}
     for counted in sorted(counted_names(table.policy)):
         own = table.sensitive[counted]
         pairs[counted] = Pairs(own.row, own.code, table.weights[own.row], own.known)
     for component in components_of(table):
-        codes = np.array([shown[position].codes for position in component.positions], dtype=np.int32)
-        kept = maximal_anonymous_subset(component.requirements(codes), table.weights, pairs, left.kept)
+        required = component.requirements(component.shown_by(solution))
+        kept = maximal_anonymous_subset(required, table.weights, pairs, left.kept)
         left.leave_out(left.kept & ~kept, "in a group that breaks a model")
     suppressed = np.repeat((~left.kept)[None, :], len(table.components), axis=0)
-    return Solution(tuple(shown), suppressed, left.reasons)
+    return replace(solution, suppressed=suppressed, reasons=left.reasons)

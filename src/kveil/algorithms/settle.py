@@ -21,7 +21,7 @@ from kveil.errors import Unmeetable
 from kveil.measures import measure_solution
 from kveil.models.groups import Groups, Pairs
 from kveil.models.of_policy import counted_names
-from kveil.models.subset import Requirement, maximal_anonymous_subset
+from kveil.models.subset import maximal_anonymous_subset
 from kveil.policy.components import most_suppressed, starred_beside, suppressed_together
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
@@ -77,12 +77,8 @@ class _Settling:
             star_cells([solution.shown[position] for position in component.positions], table.rows)
             for component in self.components
         ]
-        self.required = [self._requirements(component) for component in self.components]
+        self.required = [component.requirements(component.shown_by(solution)) for component in self.components]
         self.reasons: dict[str, Bools] = {}
-
-    def _requirements(self, component: SearchComponent) -> list[Requirement]:
-        shown = np.array([self.solution.shown[position].codes for position in component.positions], dtype=np.int32)
-        return component.requirements(shown)
 
     def run(self) -> None:
         """Suppress until everything holds."""
