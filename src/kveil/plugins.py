@@ -30,8 +30,7 @@ from kveil.algorithms.stars import NOTHING_LEFT, star_cells
 from kveil.algorithms.suppression import LeftOut
 from kveil.arrays import Ints
 from kveil.measures import Measure
-from kveil.models.groups import Pairs
-from kveil.models.of_policy import counted_names
+from kveil.models.of_policy import sensitive_pairs_of_rows
 from kveil.models.subset import maximal_anonymous_subset
 from kveil.policy.components import largest_k
 from kveil.policy.fields import PolicyPart
@@ -91,10 +90,7 @@ def of_groups(table: Table, group: Ints, name: str) -> Solution:
     if not table.stars_take_part:
         left.leave_out(star_cells(shown, table.rows) & left.kept, NOTHING_LEFT)
     solution = Solution(tuple(shown), np.zeros((len(table.components), table.rows), dtype=bool))
-    pairs = {}
-    for counted in sorted(counted_names(table.policy)):
-        own = table.sensitive[counted]
-        pairs[counted] = Pairs(own.row, own.code, table.weights[own.row], own.known)
+    pairs = sensitive_pairs_of_rows(table)
     for component in components_of(table):
         required = component.requirements(component.shown_by(solution))
         kept = maximal_anonymous_subset(required, table.weights, pairs, left.kept)

@@ -19,8 +19,8 @@ from kveil.algorithms.suppression import WAYS_OUT, beyond_limit
 from kveil.arrays import Bools, Ints
 from kveil.errors import Unmeetable
 from kveil.measures import measure_solution
-from kveil.models.groups import Groups, Pairs
-from kveil.models.of_policy import counted_names
+from kveil.models.groups import Groups
+from kveil.models.of_policy import sensitive_pairs_of_rows
 from kveil.models.subset import maximal_anonymous_subset
 from kveil.policy.components import most_suppressed, starred_beside, suppressed_together
 from kveil.table.solution import Shown, Solution
@@ -69,10 +69,7 @@ class _Settling:
         self.together = suppressed_together(table.policy)
         self.out = solution.suppressed.copy()
         self.weights = table.weights
-        self.pairs = {}
-        for counted in sorted(counted_names(table.policy)):
-            own = table.sensitive[counted]
-            self.pairs[counted] = Pairs(own.row, own.code, table.weights[own.row], own.known)
+        self.pairs = sensitive_pairs_of_rows(table)
         self.stars = [
             star_cells([solution.shown[position] for position in component.positions], table.rows)
             for component in self.components

@@ -29,8 +29,8 @@ from kveil.errors import Unmeetable
 from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.measures import measure_solution
 from kveil.models.fingerprints import as_shown, fingerprints, sharers_of_fingerprints
-from kveil.models.groups import AtLeastK, Pairs
-from kveil.models.of_policy import counted_names
+from kveil.models.groups import AtLeastK
+from kveil.models.of_policy import sensitive_pairs_of_rows
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.components import binding_sets, largest_k, most_suppressed
 from kveil.policy.privacy import KAnonymity, KKmAnonymity, PrivacyModel, sensitive_of
@@ -253,10 +253,6 @@ def _by_classfly(table: Table, options: PeopleOptions) -> Solution | None:
 
 def _all_hold(view: Table, table: Table, solution: Solution, items: dict[str, Ints], alive: Bools) -> Bools:
     """Return people, of those alive, among whom every model holds and every fingerprint is shared by enough."""
-    pairs = {}
-    for name in counted_names(view.policy):
-        own = view.sensitive[name]
-        pairs[name] = Pairs(own.row, own.code, np.ones(len(own.row), dtype=np.int64), own.known)
     required = [
         requirement
         for component in components_of(view, with_implied=True)
@@ -265,7 +261,7 @@ def _all_hold(view: Table, table: Table, solution: Solution, items: dict[str, In
     for bucketing in bucketings(view.policy):
         code, first = fingerprints(table, bucketing.names, items)
         required.append(Requirement(AtLeastK(bucketing.k), code, len(first)))
-    return maximal_anonymous_subset(required, np.ones(view.rows, dtype=np.int64), pairs, alive)
+    return maximal_anonymous_subset(required, view.weights, sensitive_pairs_of_rows(view), alive)
 
 
 def _fingerprints_in(view: Table, kept: Bools) -> dict[str, int]:
