@@ -13,7 +13,7 @@ from kveil.algorithms.people.one_to_many import share_again
 from kveil.algorithms.people.search_items import search_items
 from kveil.algorithms.splitting.mondrian import split_kept
 from kveil.kernels.grouping.equal_rows import group_rows
-from kveil.measures import measure_solution
+from kveil.measures import loss_of, measure_solution
 from kveil.models.fingerprints import as_shown
 from kveil.policy.privacy import KAnonymity, KKmAnonymity
 from kveil.stopping import Stop
@@ -46,7 +46,7 @@ def with_searched_items(table: Table, solution: Solution, tries_per_row: float, 
         if hidden_with_neighbours(table, split.shown, found.items, kept).any():
             continue
         finer = replace(split, items=found.items, reasons=solution.reasons, details=details)
-        loss = measure_solution(table, finer).of(table.policy.loss)
+        loss = loss_of(table, finer)
         if best is None or loss < least:
             best, least = finer, loss
     return best

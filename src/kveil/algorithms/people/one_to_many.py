@@ -27,7 +27,7 @@ from kveil.algorithms.suppression import LeftOut, beyond_limit
 from kveil.arrays import Bools, Ints
 from kveil.errors import Unmeetable
 from kveil.kernels.grouping.equal_rows import group_rows
-from kveil.measures import measure_solution
+from kveil.measures import loss_of
 from kveil.models.fingerprints import as_shown, fingerprints, sharers_of_fingerprints
 from kveil.models.groups import AtLeastK
 from kveil.models.of_policy import sensitive_pairs_of_rows
@@ -82,7 +82,7 @@ def _best(table: Table, options: PeopleOptions, name: str) -> Solution:
         return other
     if other is None:
         return first
-    return min((first, other), key=lambda solution: measure_solution(table, solution).of(policy.loss))
+    return min((first, other), key=lambda solution: loss_of(table, solution))
 
 
 def _solve(table: Table, options: PeopleOptions, name: str) -> Solution:
@@ -120,6 +120,11 @@ class _SplitPeople(NamedTuple):
     solution: Solution
     items: dict[str, Ints]
 
+    @property
+    def with_items(self) -> Solution:
+        """The solution with what people show of their items."""
+        return replace(self.solution, items=self.items)
+
 
 def _split(table: Table, items: dict[str, Ints], kept: Bools, *, by_gain: bool) -> _SplitPeople:
     """Split the kept people while every model holds.
@@ -138,7 +143,7 @@ def _split(table: Table, items: dict[str, Ints], kept: Bools, *, by_gain: bool) 
     least, people = largest_k(table.policy), table.count(kept)
     while True:
         found = _sharing(_PeopleToSplit(table, kept, combinations, by_gain), items, least)
-        if found is not None and (best is None or _loss(table, found) < _loss(table, best)):
+        if found is not None and (best is None or loss_of(table, found.with_items) < loss_of(table, best.with_items)):
             best = found
         if not table.names or 2 * least > people:
             break
@@ -146,10 +151,6 @@ def _split(table: Table, items: dict[str, Ints], kept: Bools, *, by_gain: bool) 
     if best is None:
         return first._replace(solution=replace(first.solution, suppressed=np.ones_like(first.solution.suppressed)))
     return best
-
-
-def _loss(table: Table, split: _SplitPeople) -> float:
-    return measure_solution(table, replace(split.solution, items=split.items)).of(table.policy.loss)
 
 
 class _PeopleToSplit(NamedTuple):
