@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -18,7 +19,15 @@ import kveil
 from coded_tables import QUASI, coded, shown_as
 from kveil.flow.measure import measure_sources
 from kveil.frames import from_frame
-from kveil.measures import Losses, loss_of, measure_solution, measure_written, released_loss
+from kveil.measures import (
+    Losses,
+    least_lossy,
+    loses_less,
+    loss_of,
+    measure_solution,
+    measure_written,
+    released_loss,
+)
 from kveil.policy.model import Policy
 from kveil.report.owner import Owner
 from kveil.table.solution import Solution
@@ -196,6 +205,17 @@ def test_a_solution_loses_what_the_measure_of_its_policy_says(loss: str) -> None
     own, exact, spans = two_solutions({"within": [0, 10]}, loss)
     assert loss_of(own, exact) == pytest.approx(0.0)
     assert loss_of(own, spans) == released_loss(own, spans) == measure_solution(own, spans).of(loss) > 0
+
+
+@pytest.mark.parametrize("loss", ["ncp", "il", "precision"])
+def test_of_solutions_that_lose_the_same_the_first_is_taken(loss: str) -> None:
+    own, exact, spans = two_solutions({"within": [0, 10]}, loss)
+    twin = replace(spans, details={"found": "later"})
+    assert least_lossy(own, [spans, exact, twin]) is exact
+    assert least_lossy(own, iter([spans, twin])) is spans
+    assert least_lossy(own, (twin, spans)) is twin
+    low, high = measure_solution(own, exact), measure_solution(own, spans)
+    assert [loses_less(*pair, own.policy) for pair in ((low, high), (high, low), (high, high))] == [True, False, False]
 
 
 def test_what_is_written_may_lose_more_than_what_was_found() -> None:

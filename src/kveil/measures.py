@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -246,6 +246,16 @@ def measure_solution(table: Table, solution: Solution) -> Losses:
 def loss_of(table: Table, solution: Solution) -> float:
     """Return what a solution loses by the policy's measure, the smaller the better."""
     return measure_solution(table, solution).of(table.policy.loss)
+
+
+def loses_less(one: Losses, other: Losses, policy: Policy) -> bool:
+    """Tell whether a release loses less than another by the policy's measure: of equals, the first found stays."""
+    return one.of(policy.loss) < other.of(policy.loss)
+
+
+def least_lossy(table: Table, solutions: Iterable[Solution]) -> Solution:
+    """Return the solution that loses least by the policy's measure, the first of equals."""
+    return min(solutions, key=lambda solution: loss_of(table, solution))
 
 
 def measure_written(table: Table, solution: Solution) -> Losses:

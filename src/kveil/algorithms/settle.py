@@ -18,7 +18,7 @@ from kveil.algorithms.stars import NOTHING_LEFT, star_cells
 from kveil.algorithms.suppression import WAYS_OUT, beyond_limit
 from kveil.arrays import Bools, Ints
 from kveil.errors import Unmeetable
-from kveil.measures import loss_of
+from kveil.measures import least_lossy
 from kveil.models.groups import Groups
 from kveil.models.of_policy import sensitive_pairs_of_rows
 from kveil.models.subset import maximal_anonymous_subset
@@ -173,4 +173,4 @@ def settled_or_before(table: Table, refined: Solution, before: Solution) -> Solu
         return before
     if settled is refined:
         return refined
-    return settled if loss_of(table, settled) < loss_of(table, before) else before
+    return least_lossy(table, (before, settled))

@@ -16,7 +16,7 @@ from kveil.algorithms.least_loss.refine_options import RefineOptions
 from kveil.algorithms.registry import FEW_ROWS, starts_of
 from kveil.algorithms.settle import settled_or_before
 from kveil.errors import PolicyError, Unmeetable
-from kveil.measures import Losses, measure_solution, measure_written
+from kveil.measures import Losses, loses_less, measure_solution, measure_written
 from kveil.policy.fields import PolicyPart
 from kveil.progress import Progress, silent
 from kveil.stopping import OutOfTime, current
@@ -188,7 +188,7 @@ def _least_of(table: Table, solves: Sequence[Callable[..., Solution]], *, multiv
             failures.append(error)
             continue
         solved = _weighed(table, found)
-        if best is None or solved.losses.of(table.policy.loss) < best.losses.of(table.policy.loss):
+        if best is None or loses_less(solved.losses, best.losses, table.policy):
             best = solved
     if best is None:
         raise failures[0]
@@ -234,7 +234,7 @@ def _keeping_rules(task: _Task) -> Solved:
         except (Unmeetable, OutOfTime):
             continue
         new = _weighed(table, solution)
-        if new.losses.of(table.policy.loss) < best.losses.of(table.policy.loss):
+        if loses_less(new.losses, best.losses, table.policy):
             best = new
         if current().over():
             break

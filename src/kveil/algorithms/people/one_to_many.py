@@ -27,7 +27,7 @@ from kveil.algorithms.suppression import LeftOut, beyond_limit
 from kveil.arrays import Bools, Ints
 from kveil.errors import Unmeetable
 from kveil.kernels.grouping.equal_rows import group_rows
-from kveil.measures import loss_of
+from kveil.measures import least_lossy, loss_of
 from kveil.models.fingerprints import as_shown, fingerprints, sharers_of_fingerprints
 from kveil.models.groups import AtLeastK
 from kveil.models.of_policy import sensitive_pairs_of_rows
@@ -82,7 +82,7 @@ def _best(table: Table, options: PeopleOptions, name: str) -> Solution:
         return other
     if other is None:
         return first
-    return min((first, other), key=lambda solution: loss_of(table, solution))
+    return least_lossy(table, (first, other))
 
 
 def _solve(table: Table, options: PeopleOptions, name: str) -> Solution:
