@@ -93,7 +93,7 @@ def test_values_are_cut_to_rows_in_the_order_of_these() -> None:
     own = coded(
         {"a": ["u", "v", "u", "w"], "r": ["p", "q", "p", "p"], "s": ["x1", "y1", "y1", "x2"]},
         {"a": QUASI, "r": {"role": "sensitive"}, "s": {"role": "sensitive"}},
-        privacy=[{"model": "distinct-l-diversity", "sensitive": name, "l": 2} for name in ("r", "s")],
+        privacy=[{"model": "p-sensitive", "sensitive": name, "p": 2} for name in ("r", "s")],
     )
     models: list[GroupModel] = [DistinctValues("r", 2), DistinctValues("s", 2)]
     values = values_of(own, sensitive_pairs(own), models, own.distinct.weights)

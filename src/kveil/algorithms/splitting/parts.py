@@ -10,7 +10,7 @@ import numpy as np
 
 from kveil.algorithms.component import SearchComponent, everyone_as_one
 from kveil.algorithms.costs import weighted_losses
-from kveil.algorithms.limits import MamGroups, mam_groups
+from kveil.algorithms.limits import MamGroups, codes_at_limits, mam_groups
 from kveil.algorithms.neighbourhoods import come_by_runs, runs_of, shortest_run
 from kveil.algorithms.splitting.layout import lay_trees
 from kveil.algorithms.stars import can_show_stars, give_away, star_nodes, star_spans, without_part
@@ -136,17 +136,11 @@ class Splitter:
             if not self.component.over_everything:
                 parts = self.unsplit(alive)
                 star = self.stars(parts)[np.maximum(parts.part, 0)]
-                at_limits = np.array([self._limits(a) for a in range(len(self.positions))], dtype=np.int32)
+                at_limits = codes_at_limits(self.component.trees, self.low, self.mam)
                 required = self.component.requirements(at_limits, taking_part=~star if star.any() else None)
                 inside = maximal_anonymous_subset(required, np.where(alive, self.weights, 0), self.pairs, alive)
                 return alive & ~inside, False
             kept &= ~bad
-
-    def _limits(self, attribute: int) -> Ints:
-        tree = self.table.trees[self.positions[attribute]]
-        if isinstance(tree, Tree):
-            return np.asarray(tree.limit_of[self.low[attribute]])
-        return Shown.spans(tree, self.mam.low[attribute], self.mam.high[attribute]).codes[self.mam.group]
 
     def unsplit(self, alive: Bools) -> ComponentParts:
         """Show every tuple at its limits."""
