@@ -15,7 +15,7 @@ from kveil.algorithms.registry import check_honours, find, finds_the_same, honou
 from kveil.algorithms.settle import settled_or_before
 from kveil.engines.local import Solved, checked_options, finished, solve
 from kveil.errors import KveilError, PolicyError, Refused, Unmeetable
-from kveil.measures import Losses
+from kveil.measures import Losses, loses_less
 from kveil.policy.checks import check_rule_shapes
 from kveil.policy.fields import Number, PolicyPart
 from kveil.policy.keys import algorithm_names, is_algorithm
@@ -252,7 +252,7 @@ def _better(best: Trial | None, trial: Trial, policy: Policy) -> Trial | None:
     """Return the one of two trials that loses less, the first of equals."""
     if best is None or best.solved is None or trial.solved is None:
         return best if trial.solved is None else trial
-    return trial if trial.solved.losses.of(policy.loss) < best.solved.losses.of(policy.loss) else best
+    return trial if loses_less(trial.solved.losses, best.solved.losses, policy) else best
 
 
 def _known_loss(best: Trial | None, algorithm: Algorithm, policy: Policy) -> float | None:
@@ -342,7 +342,7 @@ def _refined(table: Table, chosen: Attempt, tries: float, progress: Progress) ->
 
     new = refine(table, chosen.solution, tries, None, progress)
     refined = finished(table, settled_or_before(table, new, chosen.solution))
-    if refined.losses.of(table.policy.loss) >= chosen.losses.of(table.policy.loss):
+    if not loses_less(refined.losses, chosen.losses, table.policy):
         return chosen
     options = {"refine": "normal" if tries == NORMAL else tries}
     return replace(chosen, options=options, solution=refined.solution, losses=refined.losses)

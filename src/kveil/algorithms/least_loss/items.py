@@ -13,7 +13,7 @@ from kveil.algorithms.people.one_to_many import share_again
 from kveil.algorithms.people.search_items import search_items
 from kveil.algorithms.splitting.mondrian import split_kept
 from kveil.kernels.grouping.equal_rows import group_rows
-from kveil.measures import measure_solution
+from kveil.measures import least_lossy, measure_solution
 from kveil.models.fingerprints import as_shown
 from kveil.policy.privacy import KAnonymity, KKmAnonymity
 from kveil.stopping import Stop
@@ -37,19 +37,15 @@ def with_searched_items(table: Table, solution: Solution, tries_per_row: float, 
         return None
     view = as_shown(table, found.items)
     details = {**solution.details, "items": {"tries": found.tries, "kept": found.kept}}
-    best: Solution | None = None
-    least = 0.0
+    split_anew: list[Solution] = []
     for by_gain in (True, False):
         split, _ = split_kept(view, kept, by_gain=by_gain)
         if (split.suppressed_anywhere & kept).any():
             continue
         if hidden_with_neighbours(table, split.shown, found.items, kept).any():
             continue
-        finer = replace(split, items=found.items, reasons=solution.reasons, details=details)
-        loss = measure_solution(table, finer).of(table.policy.loss)
-        if best is None or loss < least:
-            best, least = finer, loss
-    return best
+        split_anew.append(replace(split, items=found.items, reasons=solution.reasons, details=details))
+    return least_lossy(table, split_anew) if split_anew else None
 
 
 def without_combinations(table: Table, solution: Solution) -> Table:

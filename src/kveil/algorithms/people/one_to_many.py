@@ -27,10 +27,10 @@ from kveil.algorithms.suppression import LeftOut, beyond_limit
 from kveil.arrays import Bools, Ints
 from kveil.errors import Unmeetable
 from kveil.kernels.grouping.equal_rows import group_rows
-from kveil.measures import measure_solution
+from kveil.measures import least_lossy, loss_of
 from kveil.models.fingerprints import as_shown, fingerprints, sharers_of_fingerprints
-from kveil.models.groups import AtLeastK, Pairs
-from kveil.models.of_policy import counted_names
+from kveil.models.groups import AtLeastK
+from kveil.models.of_policy import sensitive_pairs_of_rows
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.components import binding_sets, largest_k, most_suppressed
 from kveil.policy.privacy import KAnonymity, KKmAnonymity, PrivacyModel, sensitive_of
@@ -82,7 +82,7 @@ def _best(table: Table, options: PeopleOptions, name: str) -> Solution:
         return other
     if other is None:
         return first
-    return min((first, other), key=lambda solution: measure_solution(table, solution).of(policy.loss))
+    return least_lossy(table, (first, other))
 
 
 def _solve(table: Table, options: PeopleOptions, name: str) -> Solution:
@@ -120,6 +120,11 @@ class _SplitPeople(NamedTuple):
     solution: Solution
     items: dict[str, Ints]
 
+    @property
+    def with_items(self) -> Solution:
+        """The solution with what people show of their items."""
+        return replace(self.solution, items=self.items)
+
 
 def _split(table: Table, items: dict[str, Ints], kept: Bools, *, by_gain: bool) -> _SplitPeople:
     """Split the kept people while every model holds.
@@ -138,7 +143,7 @@ def _split(table: Table, items: dict[str, Ints], kept: Bools, *, by_gain: bool) 
     least, people = largest_k(table.policy), table.count(kept)
     while True:
         found = _sharing(_PeopleToSplit(table, kept, combinations, by_gain), items, least)
-        if found is not None and (best is None or _loss(table, found) < _loss(table, best)):
+        if found is not None and (best is None or loss_of(table, found.with_items) < loss_of(table, best.with_items)):
             best = found
         if not table.names or 2 * least > people:
             break
@@ -146,10 +151,6 @@ def _split(table: Table, items: dict[str, Ints], kept: Bools, *, by_gain: bool) 
     if best is None:
         return first._replace(solution=replace(first.solution, suppressed=np.ones_like(first.solution.suppressed)))
     return best
-
-
-def _loss(table: Table, split: _SplitPeople) -> float:
-    return measure_solution(table, replace(split.solution, items=split.items)).of(table.policy.loss)
 
 
 class _PeopleToSplit(NamedTuple):
@@ -253,10 +254,6 @@ def _by_classfly(table: Table, options: PeopleOptions) -> Solution | None:
 
 def _all_hold(view: Table, table: Table, solution: Solution, items: dict[str, Ints], alive: Bools) -> Bools:
     """Return people, of those alive, among whom every model holds and every fingerprint is shared by enough."""
-    pairs = {}
-    for name in counted_names(view.policy):
-        own = view.sensitive[name]
-        pairs[name] = Pairs(own.row, own.code, np.ones(len(own.row), dtype=np.int64), own.known)
     required = [
         requirement
         for component in components_of(view, with_implied=True)
@@ -265,7 +262,7 @@ def _all_hold(view: Table, table: Table, solution: Solution, items: dict[str, In
     for bucketing in bucketings(view.policy):
         code, first = fingerprints(table, bucketing.names, items)
         required.append(Requirement(AtLeastK(bucketing.k), code, len(first)))
-    return maximal_anonymous_subset(required, np.ones(view.rows, dtype=np.int64), pairs, alive)
+    return maximal_anonymous_subset(required, view.weights, sensitive_pairs_of_rows(view), alive)
 
 
 def _fingerprints_in(view: Table, kept: Bools) -> dict[str, int]:
