@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.stars import NOTHING_LEFT, count_as_suppressed, star_nodes, without_part
 from kveil.arrays import Bools, Ints
+from kveil.free_form import Details
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
@@ -73,7 +73,7 @@ class PolicyJudge:
             lost = ~maximal_anonymous_subset(together, state.weights, state.pairs, ~lost)
         return Standing(outside, lost)
 
-    def solution(self, state: Tuples, standing: Standing, details: dict[str, Any]) -> Solution:
+    def solution(self, state: Tuples, standing: Standing, details: Details) -> Solution:
         """Return what a state shows as a solution, with the reason of everyone who is suppressed."""
         table = self.table
         member = state.member[table.distinct.member]
