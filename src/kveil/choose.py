@@ -291,29 +291,29 @@ def _best_of(table: Table, algorithms: Sequence[Algorithm], progress: Progress) 
     policy = table.policy
     seconds = _auto_options(policy).seconds
     whole = Stop(seconds=None if seconds is None else float(seconds), within=current())
-    best: tuple[Algorithm, Solved] | None = None
-    failure: KveilError | None = None
-    tried: list[Tried] = []
     tries = min(NORMAL, MOST_TRIES / max(table.records, 1))
     options = {a.name: {"refine": tries} if a.refine != "off" and tries < NORMAL else {} for a in algorithms}
+    tried: list[Tried] = []
+    best: Trial | None = None
+    failure: KveilError | None = None
     for trial in trials(table, algorithms, options, progress, Allowance(whole.left, choosing=True, spare=True)):
-        name = trial.algorithm.name
-        if trial.solved is None:
-            failure = _nearer(failure, trial.failure)
-            tried.append(Tried(name, None, trial.reason, late=trial.late, left_out=trial.left_out))
-            continue
-        loss = trial.solved.losses.of(policy.loss)
-        tried.append(Tried(name, loss, trial.reason))
-        if best is None or loss < best[1].losses.of(policy.loss):
-            best = trial.algorithm, trial.solved
-    if best is None:
+        tried.append(_told(trial, policy))
+        best, failure = _better(best, trial, policy), _nearer(failure, trial.failure)
+    if best is None or best.solved is None:
         raise failure or _none_ran(tried)
-    algorithm, solved = best
+    algorithm, solved = best.algorithm, best.solved
     chosen = Attempt(algorithm, options[algorithm.name], solved.solution, solved.losses, tried, cut=tries < NORMAL)
     if algorithm.refine == "off" and not policy.dependencies and table.times is None:  # refining moves single records
         with under(whole):
             return _refined(table, chosen, tries, progress)
     return chosen
+
+
+def _told(trial: Trial, policy: Policy) -> Tried:
+    """Return what the account tells of a trial."""
+    if trial.solved is None:
+        return Tried(trial.algorithm.name, None, trial.reason, late=trial.late, left_out=trial.left_out)
+    return Tried(trial.algorithm.name, trial.solved.losses.of(policy.loss), trial.reason)
 
 
 def _none_ran(tried: list[Tried]) -> Unmeetable:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from kveil.algorithms.component import components_of
 from kveil.algorithms.neighbourhoods import hidden_with_neighbours
 from kveil.algorithms.people.item_sets import bucketings
 from kveil.algorithms.people.one_to_many import share_again
@@ -59,13 +60,12 @@ def without_combinations(table: Table, solution: Solution) -> Table:
     policy = table.policy
     kept = ~solution.suppressed_anywhere
     models = [model for model in policy.privacy if not isinstance(model, KKmAnonymity)]
-    for component in table.components:
-        if not component.attributes:
+    for component in components_of(table):
+        if not component.names:
             continue
-        codes = [solution.shown[position].codes for position in table.positions(component.attributes)]
-        group, first = group_rows(np.array(codes, dtype=np.int32))
+        group, first = group_rows(component.shown_by(solution))
         sizes = np.bincount(group[kept], minlength=len(first))
-        models.append(KAnonymity(k=int(sizes[sizes > 0].min(initial=table.rows)), attributes=component.attributes))
+        models.append(KAnonymity(k=int(sizes[sizes > 0].min(initial=table.rows)), attributes=component.names))
     return replace(table, policy=policy.model_copy(update={"privacy": tuple(models)}))
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from kveil.algorithms.algorithm import DivideOptions
 from kveil.algorithms.classfly.classfly import ClassflyOptions, classfly_complete
+from kveil.algorithms.component import components_of
 from kveil.algorithms.limits import limit_groups
 from kveil.algorithms.neighbourhoods import counted_rows, hidden_with_neighbours, runs_to_leave_out
 from kveil.algorithms.people.combinations import SharedCombinations, generalize_combinations
@@ -27,12 +28,12 @@ from kveil.arrays import Bools, Ints
 from kveil.errors import Unmeetable
 from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.measures import measure_solution
-from kveil.models.fingerprints import as_shown, fingerprint_name, fingerprints
+from kveil.models.fingerprints import as_shown, fingerprints, sharers_of_fingerprints
 from kveil.models.groups import AtLeastK, Pairs
-from kveil.models.of_policy import counted_names, group_model
+from kveil.models.of_policy import counted_names
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.components import binding_sets, largest_k, most_suppressed
-from kveil.policy.privacy import KAnonymity, KKmAnonymity, KLDiversity, PrivacyModel, sensitive_of
+from kveil.policy.privacy import KAnonymity, KKmAnonymity, PrivacyModel, sensitive_of
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -256,10 +257,11 @@ def _all_hold(view: Table, table: Table, solution: Solution, items: dict[str, In
     for name in counted_names(view.policy):
         own = view.sensitive[name]
         pairs[name] = Pairs(own.row, own.code, np.ones(len(own.row), dtype=np.int64), own.known)
-    required = []
-    for model in view.policy.privacy:
-        group, groups = _classes(view, solution, model)
-        required.append(Requirement(group_model(model, view), group, groups))
+    required = [
+        requirement
+        for component in components_of(view, with_implied=True)
+        for requirement in component.requirements(component.shown_by(solution))
+    ]
     for bucketing in bucketings(view.policy):
         code, first = fingerprints(table, bucketing.names, items)
         required.append(Requirement(AtLeastK(bucketing.k), code, len(first)))
@@ -267,8 +269,7 @@ def _all_hold(view: Table, table: Table, solution: Solution, items: dict[str, In
 
 
 def _fingerprints_in(view: Table, kept: Bools) -> dict[str, int]:
-    models = [model for model in view.policy.privacy if isinstance(model, KLDiversity)]
-    different = [len(np.unique(view.sensitive[fingerprint_name(model)].code[kept])) for model in models]
+    different = [len(np.unique(view.sensitive[name].code[kept])) for name in sharers_of_fingerprints(view.policy)]
     return {"fingerprints": max(different, default=0)}
 
 
@@ -290,13 +291,12 @@ def _too_much_alike(view: Table, kept: Bools, allowed: int) -> Bools:
     Nobody of a group where no neighbourhoods are enough.
     """
     out = np.zeros(view.rows, dtype=bool)
-    for component in view.components:
-        wanted = [view.policy.privacy[i] for i in component.models]
-        models = [group_model(model, view) for model in wanted if isinstance(model, KLDiversity)]
+    prints = sharers_of_fingerprints(view.policy)
+    for component in components_of(view):
+        models = [model for model in component.models if model.sensitive in prints]
         if not models:
             continue
-        positions = view.positions(component.attributes)
-        group = limit_groups(view, positions, view.distinct.low[positions])[0][view.distinct.member]
+        group = limit_groups(view, component.positions, component.spans()[0])[0][view.distinct.member]
         people = np.flatnonzero(kept & ~out)
         by_group = people[np.argsort(group[people], kind="stable")]
         for members in np.split(by_group, np.flatnonzero(np.diff(group[by_group])) + 1):
