@@ -196,24 +196,24 @@ class CheckWaiting(TypedDict):
     seconds: NotRequired[float]
 
 
-class CheckSoon(NeverKept):
-    """A check of the policy's state ``number``, before the limits are looked at, if that is not left to a click."""
+class CheckDone(NeverKept):
+    """A check of the policy's state ``number``; ``looking`` where the limits are yet to be told."""
 
     state: str
     number: int
     whole: bool
     looking: bool
+
+
+class CheckSoon(CheckDone):
+    """A check before the limits are looked at, and the seconds that this took the last time."""
+
     attributes: list[AttributeCheck]
     seconds_of_limits: float
 
 
-class CheckWhole(NeverKept, LimitCosts):
+class CheckWhole(CheckDone, LimitCosts):
     """A check with what the limits cost."""
-
-    state: str
-    number: int
-    whole: bool
-    looking: bool
 
 
 class CheckRefused(ToldError):
