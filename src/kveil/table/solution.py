@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -125,6 +125,7 @@ class Solution:
     suppressed: Bools
     reasons: Mapping[str, Ints] = field(default_factory=dict)
     details: Details = field(default_factory=dict)
+    _: KW_ONLY
     items: Mapping[str, Ints] = field(default_factory=dict)
     alike: Ints | None = None
     plain: bool = False
