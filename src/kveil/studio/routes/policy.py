@@ -8,6 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from kveil.policy.lines import tree_mapping
 from kveil.policy.yaml_text import MOST_LEAVES_INSIDE
 from kveil.studio import replant
 from kveil.studio.answers import Told
@@ -100,7 +101,7 @@ def written_steps(studio: Studio, name: str, found: dict[str, Any], files: dict[
         return found["builder"]
     lines = [tuple(line) for line in found["lines"]]
     if len(lines) <= MOST_LEAVES_INSIDE:
-        return {"tree": replant.tree_mapping(lines)}
+        return {"tree": tree_mapping(lines)}
     file = fresh_name(studio.opened().folder, f"{Path(table_name(f'{name}.csv')).stem}-steps.csv")
     files[file] = replant.as_file(lines)
     return file

@@ -7,6 +7,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from kveil.policy.lines import tree_mapping
 from kveil.policy.yaml_text import MOST_LEAVES_INSIDE
 from kveil.studio import replant
 from kveil.studio.answers import Told
@@ -181,7 +182,7 @@ def _written(studio: Studio, column: str, spec: Any, lines: Any, files: dict[str
         files[spec] = replant.as_file(lines)
         return spec
     if isinstance(spec, dict) and "tree" in spec and len(lines) <= 4 * MOST_LEAVES_INSIDE:
-        return {"tree": replant.tree_mapping(lines)}
+        return {"tree": tree_mapping(lines)}
     return written_steps(studio, column, {"lines": lines}, files)
 
 
