@@ -10,6 +10,7 @@ import numpy as np
 from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.stars import NOTHING_LEFT, count_as_suppressed, star_nodes, without_part
+from kveil.algorithms.suppression import LEFT_BEHIND
 from kveil.arrays import Bools, Ints, Longs
 from kveil.free_form import Details
 from kveil.models.groups import Pairs
@@ -98,9 +99,7 @@ class PolicyJudge:
             for component, out in zip(self.components, standing.outside, strict=True)
         }
         reasons[NOTHING_LEFT] = nothing_left
-        reasons["too rare once other records were dropped"] = (
-            standing.lost & ~standing.outside.any(axis=0) & ~nothing_left
-        )
+        reasons[LEFT_BEHIND] = standing.lost & ~standing.outside.any(axis=0) & ~nothing_left
         return Solution(
             shown=tuple(Shown.nodes(tree, state.nodes[a][member]) for a, tree in enumerate(self.trees)),
             suppressed=np.take(suppressed, member, axis=1),
