@@ -33,10 +33,10 @@ class AsideGroups:
         self.number: list[Ints] = []  # for every constraint the number of what every group shows to it
         self.values: list[Ints] = []  # what that is
         self.totals: list[Longs] = []  # how many records show it
-        seen = [self.shown[constraint.over] for constraint in part.constraints]
-        for mine, (number, first) in zip(seen, group_each(seen), strict=True):
+        seen = [constraint.over for constraint in part.constraints]
+        for over, (number, first) in zip(seen, group_each(self.shown, seen), strict=True):
             self.number.append(number)
-            self.values.append(np.take(mine, first, axis=1))
+            self.values.append(np.array([self.shown[a][first] for a in over]))
             self.totals.append(add_up(number, self.sizes, len(first)))
         self.stars = self._stars()
 
