@@ -64,7 +64,8 @@ def _set_aside(part: ClassflyComponent, options: ClassflyOptions) -> Aside:
         steps[part.table.names[part.positions[chosen]]] += 1
     left = rest.left
     nodes[:, left] = np.take(rest.nodes, rest.member[left], axis=1)
-    return Aside(nodes, left, rounds, steps)
+    # Sets of records in which every group has k of them are such a set together.
+    return Aside(nodes, left, rounds, steps, hold=part.counts_only)
 
 
 def _most_gained(part: ClassflyComponent, rest: Rest) -> int | None:
@@ -96,8 +97,9 @@ def _solve(table: Table, options: ClassflyOptions, kind: Filter, name: str) -> S
     state = Tuples.at_leaves(table)
     parts = [ClassflyComponent(component, state, kind) for component in components_of(table)]
     asides = [_set_aside(part, options) for part in parts]
-    lost, best = _end(judge, state, parts, asides, allowed, join=False)
-    if options.join and any(aside.left.any() for aside in asides):
+    both_ways = options.join and any(aside.left.any() for aside in asides)
+    lost, best = _end(judge, state, parts, _copied(asides) if both_ways else asides, allowed, join=False)
+    if both_ways:
         # A record that joins may keep its group from being widened over others, who are then suppressed, which can
         # cost more than the widening would have. So the end is reckoned both ways.
         _, joined = _end(judge, state, parts, asides, allowed, join=True)
@@ -108,6 +110,10 @@ def _solve(table: Table, options: ClassflyOptions, kind: Filter, name: str) -> S
     return best
 
 
+def _copied(asides: list[Aside]) -> list[Aside]:
+    return [replace(aside, nodes=aside.nodes.copy(), left=aside.left.copy()) for aside in asides]
+
+
 def _loss(table: Table, solution: Solution) -> float:
     return measure_solution(table, solution).of(table.policy.loss)
 
@@ -115,8 +121,10 @@ def _loss(table: Table, solution: Solution) -> float:
 def _end(
     judge: PolicyJudge, state: Tuples, parts: list[ClassflyComponent], asides: list[Aside], allowed: int, *, join: bool
 ) -> tuple[int, Solution | None]:
-    """Suppress what is left over within the limit, else take it in; return who is lost, and None beyond the limit."""
-    asides = [replace(aside, nodes=aside.nodes.copy(), left=aside.left.copy()) for aside in asides]
+    """Suppress what is left over within the limit, else take it in; return who is lost, and None beyond the limit.
+
+    What was set aside changes.
+    """
     joined = taken = 0
     if join:
         joined = sum(take_in(part, aside, widen=False) for part, aside in zip(parts, asides, strict=True))
@@ -140,9 +148,10 @@ def _stand(judge: PolicyJudge, state: Tuples, parts: list[ClassflyComponent], as
     """Return how the whole table stands with what the components show; the left over are suppressed."""
     dead = np.zeros((len(parts), state.nodes.shape[1]), dtype=bool)
     for c, (part, aside) in enumerate(zip(parts, asides, strict=True)):
-        state.nodes[part.positions] = np.take(aside.nodes, part.member, axis=1)
+        for position, shown in zip(part.positions, aside.nodes, strict=True):
+            np.take(shown, part.member, out=state.nodes[position], mode="clip")
         dead[c] = aside.left[part.member]
-    return judge.standing(state, dead=dead)
+    return judge.standing(state, dead=dead, others_hold=all(aside.hold for aside in asides))
 
 
 def classfly(table: Table, options: ClassflyOptions, rng: np.random.Generator) -> Solution:

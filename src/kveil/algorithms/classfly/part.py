@@ -169,9 +169,10 @@ def only(pairs: Pairs, renumber: Ints) -> Pairs:
 
 @dataclass
 class Aside:
-    """What the tuples of a component show, and which are left over."""
+    """What the tuples of a component show, and which are left over; ``hold`` where sizes say that the others hold."""
 
     nodes: Ints
     left: Bools
     rounds: int
     steps: dict[str, int]
+    hold: bool = False
