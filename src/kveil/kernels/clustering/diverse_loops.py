@@ -202,7 +202,7 @@ def cluster_all(
 
     ``models`` tallies the cluster in the making, ``outside`` the rows that are in none.
     """
-    left, forest, heap, origin, box = room.left, room.forest, room.heap, room.boxes[0], room.boxes[1]
+    left, forest, heap, origin, box = room.left, room.forest, room.heap, room.origin, room.box
     aside, later = plans.aside, plans.later
     made = 0
     for g in range(len(groups) - 1):

@@ -15,7 +15,7 @@ import numpy as np
 from kveil.arrays import Ints, Longs
 from kveil.kernels.clustering import layout as field
 from kveil.kernels.clustering.boxes_loops import cost_at_least, span_cost, widened_cost
-from kveil.kernels.clustering.layout import ClusterRoom, Costs, DistinctTuples, Heap, SearchTree
+from kveil.kernels.clustering.layout import Box, ClusterRoom, Costs, DistinctTuples, Heap, SearchTree
 from kveil.kernels.jit import inner
 
 
@@ -192,7 +192,7 @@ def expand(
     forest: SearchTree,
     heap: Heap,
     left: Longs,
-    box: Ints,
+    box: Box,
     size: int,
     node: int,
     version: int,
@@ -226,7 +226,7 @@ def next_tuple(
     forest: SearchTree,
     heap: Heap,
     left: Longs,
-    box: Ints,
+    box: Box,
     size: int,
     version: int,
 ) -> int:
