@@ -221,7 +221,7 @@ def cluster_all(
             size = push(heap, 0, 0, 0, -1, version)
             # Between two rows that are taken, every tuple is set aside at most twice: by the plan, and without it.
             for _ in range((waiting + 1) * (2 * (end - begin) + 2)):
-                size = next_tuple(costs, distinct, forest, heap, left, origin if version < 0 else box, size, version)
+                size = next_tuple(costs, distinct, forest, heap, origin if version < 0 else box, size, version)
                 if room.halt[0]:
                     break
                 if size == 0:

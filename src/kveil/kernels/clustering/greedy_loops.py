@@ -77,7 +77,7 @@ def cluster_groups(
             for _ in range(k):  # each turn takes a row or more
                 if need == 0:
                     break
-                size = next_tuple(costs, distinct, forest, heap, left, origin if version < 0 else box, size, version)
+                size = next_tuple(costs, distinct, forest, heap, origin if version < 0 else box, size, version)
                 t = np.int64(heap.entry[0, field.REF])
                 rows = min(need, left[t]) if version >= 0 else 1
                 take(distinct, forest, left, clusters.label, t, rows, made)

@@ -47,7 +47,9 @@ class SearchTree(NamedTuple):
     """A tree over the tuples of one group at a time; node 0 is its root.
 
     ``link``: the first live tuple below a node, DEAD where none is; the left child (the right one is the next node),
-    -1 for a bucket; the node above; where its tuples begin and end in ``order``. ``bucket`` is every tuple's.
+    -1 for a bucket; the node above; where its tuples begin and end in ``order``. ``bucket`` is every tuple's. In that
+    order lie the tuples' leaves once more, so that a search finds them side by side, and who is live. Where no tuple
+    ``is_span``, the highest leaves are the same array as the lowest.
     """
 
     low: Ints
@@ -55,6 +57,10 @@ class SearchTree(NamedTuple):
     link: Ints
     order: Ints
     bucket: Ints
+    lowest: Ints
+    highest: Ints
+    live: Bools
+    is_span: bool
 
 
 class Heap(NamedTuple):
@@ -131,12 +137,17 @@ def new_cluster_room(
 ) -> ClusterRoom:
     """Return room for the largest group, with a heap of so many entries for each of its tuples; all rows are left."""
     largest, width = int(np.diff(groups).max(initial=1)), distinct.low.shape[1]
+    lowest, is_span = np.empty((largest, width), dtype=np.int32), distinct.low is not distinct.high
     forest = SearchTree(  # cuts need not be even: a bucket may hold one tuple
         np.empty((2 * largest, width), dtype=np.int32),
         np.empty((2 * largest, width), dtype=np.int32),
         np.empty((2 * largest, 5), dtype=np.int32),
         np.empty(largest, dtype=np.int32),
         np.empty(len(distinct.low), dtype=np.int32),
+        lowest,
+        np.empty_like(lowest) if is_span else lowest,
+        np.empty(largest, dtype=np.bool_),
+        is_span,
     )
     heap = new_heap(entries * largest + 4)
     return ClusterRoom(np.diff(distinct.start), forest, heap, new_box(costs, width), new_box(costs, width), halt)
