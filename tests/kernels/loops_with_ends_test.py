@@ -45,8 +45,8 @@ REASONS = {
     "descent_loops.propose: most >> shift >= 1 << 31": "a number has 64 bits",
     "descent_loops.refuse_movers: changed and left": "a turn with a change refuses a mover, once each",
     "diverse_loops.plan_needs: low < high": HALVES,
-    "equal_rows_loops.group_hashed: group >= 0 and (not (words[slot] == h and (exact or same_row(columns, row, "
-    "first[group]))))": "half of the slots are empty, which is looked at before rows come in",
+    "equal_rows_loops.group_hashed: group >= 0 and (not (words[slot] == h and (exact or same_row(columns, "
+    "chosen, row, first[group]))))": "half of the slots are empty, which is looked at before rows come in",
     "equal_rows_loops.group_hashed: used < 2 * (end - begin)": GROWS,
     "join_loops.join: codes.ints[first + u] > codes.ints[first + v] or codes.ints[last + u] < codes.ints[last + v]": UP,
     "set_join_loops.join_sets: b > a or d > c": "every turn passes the last run of one of the two sets, or of both",
