@@ -15,7 +15,8 @@ from kveil.kernels.grouping.equal_rows import group_rows
 
 NAMES = ("t", "u", "v")
 LEAVES = "abcdefgh"
-TREE = {"role": QUASI, "hierarchy": {"tree": {"*": {"A": {"L": ["a", "b"], "M": ["c", "d"]}, "B": ["e", "f", "g", "h"]}}}}
+LABELS = {"*": {"A": {"L": ["a", "b"], "M": ["c", "d"]}, "B": ["e", "f", "g", "h"]}}
+TREE = {"role": QUASI, "hierarchy": {"tree": LABELS}}
 MODELS = [
     {"model": "k-anonymity", "attributes": ["t", "u"], "k": 3},
     {"model": "k-anonymity", "attributes": ["u", "v"], "k": 4},

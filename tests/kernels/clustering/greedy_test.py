@@ -60,7 +60,10 @@ def test_rows_that_are_left_over_join_where_the_total_grows_least(seed: int, spa
     case = random_clusters(chance, 4, spans=spans)
     costs, distinct = laid_out(case)
     groups = np.array(case.groups, dtype=np.int64)
-    clusters, room = new_clusters(distinct, 9), new_cluster_room(costs, distinct, groups, 2, np.zeros(1, dtype=np.bool_))
+    clusters, room = (
+        new_clusters(distinct, 9),
+        new_cluster_room(costs, distinct, groups, 2, np.zeros(1, dtype=np.bool_)),
+    )
     begin, end = case.groups[-2:]  # others, of other groups, are neither looked at nor changed
     rows = [t for t in range(begin, end) for _ in range(case.rows[t])]
     chance.shuffle(rows)

@@ -92,7 +92,7 @@ class ClassflyComponent:
             renumber[chosen] = np.arange(len(chosen), dtype=np.int32)
             kept = {name: only(p, renumber) for name, p in pairs.items()}
             everyone = np.ones(len(chosen), dtype=bool)
-            required = self._requirements(mine, self.constraints[:number])
+            required = replace(self.component, constraints=self.constraints[:number]).requirements(mine)
             alive[chosen] = maximal_anonymous_subset(required, weights[chosen], kept, everyone)
         return alive
 
@@ -134,13 +134,6 @@ class ClassflyComponent:
             self.left_share[j] = np.count_nonzero(alive) / before
         required += [Requirement(self.constraints[j].model, own.group, own.number) for j, own in known.of.items()]
         return maximal_anonymous_subset(required, weights, {}, alive)
-
-    def _requirements(self, nodes: Ints, constraints: list[Constraint]) -> list[Requirement]:
-        required = []
-        for constraint in constraints:
-            group, first = group_rows(nodes, constraint.over)
-            required.append(Requirement(constraint.model, group, len(first)))
-        return required
 
     def stars(self, nodes: Ints) -> Bools:
         """Return the tuples that show nothing but `*`."""

@@ -132,9 +132,7 @@ def new_box(costs: Costs, width: int) -> Box:
     return Box(np.zeros((3, width), dtype=np.int32), at, np.zeros(int(leaves[kept].sum()), dtype=np.int64))
 
 
-def new_cluster_room(
-    costs: Costs, distinct: DistinctTuples, groups: Longs, entries: int, halt: Bools
-) -> ClusterRoom:
+def new_cluster_room(costs: Costs, distinct: DistinctTuples, groups: Longs, entries: int, halt: Bools) -> ClusterRoom:
     """Return room for the largest group, with a heap of so many entries for each of its tuples; all rows are left."""
     largest, width = int(np.diff(groups).max(initial=1)), distinct.low.shape[1]
     lowest, is_span = np.empty((largest, width), dtype=np.int32), distinct.low is not distinct.high

@@ -19,8 +19,8 @@ ROWS_WORTH_A_THREAD = 50_000  # to be grouped: below, starting one takes longer 
 def group_rows(columns: Ints, over: Sequence[int] | None = None) -> tuple[Ints, Ints]:
     """Return every row's group and every group's first row; ``columns`` is (columns, rows).
 
-    ``over`` are the columns in which equal rows are equal, by default all. The numbers of the groups depend on the rows'
-    contents there and their order alone. O(rows · columns) time, 20 bytes a row beside the result.
+    ``over`` are the columns in which equal rows are equal, by default all. The numbers of the groups depend on what
+    rows have there and on their order alone. O(rows · columns) time, 20 bytes per row beside the result.
     """
     from kveil.kernels.grouping.equal_rows_loops import group_hashed, hash_rows, pack_rows
 

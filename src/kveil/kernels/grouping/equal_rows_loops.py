@@ -53,9 +53,7 @@ def same_row(columns: Ints, chosen: Longs, one: int, other: int) -> bool:
 
 
 @door
-def group_hashed(
-    columns: Ints, chosen: Longs, hashes: Words, exact: bool, room: GroupingRoom, member: Ints
-) -> int:
+def group_hashed(columns: Ints, chosen: Longs, hashes: Words, exact: bool, room: GroupingRoom, member: Ints) -> int:
     """Give distinct rows numbers, part by part of the hash space, so that every table fits the cache.
 
     Returns how many there are, -1 where the room is too small. Where hashes are not ``exact``, rows of equal hashes are
