@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -38,6 +37,7 @@ from kveil.flow.cluster.cluster_request import SparkFrame, SparkRequest, cell_wa
 from kveil.flow.steps.judging import check_verdict
 from kveil.flow.steps.publish import policy_sha256
 from kveil.flow.steps.stages import Stages
+from kveil.free_form import Details
 from kveil.measures import GroupSizes, losses_together
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
@@ -83,7 +83,8 @@ class SolvedParts:
     solved: SolvedRows
     columns: Mapping[str, FinishedColumn]
     algorithm: Algorithm
-    details: Mapping[str, Any]
+    details: Details
+    _: KW_ONLY
     exits: ExitStack
 
     @property
@@ -154,15 +155,15 @@ class SolvedParts:
         records = None if self.whole.persons is None else np.array(records_of_classes(join), dtype=np.int64)
         stages.end("verify")
         return Run(
-            Source(self.rows.units.table.name, pl.DataFrame(), "frame"),
-            self.table,
-            self.attempt(groups),
-            Release({}, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), {}),
-            judged.aligned,
-            judged.verdict,
-            cell_warnings(release, policy, types, judged.rows),
-            empty_promises(policy),
-            policy_sha256(policy, judged.aligned.rows),
+            source=Source(self.rows.units.table.name, pl.DataFrame(), "frame"),
+            table=self.table,
+            attempt=self.attempt(groups),
+            release=Release({}, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), {}),
+            aligned=judged.aligned,
+            verdict=judged.verdict,
+            warnings=cell_warnings(release, policy, types, judged.rows),
+            private_warnings=empty_promises(policy),
+            policy_sha256=policy_sha256(policy, judged.aligned.rows),
             engine="spark",
             records=records,
             groups=groups if self.whole.persons is None else None,
