@@ -18,6 +18,7 @@ import pytest
 import kveil
 from kveil.databases import parse_place
 from kveil.engines.spark import ordering, staging
+from kveil.engines.spark.reading import pinned, quoted_table
 from kveil.flow.anonymize import anonymize_file
 from kveil.flow.cluster import cluster_run as flow
 from kveil.flow.steps.outputs import Targets
@@ -166,9 +167,9 @@ def test_the_files_of_a_release_do_not_depend_on_how_the_input_was_divided(here:
     anonymized(here)
     bytes_of = (here / "release" / "part-00000.parquet").read_bytes()
     shuffled = rows().sample(fraction=1.0, shuffle=True, seed=1)
-    (here / "parts").mkdir()
+    (here / "parts" / "more").mkdir(parents=True)  # a folder that Spark by itself would pass over
     for number in range(3):
-        shuffled[number::3].write_parquet(here / "parts" / f"{number}.parquet")
+        shuffled[number::3].write_parquet(here / "parts" / ("" if number else "more") / f"{number}.parquet")
     anonymize_file(Policy.load(here / "policy.yaml"), here / "parts", Targets(here / "again"))
     assert (here / "again" / "part-00000.parquet").read_bytes() == bytes_of
 
@@ -187,6 +188,20 @@ def test_a_table_of_the_catalog_is_read_by_its_name(here: Path, session: Any) ->
             anonymize_file(policy, parse_place("table:nowhere"), Targets(here / "other"))
     finally:
         session.sql("DROP DATABASE clinic CASCADE")
+
+
+def test_spark_knows_what_is_asked_of_tables_of_iceberg(session: Any) -> None:
+    asked: list[str] = []
+
+    def newest(query: str) -> list[int]:
+        asked.append(query)
+        return [3821550127947089009]
+
+    query = pinned(quoted_table("lake.clinic.the visits"), "iceberg", newest)
+    plans = [session._jsparkSession.sessionState().sqlParser().parsePlan(text).toString() for text in (*asked, query)]
+    assert "[lake, clinic, the visits, refs]" in plans[0]
+    assert "'RelationTimeTravel 'UnresolvedRelation [lake, clinic, the visits]" in plans[1]
+    assert "3821550127947089009" in plans[1]
 
 
 def change_a_cell(folder: Path) -> None:

@@ -53,7 +53,7 @@ class NumberedRelease:
 
     @classmethod
     def of(cls, frame: DataFrame, types: Types) -> NumberedRelease:
-        """Number the columns of a release, so that no name means anything to Spark."""
+        """Give the columns of a release numbers, so that no name means anything to Spark."""
         place = {name: f"r{i}" for i, name in enumerate(frame.columns)}
         return cls(frame.toDF(*place.values()), place, types)
 

@@ -97,7 +97,10 @@ def laid_slices(
 
 @dataclass(frozen=True)
 class JoinRows:
-    """What is counted of a join: ``frame`` has its ``keys`` with counts and sums, those in ``half`` where rows show stars."""
+    """What is counted of a join: ``frame`` has its ``keys`` with counts and sums.
+
+    Of the columns called ``half`` only cells where rows show stars are among them.
+    """
 
     joined: Joined
     frame: DataFrame
