@@ -184,7 +184,7 @@ def test_a_table_of_the_catalog_is_read_by_its_name(here: Path, session: Any) ->
         assert account["records"]["released"] == release_of(here / "release").height
         local = kveil.anonymize(rows(), policy.model_copy(update={"engine": None}))
         assert plain(release_of(here / "release")).equals(plain(local.data))
-        with pytest.raises(kveil.DataError, match="Spark could not read the table nowhere"):
+        with pytest.raises(kveil.DataError, match="there is no table nowhere in the catalog of Spark; check its name"):
             anonymize_file(policy, parse_place("table:nowhere"), Targets(here / "other"))
     finally:
         session.sql("DROP DATABASE clinic CASCADE")

@@ -154,9 +154,17 @@ def pinned(name: str, provider: str, newest: Callable[[str], list[Any]]) -> str:
 
 def _catalog_table(session: SparkSession, address: Address) -> DataFrame:
     """Return a table of the catalog, at the version that it has now where its format keeps versions."""
+    from pyspark.errors import AnalysisException
+
     name = quoted_table(str(address.table))
-    with no_new_warehouse(session):
-        return session.sql(pinned(name, _provider(session, name), lambda query: _first_column(session, query)))
+    try:
+        with no_new_warehouse(session):
+            provider = _provider(session, name)
+    except AnalysisException as error:
+        if error.getCondition() != "TABLE_OR_VIEW_NOT_FOUND":
+            raise
+        raise DataError(f"there is no table {address.table} in the catalog of Spark; check its name.") from None
+    return session.sql(pinned(name, provider, lambda query: _first_column(session, query)))
 
 
 def _first_column(session: SparkSession, query: str) -> list[Any]:
