@@ -79,9 +79,8 @@ class Slices:
         laid = own.frame.groupBy(SLICE).cogroup(both.frame.groupBy(SLICE))
         for content in _brought(laid.applyInArrow(_both, f"{WRITTEN} binary, {JOINED} binary"), exits):
             written = own.written([_read(content[0], own.keys)])
-            slices = [both.laid(_read(content[1], both.keys))]
-            yield count_laid(slices, written, policy, asked, None)
-            del content, slices, written
+            yield count_laid([both.laid(_read(content[1], both.keys))], written, policy, asked, None)
+            del content, written  # before the next one comes
 
     def _divided(self, frame: DataFrame, cells: Sequence[str], keys: Sequence[str] = ()) -> DataFrame:
         """Return a frame with the slice of every row, those of a slice on one machine.
@@ -114,11 +113,18 @@ def _both(written: Any, joined: Any) -> Any:
 
 def _brought(laid: DataFrame, exits: ExitStack) -> Iterator[Any]:
     """Bring slices to the driver, one after another, once executors have laid out all of them."""
-    with on_executors("compare the release"):
+    doing = "compare the release"
+    with on_executors(doing):
         kept = kept_on_disk(laid)
         exits.callback(forget_frame, kept)
         kept.count()
-        yield from kept.toLocalIterator()
+        slices = kept.toLocalIterator()
+    while True:
+        with on_executors(doing):
+            content = next(slices, None)
+        if content is None:
+            return
+        yield content
 
 
 def _read(content: Any, keys: Sequence[str]) -> CountedTuples:
