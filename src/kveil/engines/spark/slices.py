@@ -74,7 +74,7 @@ class Slices:
                 yield _alone(own.written([_read(content[0], own.keys)]))
             return
         joined = self.joined
-        divided = self._divided(joined.frame, [joined.shown(name) for name in self.names], joined.units.keys)
+        divided = self._divided(joined.frame, [joined.shown(name) for name in self.names], keys=joined.units.keys)
         both = rows_of_join(replace(joined, frame=divided), policy, asked, names=list(types), beside=[SLICE])
         laid = own.frame.groupBy(SLICE).cogroup(both.frame.groupBy(SLICE))
         for content in _brought(laid.applyInArrow(_both, f"{WRITTEN} binary, {JOINED} binary"), exits):
@@ -82,7 +82,7 @@ class Slices:
             yield count_laid([both.laid(_read(content[1], both.keys))], written, policy, asked, None)
             del content, written  # before the next one comes
 
-    def _divided(self, frame: DataFrame, cells: Sequence[str], keys: Sequence[str] = ()) -> DataFrame:
+    def _divided(self, frame: DataFrame, cells: Sequence[str], *, keys: Sequence[str] = ()) -> DataFrame:
         """Return a frame with the slice of every row, those of a slice on one machine.
 
         What is not shown has no cells, and goes by its ``keys``: it would all be in one slice.
