@@ -80,7 +80,7 @@ def count_written(
 
 
 @dataclass(frozen=True)
-class WrittenRows:
+class RowsReadBack:
     """What is counted of a release: ``frame`` has its ``keys`` with counts and sums."""
 
     release: NumberedRelease
@@ -101,7 +101,7 @@ class WrittenRows:
 
 def rows_of_release(
     release: NumberedRelease, policy: Policy, asked: Questions, *, summed: bool = True, beside: Sequence[str] = ()
-) -> WrittenRows:
+) -> RowsReadBack:
     """Return the different rows of a release, with counts and sums; columns ``beside`` them tell rows apart, too."""
     from pyspark.sql import functions as f
 
@@ -111,7 +111,7 @@ def rows_of_release(
     sums: list[Column] = [hash_number(list(place.values()))] if summed else []
     for name in asked.apart:
         sums += _apart_sums(f.col(place[name]), release.types[name], policy, some, role=policy.attributes[name].role)
-    return WrittenRows(release, asked, grouped(release.frame, [*beside, *keys], sums), keys)
+    return RowsReadBack(release, asked, grouped(release.frame, [*beside, *keys], sums), keys)
 
 
 def _with_times(columns: Mapping[str, pl.Series], times: Longs) -> pl.DataFrame:
