@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -39,15 +39,9 @@ PART, ATTRIBUTE, KEY, SPAN_VALUE, CODE, SPAN_COUNT = (
 RECORD_COUNT, ROW_COUNT, CONFLICT_COUNT = -1, -2, -3
 ANY = -1
 _ROWS = "rows"
-LIMIT_COUNTS: dict[str, Any] = {
-    KEY: pl.List(pl.Int64),
-    SPAN_VALUE: pl.Int32,
-    CODE: pl.Int32,
-    SPAN_COUNT: pl.Int64,
-}
-SPAN_COUNTS: dict[str, Any] = {
-    PART: pl.Int32, ATTRIBUTE: pl.Int32, KEY: pl.Int64, SPAN_VALUE: pl.Int32, CODE: pl.Int32, SPAN_COUNT: pl.Int64
-}  # fmt: skip
+_COUNTED = {SPAN_VALUE: pl.Int32(), CODE: pl.Int32(), SPAN_COUNT: pl.Int64()}
+LIMIT_COUNTS = pl.Schema({KEY: pl.List(pl.Int64), **_COUNTED})
+SPAN_COUNTS = pl.Schema({PART: pl.Int32(), ATTRIBUTE: pl.Int32(), KEY: pl.Int64(), **_COUNTED})
 
 
 class SpanCounter(Protocol):
@@ -129,7 +123,7 @@ def _told(number: int) -> list[pl.Expr]:
     return [pl.lit(number, pl.Int32).alias(SPAN_VALUE), pl.lit(0, pl.Int32).alias(CODE)]
 
 
-def _together(counted: Sequence[pl.DataFrame], schema: dict[str, Any]) -> pl.DataFrame:
+def _together(counted: Sequence[pl.DataFrame], schema: pl.Schema) -> pl.DataFrame:
     frame = pl.concat(counted) if counted else pl.DataFrame(schema=schema)
     return frame.select(pl.col(name).cast(kind) for name, kind in schema.items())
 
