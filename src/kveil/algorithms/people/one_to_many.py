@@ -26,6 +26,7 @@ from kveil.algorithms.suppression import LeftOut, beyond_limit
 from kveil.arrays import Bools, Ints
 from kveil.errors import Unmeetable
 from kveil.kernels.grouping.equal_rows import group_rows
+from kveil.kernels.grouping.members import members_by_group
 from kveil.measures import measure_solution
 from kveil.models.fingerprints import as_shown, fingerprint_name, fingerprints
 from kveil.models.groups import AtLeastK, Pairs
@@ -298,8 +299,8 @@ def _too_much_alike(view: Table, kept: Bools, allowed: int) -> Bools:
         positions = view.positions(component.attributes)
         group = limit_groups(view, positions, view.distinct.low[positions])[0][view.distinct.member]
         people = np.flatnonzero(kept & ~out)
-        by_group = people[np.argsort(group[people], kind="stable")]
-        for members in np.split(by_group, np.flatnonzero(np.diff(group[by_group])) + 1):
+        for own in members_by_group(group[people]).without_empty().split():
+            members = people[own]
             few = runs_to_leave_out(counted_rows(view, members), models, allowed - int(out.sum()))
             out[members[few]] = True
     return out

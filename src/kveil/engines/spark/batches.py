@@ -19,6 +19,7 @@ from kveil.engines.memory import numbers_held
 from kveil.engines.spark.driver_tuples import TUPLE_TIMES, in_utc
 from kveil.engines.spark.units import SET, Units
 from kveil.files import Source
+from kveil.kernels.grouping.members import members_by_group
 from kveil.table.encode import encode_some
 from kveil.table.sensitive import changed_meanwhile
 from kveil.table.table import Table
@@ -176,8 +177,9 @@ class RowCodes:
             columns = {SPANS: _as_bytes(spans, np.full(table.rows, spans.shape[1], dtype=np.int64))}
             for number, name in enumerate(self.names):
                 own = table.sensitive[name]
-                codes = own.code[np.argsort(own.row, kind="stable")]
-                columns[f"{VALUES}{number}"] = _as_bytes(codes, np.bincount(own.row, minlength=table.rows))
+                by_row = members_by_group(own.row, table.rows)
+                codes = own.code[by_row.rows]
+                columns[f"{VALUES}{number}"] = _as_bytes(codes, np.diff(by_row.starts))
             yield pa.RecordBatch.from_pydict({**columns, TUPLE_TIMES: pa.array(table.weights, pa.int64())})
 
     def read(self, batch: Any) -> Table:
