@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kveil.kernels.grouping import members
 from kveil.kernels.grouping.members import ROWS_WORTH_A_LOOP, members_by_group
-from kveil.kernels.grouping.members_loops import place_rows
+from kveil.kernels.grouping.members_loops import write_members
 from naive.members import members_by_group as members_as_lists
 from strategies import examples
 
@@ -60,6 +60,6 @@ def test_a_group_that_is_none_is_refused(wrong: int) -> None:
 
 def test_rows_are_written_to_the_places_of_their_groups() -> None:
     place, rows = np.array([0, 2], dtype=np.int64), np.empty(3, dtype=np.int64)
-    place_rows(np.array([1, 0, 0], dtype=np.int32), place, rows)
+    write_members(np.array([1, 0, 0], dtype=np.int32), place, rows)
     assert rows.tolist() == [1, 2, 0]
     assert place.tolist() == [2, 3]

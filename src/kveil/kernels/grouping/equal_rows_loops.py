@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kveil.arrays import Ints, Longs, Words
+from kveil.kernels.grouping.hash_slots_loops import empty_slots, mix
 from kveil.kernels.grouping.layout import GroupingRoom
 from kveil.kernels.jit import door, inner
 
@@ -17,9 +18,7 @@ def hash_rows(columns: Ints, hashes: Words) -> None:
         hashes[row] = np.uint64(0x9E3779B97F4A7C15)
     for c in range(width):
         for row in range(rows):
-            h = hashes[row] ^ (np.uint64(columns[c, row]) + np.uint64(1))
-            h *= np.uint64(0xFF51AFD7ED558CCD)
-            hashes[row] = h ^ (h >> np.uint64(32))
+            hashes[row] = mix(hashes[row], columns[c, row])
 
 
 @door
@@ -81,19 +80,15 @@ def group_hashed(columns: Ints, hashes: Words, parts: int, exact: bool, room: Gr
         begin, end = starts[part], starts[part + 1]
         if begin == end:
             continue
-        used = 16
-        while used < 2 * (end - begin):
-            used *= 2
-        if used > len(slots):
+        if len(slots) < max(16, 2 * (end - begin)):
             return -1
-        mask = np.uint64(used - 1)
-        for i in range(used):
-            slots[i] = -1
+        mask = empty_slots(slots, end - begin)
         for at in range(begin, end):
             h = near[at]
             row = order[at]
             slot = h & mask
             # Half of the slots are empty, so that one is found; counting the steps up to ``used`` took 5 % of all time.
+            # So did `seek`, which other loops share: here hashes stand by slot, and rows are seldom compared.
             group = slots[slot]
             while group >= 0 and not (words[slot] == h and (exact or same_row(columns, row, first[group]))):
                 slot = (slot + np.uint64(1)) & mask

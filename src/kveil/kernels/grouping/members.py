@@ -41,10 +41,10 @@ def members_by_group(group: Ints | Longs, groups: int | None = None) -> Members:
     np.cumsum(np.bincount(group, minlength=number), out=starts[1:])  # refuses groups below 0 and beyond the last
     if len(group) < ROWS_WORTH_A_LOOP:
         return Members(np.argsort(group, kind="stable"), starts)
-    from kveil.kernels.grouping.members_loops import place_rows
+    from kveil.kernels.grouping.members_loops import write_members
 
     rows = np.empty(len(group), dtype=np.int64)
-    place_rows(np.ascontiguousarray(group, dtype=np.int32), starts[:-1].copy(), rows)
+    write_members(np.ascontiguousarray(group, dtype=np.int32), starts[:-1].copy(), rows)
     return Members(rows, starts)
 
 

@@ -7,7 +7,7 @@ from kveil.kernels.jit import door
 
 
 @door
-def place_rows(group: Ints, place: Longs, rows: Longs) -> None:
+def write_members(group: Ints, place: Longs, rows: Longs) -> None:
     """Write every row to the place of its group, and the place goes on by one; ``place`` is where each group begins."""
     for row in range(len(group)):
         at = place[group[row]]
