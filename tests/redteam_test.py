@@ -16,6 +16,7 @@ import pytest
 import kveil
 from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.steps.inputs import with_algorithm
+from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy
 from kveil.words import count
 from naive import people as naive_people
@@ -1051,7 +1052,7 @@ def both_ways(
             (here / "p.yaml").write_text(json.dumps({"kveil": 1, "data": {"path": "t.parquet"}, **policy}))
             targets = Targets(here / f"r.{suffix}", receipt=here / "receipt.json", owner=here / "o.json")
             loaded = kveil.Policy.load(here / "p.yaml")
-            account = anonymize_file(with_algorithm(loaded, algorithm), here / "t.parquet", targets)
+            account = anonymize_file(Request.of(with_algorithm(loaded, algorithm)), here / "t.parquet", targets)
             assert (account["individuals"] or account["records"])["suppressed"] == 1
             files = ("--release", targets.release, "--original", here / "t.parquet", "--owner", here / "o.json")
             checked = run("verify", here / "p.yaml", *files, "--json")

@@ -16,11 +16,11 @@ from kveil.algorithms.least_loss.refine_options import RefineOptions
 from kveil.algorithms.registry import FEW_ROWS, starts_of
 from kveil.algorithms.settle import settled_or_before
 from kveil.errors import PolicyError, Unmeetable
-from kveil.measures import Losses, measure_solution
+from kveil.measures import Losses, loses_less, measure_solution, measure_written
 from kveil.policy.fields import PolicyPart
 from kveil.progress import Progress, silent
 from kveil.stopping import OutOfTime, current
-from kveil.table.midpoints import as_written, asks_for_midpoints
+from kveil.table.midpoints import as_written
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.words import did_you_mean, listing
@@ -153,8 +153,7 @@ def finished(table: Table, solution: Solution) -> Solved:
 
 def _weighed(table: Table, solution: Solution) -> Solved:
     """Return a solution with what it will lose once it is written."""
-    written = as_written(table, solution) if asks_for_midpoints(table) else solution
-    return Solved(solution, measure_solution(table, written))
+    return Solved(solution, measure_written(table, solution))
 
 
 def checked_options(algorithm: Algorithm, options: dict[str, Any]) -> tuple[PolicyPart, RefineOptions]:
@@ -189,7 +188,7 @@ def _least_of(table: Table, solves: Sequence[Callable[..., Solution]], *, multiv
             failures.append(error)
             continue
         solved = _weighed(table, found)
-        if best is None or solved.losses.of(table.policy.loss) < best.losses.of(table.policy.loss):
+        if best is None or loses_less(solved.losses, best.losses, table.policy):
             best = solved
     if best is None:
         raise failures[0]
@@ -235,7 +234,7 @@ def _keeping_rules(task: _Task) -> Solved:
         except (Unmeetable, OutOfTime):
             continue
         new = _weighed(table, solution)
-        if new.losses.of(table.policy.loss) < best.losses.of(table.policy.loss):
+        if loses_less(new.losses, best.losses, table.policy):
             best = new
         if current().over():
             break

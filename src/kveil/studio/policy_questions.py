@@ -47,8 +47,8 @@ class PolicyDesk(Desk):
 
     def on_never_kept(self, text: str, name: str, folder: str, opened: int) -> dict[str, Any]:
         """Return whether the policy can be kept at all: who can never be kept, and which methods can do it."""
+        from kveil.algorithms.proofs import count_never_kept
         from kveil.algorithms.registry import honouring
-        from kveil.flow.check import count_never_kept
         from kveil.flow.steps.inputs import check_input
         from kveil.policy.components import most_suppressed
 

@@ -15,11 +15,11 @@ from kveil.algorithms.component import components_of
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
 from kveil.algorithms.least_loss.refine import refine
 from kveil.algorithms.least_loss.small_search import MOST_ROWS_TRIED, keeps_rules, try_everything
-from kveil.algorithms.least_loss.state import released_loss
 from kveil.algorithms.neighbourhoods import looks_at_values
 from kveil.algorithms.settle import settle, settled_or_before
 from kveil.algorithms.small_tables import shown_at_least_cost
 from kveil.errors import Unmeetable
+from kveil.measures import released_loss
 from kveil.policy.components import binding_sets, most_suppressed
 from kveil.progress import silent
 from kveil.stopping import OutOfTime

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from kveil.algorithms.algorithm import Algorithm, DivideOptions
+from kveil.algorithms.proofs import proved_or_not_found
 from kveil.algorithms.splitting.planning import LimitGroups, Plan, plan_division, plan_mondrian
 from kveil.engines.finishing import finish
 from kveil.engines.local import checked_options, part_solver
@@ -21,7 +22,6 @@ from kveil.engines.spark.solving import SolvePart, SolveTask, SolveWhole, SplitP
 from kveil.engines.spark.units import Units
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Source
-from kveil.flow.check import proved_or_not_found
 from kveil.flow.cluster.by_parts import SolvedParts
 from kveil.flow.cluster.cluster_request import SparkFrame, SparkRequest
 from kveil.flow.steps.inputs import check_rules, check_size, check_values

@@ -1,4 +1,4 @@
-"""What rows show under constraints that overlap, and moves from valid to valid. Numba is imported with the first."""
+"""What rows show under constraints that overlap, and moves from valid to valid. The first call imports Numba."""
 
 from __future__ import annotations
 
