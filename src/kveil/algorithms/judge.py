@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.stars import NOTHING_LEFT, count_as_suppressed, star_nodes, without_part
 from kveil.arrays import Bools, Ints, Longs
+from kveil.free_form import Details
 from kveil.models.groups import Pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.table.solution import Shown, Solution
@@ -85,7 +85,7 @@ class PolicyJudge:
         lost = outside.any(axis=0) | nothing_left
         return Standing(outside, gone_as_whole_rows(self.table, together, state.weights, state.pairs, lost))
 
-    def solution(self, state: Tuples, standing: Standing, details: dict[str, Any]) -> Solution:
+    def solution(self, state: Tuples, standing: Standing, details: Details) -> Solution:
         """Return what a state shows as a solution, with the reason of everyone who is suppressed."""
         table = self.table
         member = state.member[table.distinct.member]
