@@ -19,7 +19,7 @@ PLANNED = 4096  # different values up to which it is planned which of them a clu
 
 @inner
 def count_in(models: Models, t: int, sign: int) -> None:
-    """Add a row of a tuple to the histograms."""
+    """Add one row of a tuple to the histograms, or take it out; `count_values` adds all rows of the tuple."""
     values, tally, touched, used = models.values, models.tally, models.touched, models.used
     for s in range(values.start.shape[0]):
         for p in range(values.start[s, t], values.start[s, t + 1]):
