@@ -84,7 +84,7 @@ REASONS = {
     "search_tree_loops.drop_first: child < size": GROWS,
     "search_tree_loops.forget: node >= 0": UP,
     "search_tree_loops.next_tuple: size > 0": "an entry is renewed once, a node of the tree gives way to what is below",
-    "search_tree_loops.next_node: node > 0 and node != link[link[node, field.UP], field.LEFT]": UP,
+    "search_tree_loops.node_after: node > 0 and node != link[link[node, field.UP], field.LEFT]": UP,
     "search_tree_loops.push: at > 0": "every turn halves the place",
     "shown_loops.class_holds: row >= 0": ALONG,
     "sorting_loops.sort_pairs: at >= gap and (keys[at - gap] > key or (keys[at - gap] == key "

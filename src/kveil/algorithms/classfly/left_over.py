@@ -227,7 +227,7 @@ class _Gathering:
         self.size += size
         self._count(group, -size)
 
-    def _spared(self, near: Longs, here: Ints) -> tuple[Ints, Ints, Ints]:
+    def _spared(self, near: Longs, here: Ints) -> tuple[Longs, Longs, Ints]:
         """Return who was looked at, the groups that can be spared, cheapest first, and what each would show.
 
         Of very many only the ``PLACES`` cheapest are looked at, unless none of these can be spared.

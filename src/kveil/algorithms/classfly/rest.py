@@ -43,7 +43,7 @@ class Rest:
 
     def satisfied(self) -> Bools:
         """Return the tuples that may be set aside."""
-        return self.part.satisfied(self.nodes, self.weights, self.pairs, self.known)
+        return self.part.satisfied(self.nodes, self.weights, self.pairs, known=self.known)
 
     def set_aside(self, good: Bools, nodes: Ints) -> None:
         """Note in ``nodes`` what some of the tuples show, which are left no longer."""

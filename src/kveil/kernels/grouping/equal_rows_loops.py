@@ -115,7 +115,7 @@ def add_weights(group: Ints, weights: Longs, totals: Longs) -> None:
 
 @door
 def drop_rows(group: Ints, weights: Longs, k: int, sizes: Longs, alive: Bools) -> int:
-    """Drop the rows of small groups; see `equal_rows.drop_small`. ``sizes`` are zero."""
+    """Drop the rows of small groups; see `equal_rows.drop_rare`. ``sizes`` are zero."""
     for row in range(len(group)):
         sizes[group[row]] += weights[row] * np.int64(alive[row])
     dropped = 0
