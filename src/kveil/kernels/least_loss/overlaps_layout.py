@@ -11,9 +11,10 @@ FIRST, LAST, PARENT, DEPTH, STAR = range(5)
 # `ShownRows.rows`, per constraint and row: its class, and its neighbours in the class's list.
 OF, AFTER, BEFORE = range(3)
 # `ShownRows.classes`, per constraint and class: first row, rows; the list of free numbers; whether the class waits to
-# be looked at; whether it is listed as empty; what the models said of it while a proposal is judged.
-HEAD, SIZE, FREE, WAITS, EMPTY, VERDICT = range(6)
-CLASS_FIELDS = 6
+# be looked at; whether it is listed as empty; what the models said of it while a proposal is judged; the row that left it
+# last, -1 for none.
+HEAD, SIZE, FREE, WAITS, EMPTY, VERDICT, LEFT_BY = range(7)
+CLASS_FIELDS = 7
 UNJUDGED, GOOD, BAD = range(3)  # verdicts
 # `ShownRows.counts`: what all rows cost; tries and how many were kept; how full journal, queue and list of emptied
 # classes are; what a row that costs something costs on average; how many such rows there are; looks of this try.
