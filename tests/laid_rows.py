@@ -24,7 +24,14 @@ def laid_out(case: ShownCase) -> tuple[overlaps.NodeColumns, overlaps.Constraint
         for tree in case.trees
     ]
     ints = np.concatenate([np.array(own, dtype=np.int32) for own in columns], axis=1)
-    trees = overlaps.NodeColumns(at, ints, np.concatenate(case.costs).astype(np.int64), case.whole)
+    trees = overlaps.NodeColumns(
+        at,
+        ints,
+        np.concatenate(case.costs).astype(np.int64),
+        case.whole,
+        np.zeros(1, dtype=np.int32),
+        np.full(len(at), -1),
+    )
     widest = max(len(over) for over, _, _ in case.constraints)
     order = np.zeros((len(case.constraints), len(case.base), 1 + widest), dtype=np.int32)
     for c, (over, _, _) in enumerate(case.constraints):
