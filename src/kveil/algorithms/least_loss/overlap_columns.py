@@ -1,7 +1,7 @@
 """The attributes of a component as the search under overlapping constraints reads them, and what it shows in the end.
 
-Trees and spans of numbers are nodes alike, laid end to end. What a start shows of numbers is taken as narrow as the rows
-that show it allow: all of them together show less then, and no class changes but for its name.
+Trees and spans of numbers are nodes alike, laid end to end. What a start shows of numbers is taken as narrow as the
+rows that show it allow: all of them together show less then, and no class changes but for its name.
 """
 
 from __future__ import annotations

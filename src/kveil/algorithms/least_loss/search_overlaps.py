@@ -257,7 +257,7 @@ class OverlapSearch:
     # ------------------------------------------------------------------------------------------ spans of numbers
 
     def narrow(self) -> None:
-        """Let rows that show the same span of numbers show no more than covers them all, where everything then holds."""
+        """Let rows that show the same span of numbers show no more than covers them, where everything then holds."""
         if not self.columns.spans:
             return
         state = self.state

@@ -2,7 +2,7 @@
 
 Each number alone is a node, and each span from a number to a higher one that is no wider than may be. Spans that are
 written alike, since bounds are rounded outward, are one node, the one that covers most. Where that would be too many
-nodes, spans begin and end at every second number, at every fourth, and so on; what a start shows is a node all the same.
+nodes, spans begin and end at every second number, at every fourth, and so on; what a start shows is a node in any case.
 
 A node's parent is the narrowest of the spans that halving all numbers gives, and that covers more than the node itself.
 So a wider span never lies deeper: what halves cover a span and more, cover all inside it, too.
@@ -30,8 +30,8 @@ MOST_SPANS = 1 << 18  # nodes of an attribute, beside single numbers and what a 
 class SpanNodes:
     """The nodes of a `ranges` attribute: their part of `NodeColumns.ints`, what each costs, and how they are found.
 
-    ``table`` is laid out as `NodeColumns.spans`. ``more`` are spans beside those of the table, as low · leaves + high, in
-    order; their nodes are the last ones. ``star`` is the node that shows nothing, whether spans may come to that or not.
+    ``table`` is laid out as `NodeColumns.spans`. ``more`` are spans beside those of the table, as low · leaves + high,
+    in order; their nodes are the last ones. ``star`` is the node that shows nothing, which spans may come to or not.
     """
 
     ints: Ints

@@ -8,15 +8,15 @@ from kveil.arrays import Ints, Longs, Words
 
 # `NodeColumns.ints`, per node: its first and last leaf, its parent, edges to the root, whether it is `*`.
 FIRST, LAST, PARENT, DEPTH, STAR = range(5)
-# `NodeColumns.spans`, from an attribute's place on: how many leaves it has, which of them is missing, the node that covers
-# all of them, each -1 for none. Then, for every leaf, the number of the place where a span from it begins, and where one
-# up to it ends; then, for every place to begin at, the first of its nodes, and where that ends.
+# `NodeColumns.spans`, from an attribute's place on: how many leaves it has, which of them is missing, the node that
+# covers all of them, each -1 for none. Then, for every leaf, the number of the place where a span from it begins, and
+# where one up to it ends; then, for every place to begin at, the first of its nodes, and where that ends.
 SPAN_LEAVES, SPAN_MISSING, SPAN_STAR, SPAN_TABLE = range(4)
 # `ShownRows.rows`, per constraint and row: its class, and its neighbours in the class's list.
 OF, AFTER, BEFORE = range(3)
 # `ShownRows.classes`, per constraint and class: first row, rows; the list of free numbers; whether the class waits to
-# be looked at; whether it is listed as empty; what the models said of it while a proposal is judged; the row that left it
-# last, -1 for none.
+# be looked at; whether it is listed as empty; what the models said of it while a proposal is judged; the row that left
+# it last, -1 for none.
 HEAD, SIZE, FREE, WAITS, EMPTY, VERDICT, LEFT_BY = range(7)
 CLASS_FIELDS = 7
 UNJUDGED, GOOD, BAD = range(3)  # verdicts
