@@ -13,7 +13,7 @@ import numpy as np
 from kveil.algorithms.costs import NodeCosts
 from kveil.algorithms.least_loss.span_nodes import SpanNodes, span_nodes
 from kveil.algorithms.least_loss.state import RefinedComponent
-from kveil.arrays import Bools, Ints
+from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.overlaps import InvalidStart
 from kveil.kernels.least_loss.overlaps_layout import NodeColumns
@@ -101,7 +101,7 @@ def lay_out_columns(
     return OverlapColumns(trees, spans, *laid)
 
 
-def _node_columns(ints: list[Ints], cost: list[Ints], spans: dict[int, SpanNodes], whole: int) -> NodeColumns:
+def _node_columns(ints: list[Ints], cost: list[Longs], spans: dict[int, SpanNodes], whole: int) -> NodeColumns:
     sizes = [len(own) for own in cost]
     at = (np.cumsum(sizes) - sizes).astype(np.int64)
     span_at = np.full(len(sizes), -1, dtype=np.int64)

@@ -29,7 +29,7 @@ from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
 
-GROUP_TRIES = 4.4  # per row, for the constraint that is solved first
+GROUP_TRIES = 8.0  # per row, for the constraint that is solved first
 BY_GAIN = ClassflyOptions(choose="gain", join=True)
 NAME = "classfly+complete"
 
@@ -101,7 +101,7 @@ def halved(scale: Scale, widest: Decimal | None) -> Tree:
 def _tree_of(
     scale: Scale, widest: Decimal | None, ends: list[tuple[int, int]], parent: list[int], *, starred: bool
 ) -> Tree:
-    """Return the tree of spans and their parents, which come before them; its first node shows nothing if ``starred``."""
+    """Return the tree of spans and their parents, which come before them; with ``starred`` the first shows nothing."""
     nodes = len(ends)
     above = np.array(parent, dtype=np.int32)
     leaf = np.ones(nodes, dtype=bool)

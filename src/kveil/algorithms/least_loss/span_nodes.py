@@ -64,7 +64,7 @@ class _Bounds(NamedTuple):
     up: Longs
     most: int | None
 
-    def allow(self, low: Ints, high: Ints) -> Bools:
+    def allow(self, low: Longs, high: Longs) -> Bools:
         if self.most is None:
             return np.ones(len(low), dtype=bool)
         return np.asarray(self.up[high] - self.down[low] <= self.most)
@@ -87,8 +87,8 @@ def span_nodes(
     table[[field.SPAN_MISSING, field.SPAN_STAR]] = missing, star if missing >= 0 and widest is None else -1
     first, last = np.append(np.arange(leaves), first), np.append(np.arange(leaves), last)
     more = _more(table, bounds, (first, last), [pair for pair in sorted(set(shown)) if pair[0] < pair[1] != missing])
-    first = np.concatenate([first, [0], more // max(leaves, 1)]).astype(np.int32)
-    last = np.concatenate([last, [leaves - 1], more % max(leaves, 1)]).astype(np.int32)
+    first = np.concatenate([first, [0], more // max(leaves, 1)])
+    last = np.concatenate([last, [leaves - 1], more % max(leaves, 1)])
     cost = np.zeros(len(first), dtype=np.int64)
     wide = (first < last) & (np.arange(len(first)) != star)
     cost[wide] = np.minimum((up[last[wide]] - down[first[wide]]) * (whole / width) + 0.5, whole).astype(np.int64)
@@ -127,7 +127,7 @@ def _table(bounds: _Bounds, leaves: int, most: int) -> tuple[Ints, Longs, Longs]
     return table, np.repeat(low, count), high[place]
 
 
-def _find(table: Ints, low: Ints, high: Ints) -> Longs:
+def _find(table: Ints, low: Ints | Longs, high: Ints | Longs) -> Longs:
     """Return the nodes of spans among those of a table, -1 for those that may not be shown."""
     leaves, missing, star = (int(number) for number in table[: field.SPAN_TABLE])
     begins, ends = table[field.SPAN_TABLE :][:leaves], table[field.SPAN_TABLE + leaves :][:leaves]
@@ -143,19 +143,19 @@ def _more(table: Ints, bounds: _Bounds, nodes: tuple[Longs, Longs], shown: list[
     ends = np.array(shown, dtype=np.int64).reshape(-1, 2)
     low, high = ends[bounds.allow(ends[:, 0], ends[:, 1])].T
     found = _find(table, low, high)
-    first, last = nodes[0][found], nodes[1][found]
+    first, last = nodes[0][np.maximum(found, 0)], nodes[1][np.maximum(found, 0)]
     wider = (found < 0) | (bounds.down[first] < bounds.down[low]) | (bounds.up[last] > bounds.up[high])
-    return np.unique(low[wider] * int(table[field.SPAN_LEAVES]) + high[wider])
+    return np.asarray(np.unique(low[wider] * int(table[field.SPAN_LEAVES]) + high[wider]))
 
 
-def _parents(table: Ints, first: Ints, last: Ints, numbers: int) -> Longs:
+def _parents(table: Ints, first: Longs, last: Longs, numbers: int) -> Longs:
     """Return the next wider span that halving gives, for every node; a node itself where that may not be shown."""
     star, missing = int(table[field.SPAN_STAR]), int(table[field.SPAN_MISSING])
     parent = np.arange(len(first), dtype=np.int64)
     waits = last < numbers
     for level in range(numbers.bit_length() + 1):
         left = np.flatnonzero(waits)
-        low, high = first[left].astype(np.int64), last[left].astype(np.int64)
+        low, high = first[left], last[left]
         begin = low >> level << level
         end = np.minimum(begin + (1 << level), numbers) - 1
         covered = end >= high
