@@ -138,12 +138,14 @@ def test_random_policies_with_spans_hold_and_lose_no_more_than_any_start(seed: i
     models += chance.choice(
         [[], [f"{{model: l-diversity, {over}, l: 2}}"], [f"{{model: t-closeness, {over}, t: 0.5}}"]]
     )
+    boundary = chance.choice(["", "", "max_width: 20"])
+    bounds = ["round: 5", "bounds: values" if boundary else "bounds: midpoints", "bounds: values"]
     policy = policy_over_numbers(
-        chance.choice(["", "", "max_width: 20"]),
+        boundary,
         f"[{', '.join(models)}]",
         f"suppression: {{limit: {chance.choice([0.0, 0.3])}, show: {chance.choice(['drop', 'star'])}}}\n"
         f"data: {{missing: ['?']}}\nseed: {seed}",
-        chance.choice(["within: [0, 60]", "within: [0, 60], round: 5", "within: [0, 60], bounds: midpoints"]),
+        f"within: [0, 60], {chance.choice(bounds)}",
     )
     table = encode(from_frame(frame), policy)
     try:

@@ -35,7 +35,7 @@ def test_nodes_are_the_spans_that_may_be_shown(seed: int) -> None:
     widest = chance.choice([None, None, Decimal(3), Decimal(8), Decimal(20)])
     most = chance.choice([MOST_SPANS, 10, 3, 1])
     shown = [tuple(sorted(chance.choices(range(scale.leaves), k=2))) for _ in range(3)]
-    nodes = span_nodes(scale, widest, WHOLE, shown, most)  # type: ignore[arg-type]
+    nodes = span_nodes(scale, widest, WHOLE, shown=shown, most=most)  # type: ignore[arg-type]
     first, last, _, _, star = nodes.ints.tolist()
     assert [i for i, is_star in enumerate(star) if is_star] == [nodes.star]
     texts = set()

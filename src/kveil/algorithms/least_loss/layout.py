@@ -67,7 +67,7 @@ def leaves_of_codes(table: Table, positions: list[int], codes: Ints) -> tuple[In
     return low, high
 
 
-def bounds_of(scale: Scale) -> tuple[list[int], list[int], int, int]:
+def whole_bounds(scale: Scale) -> tuple[list[int], list[int], int, int]:
     """Return the bounds that each number shows, downward and upward, as whole numbers of a common unit."""
     shown = [round_outward(number, number, scale.spec) for number in scale.numbers]
     numbers = [n for pair in shown for n in pair] + [scale.width, *scale.spec.within]
@@ -113,7 +113,7 @@ def lay_out(table: Table, positions: list[int], costs: NodeCosts) -> Codes:
                 ints += [tree.first, tree.last, tree.parent]
         else:
             size = max(tree.leaves, 1)
-            below, above, width, unit = bounds_of(tree)
+            below, above, width, unit = whole_bounds(tree)
             about[a, [field.KIND, field.WIDTH, field.SPAN_AT]] = field.SPAN, size, at_long
             down, up = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
             down[: len(below)], up[: len(above)] = below, above

@@ -87,7 +87,7 @@ def lay_out_columns(
             *zip(*(end.tolist() for end in hulls), strict=True),
             *zip(low[a].tolist(), high[a].tolist(), strict=True),
         }
-        spans[a] = own = span_nodes(tree, widest, costs.whole[position], needed)
+        spans[a] = own = span_nodes(tree, widest, costs.whole[position], shown=needed)
         node = np.where(shown.is_star, own.star, own.find(*hulls))[of].astype(np.int32)
         if (node[:inside] < 0).any():
             raise InvalidStart("a row shows a wider span than it may.")

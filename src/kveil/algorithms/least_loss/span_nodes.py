@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kveil.algorithms.least_loss.layout import bounds_of
+from kveil.algorithms.least_loss.layout import whole_bounds
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.table.scale import Scale
@@ -57,7 +57,7 @@ class SpanNodes:
         return np.asarray(nodes)
 
 
-class _Bounds(NamedTuple):
+class _NumberBounds(NamedTuple):
     """What numbers show as bounds of spans, downward and upward, the widest span that may be, all in one unit."""
 
     down: Longs
@@ -71,15 +71,15 @@ class _Bounds(NamedTuple):
 
 
 def span_nodes(
-    scale: Scale, widest: Decimal | None, whole: int, shown: Iterable[tuple[int, int]] = (), most: int = MOST_SPANS
+    scale: Scale, widest: Decimal | None, whole: int, *, shown: Iterable[tuple[int, int]] = (), most: int = MOST_SPANS
 ) -> SpanNodes:
     """Return the nodes of an attribute; ``whole`` is what a cell costs that shows nothing.
 
     ``shown`` are spans that have to be nodes as they are, where they may be shown at all. O(nodes · log numbers).
     """
-    below, above, width, unit = bounds_of(scale)
+    below, above, width, unit = whole_bounds(scale)
     down, up = np.array(below, dtype=np.int64), np.array(above, dtype=np.int64)
-    bounds = _Bounds(down, up, None if widest is None else int(Fraction(widest) * unit))
+    bounds = _NumberBounds(down, up, None if widest is None else int(Fraction(widest) * unit))
     missing = -1 if scale.missing is None else scale.missing
     leaves = scale.leaves
     table, first, last = _table(bounds, leaves, most)
@@ -99,7 +99,7 @@ def span_nodes(
     return SpanNodes(ints, cost, table, more, star)
 
 
-def _table(bounds: _Bounds, leaves: int, most: int) -> tuple[Ints, Longs, Longs]:
+def _table(bounds: _NumberBounds, leaves: int, most: int) -> tuple[Ints, Longs, Longs]:
     """Return where spans are found by their ends, and the first and last leaves of all of them."""
     numbers = np.arange(len(bounds.down))
     begins = numbers[np.diff(bounds.down, prepend=bounds.down[:1] - 1) > 0]
@@ -138,7 +138,7 @@ def _find(table: Ints, low: Ints | Longs, high: Ints | Longs) -> Longs:
     return np.where(low == high, low, np.where(high == missing, star, node)).astype(np.int64)
 
 
-def _more(table: Ints, bounds: _Bounds, nodes: tuple[Longs, Longs], shown: list[tuple[int, int]]) -> Longs:
+def _more(table: Ints, bounds: _NumberBounds, nodes: tuple[Longs, Longs], shown: list[tuple[int, int]]) -> Longs:
     """Return, of spans that are shown, those that a table has only within wider ones."""
     ends = np.array(shown, dtype=np.int64).reshape(-1, 2)
     low, high = ends[bounds.allow(ends[:, 0], ends[:, 1])].T
