@@ -24,6 +24,7 @@ import polars as pl
 from bench_stream import floor_parquet
 from kveil.flow.anonymize import anonymize_file
 from kveil.flow.steps.outputs import Targets
+from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy
 from made_up_data import floor_policy
 from measuring import Row
@@ -96,11 +97,12 @@ import os, sys, time
 from pathlib import Path
 from kveil.flow.anonymize import anonymize_file
 from kveil.flow.steps.outputs import Targets
+from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy
 warming, small, policy, data, out = map(Path, sys.argv[1:])
-anonymize_file(Policy.load(warming).model_copy(update={"engine": "local"}), small, Targets(out))
+anonymize_file(Request.of(Policy.load(warming).model_copy(update={"engine": "local"})), small, Targets(out))
 own, started = sum(os.times()[:2]), time.perf_counter()
-anonymize_file(Policy.load(policy).model_copy(update={"engine": "local"}), data, Targets(out))
+anonymize_file(Request.of(Policy.load(policy).model_copy(update={"engine": "local"})), data, Targets(out))
 print(time.perf_counter() - started, sum(os.times()[:2]) - own)
 """
 
@@ -117,7 +119,7 @@ def _local_cost(places: Sequence[Path], out: Path) -> Cost:
 
 def _cost(policy: Policy, engine: str, data: Path, out: Path) -> Cost:
     java, own, started = _java(), sum(os.times()[:2]), time.perf_counter()
-    anonymize_file(policy.model_copy(update={"engine": engine}), data, Targets(out))
+    anonymize_file(Request.of(policy.model_copy(update={"engine": engine})), data, Targets(out))
     seconds, java = time.perf_counter() - started, _java() - java
     return Cost(seconds, sum(os.times()[:2]) - own + java, java)
 
@@ -150,9 +152,10 @@ from pathlib import Path
 from pyspark import SparkContext
 from kveil.flow.anonymize import anonymize_file
 from kveil.flow.steps.outputs import Targets
+from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy
 policy, data, out = map(Path, sys.argv[1:])
-anonymize_file(Policy.load(policy).model_copy(update={"engine": "spark"}), data, Targets(out))
+anonymize_file(Request.of(Policy.load(policy).model_copy(update={"engine": "spark"})), data, Targets(out))
 def most(process):  # not `ru_maxrss`, which begins with what the process that started this one had
     told = Path(f"/proc/{process}/status").read_text()
     return int(re.search(r"VmHWM:\\s+(\\d+)", told)[1]) / 1e6

@@ -24,6 +24,7 @@ from kveil.errors import Unmeetable
 from kveil.flow.anonymize import anonymize_file
 from kveil.flow.apply import Application, apply_file
 from kveil.flow.steps.outputs import Targets
+from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy
 from measuring import ROOT, fill, where_and_when
 from naive.together import below
@@ -91,10 +92,10 @@ def measured(folder: Path, rows: int, number: int, turnover: float, algorithm: s
     for month, (frame, joined, left) in enumerate(months_of(people(rows), number, turnover), 1):
         table = folder / "month.csv"
         frame.write_csv(table)
-        alone = anonymize_file(policy, table, Targets(folder / "alone.csv"))
+        alone = anonymize_file(Request.of(policy), table, Targets(folder / "alone.csv"))
         previous = [kept] if month > 1 else []
         try:
-            done = anonymize_file(policy, table, Targets(folder / "r.csv", archive=kept), previous=previous)
+            done = anonymize_file(Request.of(policy, previous=previous), table, Targets(folder / "r.csv", archive=kept))
         except Unmeetable as error:
             raise SystemExit(f"month {month}: {error}") from None
         assert below(shown(kept), K, L) == (0, 0)
@@ -118,8 +119,8 @@ def applied(folder: Path, rows: int, algorithm: str) -> list[str]:
     for name, part in (("old", everyone[:old]), ("new", everyone[old:]), ("all", everyone)):
         part.write_csv(folder / f"{name}.csv")
     kept = folder / "fifths"
-    anonymize_file(policy, folder / "old.csv", Targets(folder / "r.csv", archive=kept))
-    whole = anonymize_file(policy, folder / "all.csv", Targets(folder / "whole.csv"))["loss"]["ncp"]
+    anonymize_file(Request.of(policy), folder / "old.csv", Targets(folder / "r.csv", archive=kept))
+    whole = anonymize_file(Request.of(policy), folder / "all.csv", Targets(folder / "whole.csv"))["loss"]["ncp"]
     lines = ["| | covered | in new groups | left out | NCP of the new |", "|---|---|---|---|---|"]
     for words, extend in (("apply", False), ("apply --extend", True)):
         told = apply_file(Application(kept, extend=extend), folder / "new.csv", folder / "n.csv")

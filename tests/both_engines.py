@@ -10,6 +10,7 @@ import polars as pl
 
 import kveil
 from kveil.flow.anonymize import Targets, anonymize_file
+from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy
 
 Told = tuple[bytes, dict[str, Any], dict[str, Any], dict[str, Any]] | str
@@ -19,7 +20,7 @@ def run(policy: Policy, data: Path, engine: str, folder: Path) -> Told:
     """What a run writes: release, account, receipt and owner's file; or what it says instead."""
     targets = Targets(*(folder / f"{engine}{end}" for end in (".parquet", "-r.json", "-a.json", "-o.json")))
     try:
-        account = anonymize_file(policy.model_copy(update={"engine": engine}), data, targets)
+        account = anonymize_file(Request.of(policy.model_copy(update={"engine": engine})), data, targets)
     except kveil.KveilError as error:
         assert not targets.release.exists()
         return f"{type(error).__name__}: {error}"

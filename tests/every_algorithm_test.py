@@ -30,6 +30,7 @@ from kveil.engines.local import run
 from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.measure import measure_sources
 from kveil.flow.steps.inputs import read, with_algorithm
+from kveil.flow.steps.request import Request
 from kveil.flow.steps.result import Result
 from kveil.flow.verify import verify
 from kveil.frames import from_frame
@@ -112,7 +113,7 @@ def test_losses_are_those_of_the_slow_twin_and_of_measure(algorithm: Algorithm, 
         policy, folder, twin = with_algorithm(here.policy, algorithm.name), here.path.parent, here.twin
         try:
             targets = Targets(folder / "out.csv", owner=folder / "owner.json")
-            account = anonymize_file(policy, folder / "data.csv", targets)
+            account = anonymize_file(Request.of(policy), folder / "data.csv", targets)
         except kveil.Unmeetable:
             return
         owner = Owner.load(folder / "owner.json")
@@ -238,12 +239,13 @@ from pathlib import Path
 import kveil
 from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.steps.inputs import with_algorithm
+from kveil.flow.steps.request import Request
 for folder in map(Path, sys.argv[1:]):
     for name in json.loads((folder / "algorithms.json").read_text()):
         policy = with_algorithm(kveil.Policy.load(folder / "policy.yaml"), name)
         try:
             targets = Targets(folder / "out.csv", owner=folder / "owner.json")
-            account = anonymize_file(policy, folder / "data.csv", targets)
+            account = anonymize_file(Request.of(policy), folder / "data.csv", targets)
         except kveil.Unmeetable as error:
             print(folder.name, name, error)
             continue
@@ -584,7 +586,7 @@ def test_a_failed_run_leaves_no_file(algorithm: Algorithm, tmp_path: Path) -> No
     (tmp_path / "data.csv").write_text("a,b\nx,m\ny,m\n")
     with pytest.raises(kveil.Unmeetable):
         anonymize_file(
-            with_algorithm(policy_of(FIXED % (0, "drop")), algorithm.name),
+            Request.of(with_algorithm(policy_of(FIXED % (0, "drop")), algorithm.name)),
             tmp_path / "data.csv",
             Targets(tmp_path / "out.csv", receipt=tmp_path / "receipt.json", owner=tmp_path / "owner.json"),
         )

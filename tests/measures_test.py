@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -15,11 +16,22 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 import kveil
+from coded_tables import QUASI, coded, shown_as
 from kveil.flow.measure import measure_sources
 from kveil.frames import from_frame
-from kveil.measures import Losses
+from kveil.measures import (
+    Losses,
+    least_lossy,
+    loses_less,
+    loss_of,
+    measure_solution,
+    measure_written,
+    released_loss,
+)
 from kveil.policy.model import Policy
 from kveil.report.owner import Owner
+from kveil.table.solution import Solution
+from kveil.table.table import Table
 from made_releases import frame_of, owner_of, released_columns, some_release
 from naive import release as naive
 from places import GOLDEN
@@ -180,6 +192,36 @@ def test_ranges_cost_their_width_in_every_measure() -> None:
     found = measured(release, policy_of(text), original).attributes["a"]
     assert found.ncp == found.il_per_cell == pytest.approx((10 + 10 + 35 + 35) / 50 / 5)
     assert found.precision == pytest.approx(1 - found.ncp)
+
+
+def two_solutions(spec: dict[str, Any], loss: str) -> tuple[Table, Solution, Solution]:
+    """Return four numbers that each show themselves, and that show two spans."""
+    own = coded({"a": ["0", "2", "8", "10"]}, {"a": {"role": QUASI, "hierarchy": {"ranges": spec}}}, loss=loss)
+    return own, shown_as(own, {"a": ["0", "2", "8", "10"]}), shown_as(own, {"a": ["0-2", "0-2", "8-10", "8-10"]})
+
+
+@pytest.mark.parametrize("loss", ["ncp", "il", "precision"])
+def test_a_solution_loses_what_the_measure_of_its_policy_says(loss: str) -> None:
+    own, exact, spans = two_solutions({"within": [0, 10]}, loss)
+    assert loss_of(own, exact) == pytest.approx(0.0)
+    assert loss_of(own, spans) == released_loss(own, spans) == measure_solution(own, spans).of(loss) > 0
+
+
+@pytest.mark.parametrize("loss", ["ncp", "il", "precision"])
+def test_of_solutions_that_lose_the_same_the_first_is_taken(loss: str) -> None:
+    own, exact, spans = two_solutions({"within": [0, 10]}, loss)
+    twin = replace(spans, details={"found": "later"})
+    assert least_lossy(own, [spans, exact, twin]) is exact
+    assert least_lossy(own, iter([spans, twin])) is spans
+    assert least_lossy(own, (twin, spans)) is twin
+    low, high = measure_solution(own, exact), measure_solution(own, spans)
+    assert [loses_less(*pair, own.policy) for pair in ((low, high), (high, low), (high, high))] == [True, False, False]
+
+
+def test_what_is_written_may_lose_more_than_what_was_found() -> None:
+    own, _, spans = two_solutions({"within": [0, 10], "bounds": "midpoints"}, "ncp")
+    assert loss_of(own, spans) == pytest.approx(0.2)
+    assert released_loss(own, spans) == measure_written(own, spans).ncp == pytest.approx(0.5)  # [0, 5] and [5, 10]
 
 
 def test_a_loss_is_never_more_than_all() -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from kveil.flow.anonymize import anonymize_file
 from kveil.flow.steps.outputs import Targets
+from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy
 
 # Few threads and little memory; the compiler of hot code stays at its first level, which suits a run of minutes.
@@ -110,7 +111,9 @@ def on_both(policy: Policy, data: Path, folder: Path) -> Any:
     told = []
     for engine, name in (("local", "local.parquet"), ("spark", "release")):
         try:
-            account = anonymize_file(policy.model_copy(update={"engine": engine}), data, Targets(folder / name))
+            account = anonymize_file(
+                Request.of(policy.model_copy(update={"engine": engine})), data, Targets(folder / name)
+            )
         except kveil.KveilError as error:
             assert not (folder / name).exists()
             told.append(f"{type(error).__name__}: {error}")

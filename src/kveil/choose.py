@@ -15,7 +15,7 @@ from kveil.algorithms.registry import check_honours, find, finds_the_same, honou
 from kveil.algorithms.settle import settled_or_before
 from kveil.engines.local import Solved, checked_options, finished, solve
 from kveil.errors import KveilError, PolicyError, Refused, Unmeetable
-from kveil.measures import Losses
+from kveil.measures import Losses, loses_less
 from kveil.policy.checks import check_rule_shapes
 from kveil.policy.fields import Number, PolicyPart
 from kveil.policy.keys import algorithm_names, is_algorithm
@@ -252,7 +252,7 @@ def _better(best: Trial | None, trial: Trial, policy: Policy) -> Trial | None:
     """Return the one of two trials that loses less, the first of equals."""
     if best is None or best.solved is None or trial.solved is None:
         return best if trial.solved is None else trial
-    return trial if trial.solved.losses.of(policy.loss) < best.solved.losses.of(policy.loss) else best
+    return trial if loses_less(trial.solved.losses, best.solved.losses, policy) else best
 
 
 def _known_loss(best: Trial | None, algorithm: Algorithm, policy: Policy) -> float | None:
@@ -291,29 +291,29 @@ def _best_of(table: Table, algorithms: Sequence[Algorithm], progress: Progress) 
     policy = table.policy
     seconds = _auto_options(policy).seconds
     whole = Stop(seconds=None if seconds is None else float(seconds), within=current())
-    best: tuple[Algorithm, Solved] | None = None
-    failure: KveilError | None = None
-    tried: list[Tried] = []
     tries = min(NORMAL, MOST_TRIES / max(table.records, 1))
     options = {a.name: {"refine": tries} if a.refine != "off" and tries < NORMAL else {} for a in algorithms}
+    tried: list[Tried] = []
+    best: Trial | None = None
+    failure: KveilError | None = None
     for trial in trials(table, algorithms, options, progress, Allowance(whole.left, choosing=True, spare=True)):
-        name = trial.algorithm.name
-        if trial.solved is None:
-            failure = _nearer(failure, trial.failure)
-            tried.append(Tried(name, None, trial.reason, late=trial.late, left_out=trial.left_out))
-            continue
-        loss = trial.solved.losses.of(policy.loss)
-        tried.append(Tried(name, loss, trial.reason))
-        if best is None or loss < best[1].losses.of(policy.loss):
-            best = trial.algorithm, trial.solved
-    if best is None:
+        tried.append(_told(trial, policy))
+        best, failure = _better(best, trial, policy), _nearer(failure, trial.failure)
+    if best is None or best.solved is None:
         raise failure or _none_ran(tried)
-    algorithm, solved = best
+    algorithm, solved = best.algorithm, best.solved
     chosen = Attempt(algorithm, options[algorithm.name], solved.solution, solved.losses, tried, cut=tries < NORMAL)
     if algorithm.refine == "off" and not policy.dependencies and table.times is None:  # refining moves single records
         with under(whole):
             return _refined(table, chosen, tries, progress)
     return chosen
+
+
+def _told(trial: Trial, policy: Policy) -> Tried:
+    """Return what the account tells of a trial."""
+    if trial.solved is None:
+        return Tried(trial.algorithm.name, None, trial.reason, late=trial.late, left_out=trial.left_out)
+    return Tried(trial.algorithm.name, trial.solved.losses.of(policy.loss), trial.reason)
 
 
 def _none_ran(tried: list[Tried]) -> Unmeetable:
@@ -342,7 +342,7 @@ def _refined(table: Table, chosen: Attempt, tries: float, progress: Progress) ->
 
     new = refine(table, chosen.solution, tries, None, progress)
     refined = finished(table, settled_or_before(table, new, chosen.solution))
-    if refined.losses.of(table.policy.loss) >= chosen.losses.of(table.policy.loss):
+    if not loses_less(refined.losses, chosen.losses, table.policy):
         return chosen
     options = {"refine": "normal" if tries == NORMAL else tries}
     return replace(chosen, options=options, solution=refined.solution, losses=refined.losses)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -15,6 +15,7 @@ from kveil.policy.components import largest_k
 from kveil.policy.entry_points import MEASURE_GROUP, load_plugged, package_of, plugged
 from kveil.policy.model import Policy
 from kveil.stopping import check_cancelled
+from kveil.table.midpoints import as_written, asks_for_midpoints
 from kveil.table.solution import Classes, Shown, Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -240,6 +241,31 @@ def measure_solution(table: Table, solution: Solution) -> Losses:
     suppressed = table.count(solution.suppressed_anywhere)
     lost, items = items_loss(table, solution)
     return losses_together(table.policy, attributes, groups, table.records, suppressed, lost / items if items else None)
+
+
+def loss_of(table: Table, solution: Solution) -> float:
+    """Return what a solution loses by the policy's measure, the smaller the better."""
+    return measure_solution(table, solution).of(table.policy.loss)
+
+
+def loses_less(one: Losses, other: Losses, policy: Policy) -> bool:
+    """Tell whether a release loses less than another by the policy's measure: of equals, the first found stays."""
+    return one.of(policy.loss) < other.of(policy.loss)
+
+
+def least_lossy(table: Table, solutions: Iterable[Solution]) -> Solution:
+    """Return the solution that loses least by the policy's measure, the first of equals."""
+    return min(solutions, key=lambda solution: loss_of(table, solution))
+
+
+def measure_written(table: Table, solution: Solution) -> Losses:
+    """Return all losses of a solution as it is written: moving bounds after the search may cost what it gained."""
+    return measure_solution(table, as_written(table, solution) if asks_for_midpoints(table) else solution)
+
+
+def released_loss(table: Table, solution: Solution) -> float:
+    """Return what a solution loses by the policy's measure as it is written."""
+    return measure_written(table, solution).of(table.policy.loss)
 
 
 def losses_together(

@@ -6,6 +6,8 @@ and what it lost is kveil's work.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from kveil.algorithms.algorithm import (
@@ -28,8 +30,7 @@ from kveil.algorithms.stars import NOTHING_LEFT, star_cells
 from kveil.algorithms.suppression import LeftOut
 from kveil.arrays import Ints
 from kveil.measures import Measure
-from kveil.models.groups import Pairs
-from kveil.models.of_policy import counted_names
+from kveil.models.of_policy import sensitive_pairs_of_rows
 from kveil.models.subset import maximal_anonymous_subset
 from kveil.policy.components import largest_k
 from kveil.policy.fields import PolicyPart
@@ -88,13 +89,11 @@ def of_groups(table: Table, group: Ints, name: str) -> Solution:
         shown.append(Shown.covering(tree, lowest, highest, group))
     if not table.stars_take_part:
         left.leave_out(star_cells(shown, table.rows) & left.kept, NOTHING_LEFT)
-    pairs = {}
-    for counted in sorted(counted_names(table.policy)):
-        own = table.sensitive[counted]
-        pairs[counted] = Pairs(own.row, own.code, table.weights[own.row], own.known)
+    solution = Solution(tuple(shown), np.zeros((len(table.components), table.rows), dtype=bool))
+    pairs = sensitive_pairs_of_rows(table)
     for component in components_of(table):
-        codes = np.array([shown[position].codes for position in component.positions], dtype=np.int32)
-        kept = maximal_anonymous_subset(component.requirements(codes), table.weights, pairs, left.kept)
+        required = component.requirements(component.shown_by(solution))
+        kept = maximal_anonymous_subset(required, table.weights, pairs, left.kept)
         left.leave_out(left.kept & ~kept, "in a group that breaks a model")
     suppressed = np.repeat((~left.kept)[None, :], len(table.components), axis=0)
-    return Solution(tuple(shown), suppressed, left.reasons)
+    return replace(solution, suppressed=suppressed, reasons=left.reasons)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kveil.algorithms.limits import is_bounded, limit_groups, mam_groups, reach_of
+from kveil.algorithms.limits import codes_at_limits, is_bounded, limit_groups, mam_groups, reach_of
 from kveil.frames import from_frame
 from kveil.table.encode import encode
 from kveil.table.table import Table
@@ -133,3 +133,22 @@ def test_cells_leave_as_few_rows_as_possible_in_cells_below_k() -> None:
     leaves = distinct.low[2].tolist()
     cell = {leaf: int(found.group[i]) for i, leaf in enumerate(leaves)}
     assert cell[0] == cell[1] != cell[2]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_at_its_limit_a_value_shows_the_node_or_the_cell_that_it_reaches(seed: int) -> None:
+    rows = random_rows(Random(seed))
+    own = table_of(rows, boundary=["A", "B", "C"], width=12)
+    low, high, weights = own.distinct.low, own.distinct.high, own.distinct.weights
+    groups = mam_groups(own, [0, 1, 2], low, high, weights, 2)
+    codes = codes_at_limits(own.trees, low, groups)
+    assert codes.shape == low.shape
+    tree, spans = own.trees[0], {}
+    assert isinstance(tree, Tree)
+    for t in range(low.shape[1]):
+        assert tree.labels[codes[0, t]] == label_at_limit(own, 0, low[0, t])
+        assert codes[1, t] == 0
+        group = groups.group[t]
+        span = (int(groups.low[2, group]), int(groups.high[2, group]))
+        assert spans.setdefault(int(codes[2, t]), span) == span
+    assert len(set(spans.values())) == len(spans)

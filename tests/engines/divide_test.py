@@ -19,6 +19,7 @@ from kveil.algorithms.algorithm import DivideOptions
 from kveil.algorithms.registry import ALGORITHMS, find
 from kveil.algorithms.splitting.cutting import cut
 from kveil.flow.anonymize import Targets, anonymize_file
+from kveil.flow.steps.request import Request
 from kveil.flow.verify import verify
 from kveil.frames import from_frame
 from kveil.policy.model import Policy
@@ -145,7 +146,7 @@ def test_dependencies_are_kept_across_parts(name: str) -> None:
 def test_the_account_says_into_how_many_parts_a_table_was_divided(tmp_path: Path) -> None:
     people(200).write_csv(tmp_path / "people.csv")
     policy = divided(policy_of("[{model: k-anonymity, k: 4}]"), "greedy-cka", 60)
-    account = anonymize_file(policy, tmp_path / "people.csv", Targets(tmp_path / "out.csv"))
+    account = anonymize_file(Request.of(policy), tmp_path / "people.csv", Targets(tmp_path / "out.csv"))
     assert account["options"] == {"divide": 60}
     assert account["details"]["divided"]["parts"] >= 4
     assert account["details"]["divided"]["largest"] <= 60

@@ -28,6 +28,7 @@ from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.steps import make_release as flow
 from kveil.flow.steps import outputs
 from kveil.flow.steps.inputs import with_algorithm
+from kveil.flow.steps.request import Request
 from kveil.flow.verify import verify_sources
 from kveil.policy.model import Policy
 from kveil.verifier import alignment
@@ -55,7 +56,7 @@ def run(policy: Policy, data: Path, folder: Path, worth: int) -> Told:
         patch.setattr(memory, "ROWS_WORTH_A_THREAD", worth)
         patch.setattr(outputs, "ROWS_WORTH_A_THREAD", worth)
         try:
-            anonymize_file(policy, data, targets)
+            anonymize_file(Request.of(policy), data, targets)
         except kveil.KveilError as error:
             return f"{type(error).__name__}: {error}"
     told = [json.loads(path.read_bytes()) for path in (targets.receipt, targets.account, targets.owner) if path]
@@ -121,7 +122,7 @@ def test_every_kind_of_file_holds_texts_whatever_they_were_held_as(
         own = tmp_path / str(worth)
         own.mkdir()
         targets = Targets(own / f"release{suffix}", report=own / "report.html", public=True)
-        anonymize_file(policy, folder / "input.csv", targets)
+        anonymize_file(Request.of(policy), folder / "input.csv", targets)
         frames.append(memory.MemoryStore().read_release(policy, targets.release).frame)
         pages.append(re.sub(rb"clip\d+", b"clip", (own / "report.html").read_bytes()))  # which are numbered as made
         assert all(frames[-1].schema[name] == pl.String for name in policy.quasi_identifiers)
@@ -170,7 +171,7 @@ def test_a_release_that_is_refused_was_written_where_nobody_sees_it(
         flow, "verify_rows", lambda *given, **named: verify(*given, **named).with_findings(["this is wrong."])
     )
     with pytest.raises(NotVerified):
-        anonymize_file(OF_SMALL, small / "data.csv", Targets(small / "r.csv"))
+        anonymize_file(Request.of(OF_SMALL), small / "data.csv", Targets(small / "r.csv"))
     assert written == [small / "r.csv"] * unseen
     assert [path.name for path in small.iterdir()] == ["data.csv"]
 
@@ -181,7 +182,7 @@ def test_a_release_that_cannot_be_written_leaves_nothing(small: Path, monkeypatc
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(FileError, match=r"r\.csv cannot be written \(No space left on device\)"):
-        anonymize_file(OF_SMALL, small / "data.csv", Targets(small / "r.csv"))
+        anonymize_file(Request.of(OF_SMALL), small / "data.csv", Targets(small / "r.csv"))
     assert [path.name for path in small.iterdir()] == ["data.csv"]
 
 

@@ -13,6 +13,7 @@ from kveil.algorithms.registry import ALGORITHMS, find
 from kveil.flow.anonymize import anonymize_file
 from kveil.flow.steps.inputs import with_algorithm
 from kveil.flow.steps.outputs import Targets
+from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy
 from on_spark import needs_spark, on_both, plain, release_of, started
 from planted_rules import planted
@@ -118,7 +119,9 @@ def test_individuals_whose_records_disagree_are_refused_or_generalized(tmp_path:
     policy = written(tmp_path, people(disagree=True), text)
     for engine, target in (("spark", "release"), ("local", "local.parquet")):
         anonymize_file(
-            policy.model_copy(update={"engine": engine}), tmp_path / "data.parquet", Targets(tmp_path / target)
+            Request.of(policy.model_copy(update={"engine": engine})),
+            tmp_path / "data.parquet",
+            Targets(tmp_path / target),
         )
     assert plain(release_of(tmp_path / "release")).equals(plain(pl.read_parquet(tmp_path / "local.parquet")))
 

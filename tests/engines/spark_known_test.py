@@ -14,6 +14,7 @@ from kveil.engines.spark import driver_tuples, ordering, showing, staging, tuple
 from kveil.flow.anonymize import anonymize_file
 from kveil.flow.cluster import cluster_run as flow
 from kveil.flow.steps.outputs import Targets
+from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy
 from on_spark import needs_spark, on_both, started
 
@@ -81,7 +82,7 @@ def test_rows_that_show_what_others_should_are_refused(here: Path, monkeypatch: 
 
     monkeypatch.setattr(showing.KnownTuples, "with_texts", mixed_up)
     with pytest.raises(kveil.KveilError, match="do not show what was found for them"):
-        anonymize_file(Policy.load(here / "policy.yaml"), here / "data.parquet", Targets(here / "release"))
+        anonymize_file(Request.of(Policy.load(here / "policy.yaml")), here / "data.parquet", Targets(here / "release"))
     assert sorted(path.name for path in here.iterdir()) == ["data.parquet", "policy.yaml"]
 
 
@@ -109,7 +110,9 @@ def test_the_owner_is_warned_of_what_tuples_tell_as_in_memory(tmp_path: Path) ->
     (tmp_path / "policy.yaml").write_text(ALIKE)
     policy = Policy.load(tmp_path / "policy.yaml")
     told = [
-        anonymize_file(policy.model_copy(update={"engine": engine}), tmp_path / "data.parquet", Targets(tmp_path / out))
+        anonymize_file(
+            Request.of(policy.model_copy(update={"engine": engine})), tmp_path / "data.parquet", Targets(tmp_path / out)
+        )
         for engine, out in (("local", "local.parquet"), ("spark", "release"))
     ]
     assert told[1]["warnings"] == told[0]["warnings"]
@@ -178,12 +181,12 @@ def test_what_tuples_tell_is_compared_with_what_was_written_and_with_the_table(
     with monkeypatch.context() as patch:
         patch.setattr(staging.StagedFolder, "write", changed)
         with pytest.raises(kveil.DataError, match="changed while kveil read it"):
-            anonymize_file(policy, data, Targets(told_by_tuples / "release"))
+            anonymize_file(Request.of(policy), data, Targets(told_by_tuples / "release"))
 
     def mixed_up(self: Any, names: Any) -> Any:
         return rows(self, names).withColumn(showing.CLASS, f.greatest(showing.CLASS, f.lit(1).cast("long")))
 
     monkeypatch.setattr(tuple_release.HeldRelease, "rows", mixed_up)
     with pytest.raises(kveil.NotVerified, match=r"its own verifier refuses.*not those that were counted"):
-        anonymize_file(policy, data, Targets(told_by_tuples / "release"))
+        anonymize_file(Request.of(policy), data, Targets(told_by_tuples / "release"))
     assert sorted(path.name for path in told_by_tuples.iterdir()) == ["data.parquet", "policy.yaml"]

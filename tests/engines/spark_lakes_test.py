@@ -66,6 +66,7 @@ from kveil.databases import parse_place
 from kveil.flow.cluster import cluster_run as flow
 from kveil.flow.anonymize import anonymize_file
 from kveil.flow.steps.outputs import Targets
+from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy
 
 kind, name, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
@@ -82,7 +83,7 @@ def meanwhile(*given):
 
 flow.solved_table = meanwhile
 policy = Policy.load(folder / "policy.yaml")
-anonymize_file(policy, parse_place(f"table:{name}"), Targets(folder / "release"))
+anonymize_file(Request.of(policy), parse_place(f"table:{name}"), Targets(folder / "release"))
 print(session.table(name).count())
 """
 

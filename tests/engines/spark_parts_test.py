@@ -22,6 +22,7 @@ from kveil.flow.cluster import cluster_solving
 from kveil.flow.cluster.by_tuples import DriverLimits
 from kveil.flow.cluster.cluster_checks import verify_on_spark
 from kveil.flow.steps.outputs import Targets
+from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy
 from kveil.table.solution import Solution
 from kveil.table.table import Table
@@ -192,7 +193,7 @@ def test_the_settings_of_a_session_ask_for_parts_and_plans_hold_no_value(
 def test_the_owner_of_a_divided_table_knows_who_shows_what(tmp_path: Path) -> None:
     policy = asked(tmp_path, changed(ONLY_K, ("algorithm: mondrian", "algorithm: {name: k-member, divide: 100}")))
     data, owner = tmp_path / "data.parquet", tmp_path / "owner"
-    anonymize_file(policy, data, Targets(tmp_path / "release", owner=owner, owner_key=("name",)))
+    anonymize_file(Request.of(policy), data, Targets(tmp_path / "release", owner=owner, owner_key=("name",)))
     told = verify_on_spark(policy, tmp_path / "release", data, owner)
     assert told.verdict.holds
     assert told.verdict.truth == {"violations": 0}
@@ -244,7 +245,7 @@ def asked(folder: Path, text: str = POLICY) -> Policy:
 def refused(policy: Policy, folder: Path, sentence: str) -> None:
     """A run that ends with a sentence, and leaves nothing."""
     with pytest.raises(kveil.KveilError, match=sentence):
-        anonymize_file(policy, folder / "data.parquet", Targets(folder / "release"))
+        anonymize_file(Request.of(policy), folder / "data.parquet", Targets(folder / "release"))
     assert {path.name for path in folder.iterdir()} <= {"data.parquet", "policy.yaml", "blocked", "killed"}
 
 

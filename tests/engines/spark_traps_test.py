@@ -21,6 +21,7 @@ from kveil.engines.spark import ordering, staging
 from kveil.flow.anonymize import anonymize_file
 from kveil.flow.cluster import cluster_run as flow
 from kveil.flow.steps.outputs import Targets
+from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy
 from on_spark import ARGUMENTS, needs_spark, noted_plans, on_both, plain, release_of, started, tell_nothing
 from support import run
@@ -76,7 +77,9 @@ def here(tmp_path: Path) -> Path:
 
 
 def anonymized(here: Path, **more: Any) -> Any:
-    return anonymize_file(Policy.load(here / "policy.yaml"), here / "data.parquet", Targets(here / "release", **more))
+    return anonymize_file(
+        Request.of(Policy.load(here / "policy.yaml")), here / "data.parquet", Targets(here / "release", **more)
+    )
 
 
 def nothing_is_left(here: Path) -> None:
@@ -169,7 +172,7 @@ def test_the_files_of_a_release_do_not_depend_on_how_the_input_was_divided(here:
     (here / "parts").mkdir()
     for number in range(3):
         shuffled[number::3].write_parquet(here / "parts" / f"{number}.parquet")
-    anonymize_file(Policy.load(here / "policy.yaml"), here / "parts", Targets(here / "again"))
+    anonymize_file(Request.of(Policy.load(here / "policy.yaml")), here / "parts", Targets(here / "again"))
     assert (here / "again" / "part-00000.parquet").read_bytes() == bytes_of
 
 
@@ -179,12 +182,12 @@ def test_a_table_of_the_catalog_is_read_by_its_name(here: Path, session: Any) ->
     frame.write.option("path", str(here / "kept")).saveAsTable("clinic.visits")
     try:
         policy = Policy.load(here / "policy.yaml")
-        account = anonymize_file(policy, parse_place("table:clinic.visits"), Targets(here / "release"))
+        account = anonymize_file(Request.of(policy), parse_place("table:clinic.visits"), Targets(here / "release"))
         assert account["records"]["released"] == release_of(here / "release").height
         local = kveil.anonymize(rows(), policy.model_copy(update={"engine": None}))
         assert plain(release_of(here / "release")).equals(plain(local.data))
         with pytest.raises(kveil.DataError, match="Spark could not read the table nowhere"):
-            anonymize_file(policy, parse_place("table:nowhere"), Targets(here / "other"))
+            anonymize_file(Request.of(policy), parse_place("table:nowhere"), Targets(here / "other"))
     finally:
         session.sql("DROP DATABASE clinic CASCADE")
 
@@ -303,7 +306,7 @@ def test_folders_have_the_names_that_were_asked_for(here: Path, name: str, sessi
     rows().write_parquet(here / name / "data.parquet")
     before = sorted(path.name for path in here.iterdir())
     targets = Targets(here / name / "release", owner=here / name / "owner", owner_key=("name",))
-    anonymize_file(Policy.load(here / "policy.yaml"), here / name / "data.parquet", targets)
+    anonymize_file(Request.of(Policy.load(here / "policy.yaml")), here / name / "data.parquet", targets)
     assert sorted(path.name for path in here.iterdir()) == before
     assert sorted(path.name for path in (here / name).iterdir()) == ["data.parquet", "owner", "release"]
     assert all(path.name.startswith("part-") for path in (here / name / "release").iterdir())
@@ -326,9 +329,9 @@ def test_an_error_of_spark_is_told_in_one_sentence_and_logged_nowhere(
 def test_moments_of_a_zone_that_spark_forgets_are_refused_where_their_texts_matter(here: Path, session: Any) -> None:
     elsewhere = rows().with_columns(born=pl.col("born").dt.convert_time_zone("America/New_York"))
     elsewhere.write_parquet(here / "data.parquet")
-    anonymize_file(Policy.load(here / "policy.yaml"), here / "data.parquet", Targets(here / "as-it-is"))
+    anonymize_file(Request.of(Policy.load(here / "policy.yaml")), here / "data.parquet", Targets(here / "as-it-is"))
     text = POLICY.replace("born: {role: insensitive}", "born: {role: quasi-identifier}")
     (here / "policy.yaml").write_text(text)
     with pytest.raises(kveil.DataError, match="zone America/New_York"):
-        anonymize_file(Policy.load(here / "policy.yaml"), here / "data.parquet", Targets(here / "compared"))
+        anonymize_file(Request.of(Policy.load(here / "policy.yaml")), here / "data.parquet", Targets(here / "compared"))
     assert not (here / "compared").exists()

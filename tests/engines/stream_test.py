@@ -23,6 +23,7 @@ from kveil.errors import NotVerified
 from kveil.files import read_table, sink_parquet
 from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.steps.inputs import with_algorithm
+from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy
 from places import GOLDEN, missing, place_of
 from planted_rules import planted
@@ -232,14 +233,14 @@ def test_what_the_engine_cannot_do_is_refused_before_the_table_is_read(
 
 def test_a_table_too_large_for_memory_streams_by_itself(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     policy, targets = Policy.load(here / "policy.yaml"), Targets(here / "r.parquet", receipt=here / "r.json")
-    assert anonymize_file(policy, here / "data.parquet", targets)["engine"] == "local"
+    assert anonymize_file(Request.of(policy), here / "data.parquet", targets)["engine"] == "local"
     monkeypatch.setattr(choosing, "free_memory", lambda: 1000)
-    account = anonymize_file(policy, here / "data.parquet", targets)
+    account = anonymize_file(Request.of(policy), here / "data.parquet", targets)
     assert account["engine"] == "stream"
     assert any("engine stream was taken, since" in warning for warning in account["warnings"])
     assert "GB" not in (here / "r.json").read_text()  # how large the machine is concerns nobody
     insisted = changed(here / "policy.yaml", engine="local")
-    assert anonymize_file(insisted, here / "data.parquet", targets)["engine"] == "local"
+    assert anonymize_file(Request.of(insisted), here / "data.parquet", targets)["engine"] == "local"
 
 
 def test_a_container_has_no_more_memory_than_its_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -286,7 +287,9 @@ def test_what_stands_in_the_file_is_judged_and_nothing_appears(
     before = sorted(path.name for path in here.iterdir())
     with pytest.raises(NotVerified):
         anonymize_file(
-            changed(here / "policy.yaml", engine="stream"), here / "data.parquet", Targets(here / "r.parquet")
+            Request.of(changed(here / "policy.yaml", engine="stream")),
+            here / "data.parquet",
+            Targets(here / "r.parquet"),
         )
     assert sorted(path.name for path in here.iterdir()) == before
 
@@ -316,6 +319,8 @@ def test_an_input_that_changes_meanwhile_is_an_error(here: Path, monkeypatch: py
     monkeypatch.setattr(stream.StreamStore, "lay_out", meddled)
     with pytest.raises(kveil.DataError, match="changed while kveil read it"):
         anonymize_file(
-            changed(here / "policy.yaml", engine="stream"), here / "data.parquet", Targets(here / "r.parquet")
+            Request.of(changed(here / "policy.yaml", engine="stream")),
+            here / "data.parquet",
+            Targets(here / "r.parquet"),
         )
     assert not (here / "r.parquet").exists()

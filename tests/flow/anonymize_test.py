@@ -11,6 +11,7 @@ import kveil
 from kveil.errors import Refused, Unmeetable
 from kveil.flow.anonymize import anonymize, anonymize_file
 from kveil.flow.steps.outputs import Targets
+from kveil.flow.steps.request import Request
 from support import columns_of, make_policy, names_in, write_rows
 
 FRAME = pl.DataFrame(columns_of())
@@ -19,7 +20,9 @@ FRAME = pl.DataFrame(columns_of())
 def test_a_frame_and_a_file_give_the_same_release(tmp_path: Path) -> None:
     policy = make_policy()
     told: list[str] = []
-    account = anonymize_file(policy, write_rows(tmp_path / "t.csv"), Targets(tmp_path / "r.csv"), progress=told.append)
+    account = anonymize_file(
+        Request.of(policy), write_rows(tmp_path / "t.csv"), Targets(tmp_path / "r.csv"), progress=told.append
+    )
     result = anonymize(FRAME, policy)
     assert pl.read_csv(tmp_path / "r.csv", infer_schema=False).rows() == result.data.rows()
     assert account["loss"] == result.account["loss"]
@@ -37,9 +40,10 @@ def test_an_algorithm_replaces_the_policys_and_a_lazy_frame_comes_back_lazy() ->
 
 def test_what_cannot_be_met_leaves_no_file(tmp_path: Path) -> None:
     write_rows(tmp_path / "t.csv")
+    diverse = {"model": "l-diversity", "sensitive": "diagnosis", "l": 9}
+    asked = Request.of(make_policy(k=9, limit=0, privacy=[diverse]))
     with pytest.raises(Unmeetable):
-        anonymize_file(make_policy(k=9, limit=0, privacy=[{"model": "l-diversity", "sensitive": "diagnosis", "l": 9}]),
-                       tmp_path / "t.csv", Targets(tmp_path / "r.csv", tmp_path / "receipt.json"))  # fmt: skip
+        anonymize_file(asked, tmp_path / "t.csv", Targets(tmp_path / "r.csv", tmp_path / "receipt.json"))
     assert names_in(tmp_path) == {"t.csv"}
 
 
@@ -47,7 +51,7 @@ def test_places_that_a_run_reads_or_no_engine_knows_are_refused(tmp_path: Path) 
     path = write_rows(tmp_path / "t.csv")
     before = path.read_bytes()
     with pytest.raises(kveil.KveilError):
-        anonymize_file(make_policy(), path, Targets(path))
+        anonymize_file(Request.of(make_policy()), path, Targets(path))
     assert path.read_bytes() == before
     with pytest.raises(Refused, match="owner-key"):
-        anonymize_file(make_policy(), path, Targets(tmp_path / "r.csv", owner_key=("name",)))
+        anonymize_file(Request.of(make_policy()), path, Targets(tmp_path / "r.csv", owner_key=("name",)))

@@ -32,3 +32,21 @@ def test_the_demo_leaves_nothing_where_it_runs(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert run("demo").code == 0
     assert names_in(tmp_path) == set()
+
+
+@pytest.mark.parametrize("name", ["policy.yaml", "README.md", "visits-release.csv", "owner.json"])
+def test_the_demo_replaces_nothing_that_it_has_not_made(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("mine")
+    outcome = run("demo", "--folder", tmp_path)
+    assert (outcome.code, names_in(tmp_path)) == (2, {name})
+    assert (
+        outcome.err
+        == f"kveil: {tmp_path} has a {name} of its own, which the demo would replace; give another folder.\n"
+    )
+    assert (tmp_path / name).read_text() == "mine"
+
+
+def test_the_demo_can_be_run_again_in_its_folder(tmp_path: Path) -> None:
+    made = [(run("demo", "--folder", tmp_path).code, (tmp_path / "visits-release.csv").read_bytes()) for _ in range(2)]
+    assert made[0] == made[1]
+    assert made[0][0] == 0

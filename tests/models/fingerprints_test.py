@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from coded_tables import QUASI, coded
-from kveil.models.fingerprints import as_shown, fingerprint_name, fingerprints, run_starts, shown_pairs
+from kveil.models.fingerprints import (
+    as_shown,
+    fingerprint_name,
+    fingerprints,
+    run_starts,
+    sharers_of_fingerprints,
+    shown_pairs,
+)
 from kveil.table.table import Table
 
 TREE = {"tree": {"*": {"X": ["x1", "x2"], "Y": ["y1", "y2"]}}}
@@ -29,6 +36,14 @@ def table(seed: int) -> tuple[Table, dict[str, np.ndarray]]:
         climbs = random.random(len(node)) < 0.5
         items[name] = np.where(climbs, sensitive.tree.parent[node], node).astype(np.int32)
     return own, items
+
+
+def test_of_models_that_count_the_same_fingerprints_the_largest_k_counts() -> None:
+    models = [{"model": "k-anonymity", "k": 7}, {**KL, "k": 2}, {**KL, "k": 3}, {**KL, "sensitive": "s", "k": 4}]
+    attributes = {"who": "individual", "a": QUASI, "s": SENSITIVE, "t": SENSITIVE}
+    policy = coded({name: ["x1"] for name in attributes}, attributes, privacy=models).policy
+    one, both = "fingerprint\0s", "fingerprint\0s\0t"
+    assert sharers_of_fingerprints(policy) == {both: 3, one: 4}
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -10,7 +10,7 @@ from coded_tables import QUASI, coded
 from kveil.models.distributions import DistinctValues, FrequencyL
 from kveil.models.fingerprints import fingerprint_name
 from kveil.models.groups import AtLeastK
-from kveil.models.of_policy import counted_names, group_model, least_members, sensitive_pairs
+from kveil.models.of_policy import counted_names, group_model, least_members, sensitive_pairs, sensitive_pairs_of_rows
 from kveil.table.table import Table
 
 TREE = {"tree": {"*": ["x", "y", "z"]}}
@@ -47,6 +47,16 @@ def test_pairs_are_counted_per_tuple_of_kept_rows() -> None:
     assert found == {(first[0], 0, 2), (first[1], 1, 1)}
     (some,) = sensitive_pairs(own, kept=np.array([True, False, False])).values()
     assert (some.tuples.tolist(), some.counts.tolist()) == ([first[0]], [1])
+
+
+def test_pairs_of_rows_count_the_records_that_each_row_stands_for() -> None:
+    columns = {"a": ["u", "v", "u"], "t": ["1", "2", "1"]}
+    own = coded(columns, {"a": QUASI, "t": "sensitive"}, privacy=[{"model": "p-sensitive", "sensitive": "t", "p": 1}])
+    for times in (None, np.array([2, 1, 3])):
+        ((name, pairs),) = sensitive_pairs_of_rows(own.changed(times=times)).items()
+        assert (name, pairs.known) == ("t", 2)
+        assert (pairs.tuples.tolist(), pairs.codes.tolist()) == ([0, 1, 2], [0, 1, 0])
+        assert pairs.counts.tolist() == ([1, 1, 1] if times is None else times.tolist())
 
 
 def test_fewest_members_depend_on_what_rows_of_the_table_have() -> None:

@@ -11,9 +11,9 @@ import pytest
 from coded_tables import QUASI, coded
 from kveil.kernels.models import layout as kinds
 from kveil.models.distributions import AlphaShare, Close, DistinctValues, EntropyL, FrequencyL, RecursiveCL
-from kveil.models.groups import AtLeastK
+from kveil.models.groups import AtLeastK, GroupModel
 from kveil.models.of_policy import sensitive_pairs
-from kveil.models.packed import needs_of, values_of
+from kveil.models.packed import cut_to_rows, needs_of, values_of
 from kveil.table.table import Table
 
 TREE = {"tree": {"*": {"X": ["x1", "x2"], "Y": ["y1"]}}}
@@ -87,3 +87,23 @@ def test_no_sensitive_attribute_is_no_column() -> None:
     values = values_of(own, {}, [AtLeastK(2)], own.distinct.weights)
     assert values.start.shape[0] == 0
     assert len(values.code) == 0
+
+
+def test_values_are_cut_to_rows_in_the_order_of_these() -> None:
+    own = coded(
+        {"a": ["u", "v", "u", "w"], "r": ["p", "q", "p", "p"], "s": ["x1", "y1", "y1", "x2"]},
+        {"a": QUASI, "r": {"role": "sensitive"}, "s": {"role": "sensitive"}},
+        privacy=[{"model": "p-sensitive", "sensitive": name, "p": 2} for name in ("r", "s")],
+    )
+    models: list[GroupModel] = [DistinctValues("r", 2), DistinctValues("s", 2)]
+    values = values_of(own, sensitive_pairs(own), models, own.distinct.weights)
+    for rows in ([2, 0], [1], [0, 1, 2], []):
+        cut = cut_to_rows(values, np.array(rows, dtype=np.int32))
+        assert cut.start.shape == (2, len(rows) + 1)
+        assert len(cut.code) == len(cut.times) == cut.start.max()
+        assert (cut.whole == values.whole).all()
+        for s in range(2):
+            for place, row in enumerate(rows):
+                here, there = (slice(v.start[s, at], v.start[s, at + 1]) for v, at in ((cut, place), (values, row)))
+                assert cut.code[here].tolist() == values.code[there].tolist()
+                assert cut.times[here].tolist() == values.times[there].tolist()

@@ -217,6 +217,28 @@ def test_an_assertion_that_checks_more_than_a_type_is_seen(test: str, wrong: boo
 
 
 @pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Content = dict[str, Any]", ["Content"]),
+        ("x: Mapping[str, object] = {}", ["x"]),
+        ("class A:\n    x: dict[str, Any]", ["A.x"]),
+        ("class A:\n    def f(self, x: list[dict[str, Any]]) -> None:\n        y: dict[str, Any] = x", ["A.f", "A.f"]),
+        ("def f() -> typing.Dict[int, typing.Any]:\n    pass", ["f"]),
+        ("def f() -> dict[str, dict[str, Any]]:\n    pass", ["f"]),
+        ("def f(x: 'Mapping[str, Any] | None') -> None:\n    pass", ["f"]),
+        ("def f(x):\n    def g() -> dict[str, Any]:\n        pass", ["f.g"]),
+        ("x = cast(dict[str, Any], y)", ["x"]),
+        ("x: dict[str, int]\ny: dict[Any, str]\nz: Callable[[dict[str, str]], Any]", []),
+        ("x: dict[str, list[Any]]", []),
+        ('"""Holds dict[str, Any] once more."""\nx = "[not a type"', []),
+    ],
+)
+def test_a_mapping_of_anything_is_seen_wherever_it_stands(text: str, names: list[str]) -> None:
+    place = "src/kveil/table/tree.py"
+    assert found(house.mappings_of_anything, module(text)) == [("mappings", f"{place}:{name}") for name in names]
+
+
+@pytest.mark.parametrize(
     ("text", "lines"),
     [
         ("see ../shared/data", 1),

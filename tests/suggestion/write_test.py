@@ -13,7 +13,7 @@ from kveil.frames import from_frame
 from kveil.policy.model import Policy
 from kveil.policy.yaml_text import MOST_LEAVES_INSIDE
 from kveil.suggestion.propose import Suggestion, suggest
-from kveil.suggestion.write import nested, policy_text, relative
+from kveil.suggestion.write import policy_text, relative
 
 
 def suggestion(cities: int = 12) -> Suggestion:
@@ -25,11 +25,6 @@ def suggestion(cities: int = 12) -> Suggestion:
         "diagnosis": draw.choice(["flu", "gout", "cough"], 300),
     }
     return suggest(from_frame(pl.DataFrame(columns)))
-
-
-def test_lines_become_the_mapping_that_a_tree_is_written_as() -> None:
-    lines = (("a", "x", "*"), ("b", "x", "*"), ("c", "*"))
-    assert nested(lines) == {"*": {"x": {"a": {}, "b": {}}, "c": {}}}
 
 
 @pytest.mark.parametrize("by_role", [True, False])

@@ -19,6 +19,7 @@ import support
 from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.measure import measure_sources
 from kveil.flow.steps.inputs import read
+from kveil.flow.steps.request import Request
 from kveil.flow.steps.result import Result
 from kveil.flow.verify import verify, verify_sources
 from kveil.frames import from_frame
@@ -322,7 +323,7 @@ def test_verify_and_measure_align_by_owner_and_by_order(algorithm: str, shape: s
     ]
     random.shuffle(rows)
     frame_of(rows).write_csv(data)
-    account = anonymize_file(policy, data, Targets(out, owner=owner))
+    account = anonymize_file(Request.of(policy), data, Targets(out, owner=owner))
     assert account["individuals"] is not None
     assert account["individuals"]["input"] == 24
     original, released = read(policy, data), read(policy, out)
@@ -352,7 +353,7 @@ def test_csv_and_parquet_hold_the_same_people(shape: str, tmp_path: Path) -> Non
     data = tmp_path / "in.csv"
     frame_of(ROWS).write_csv(data)
     for suffix in ("csv", "parquet", "feather"):
-        anonymize_file(policy, data, Targets(tmp_path / f"out.{suffix}", owner=tmp_path / f"{suffix}.json"))
+        anonymize_file(Request.of(policy), data, Targets(tmp_path / f"out.{suffix}", owner=tmp_path / f"{suffix}.json"))
         released = read(policy, tmp_path / f"out.{suffix}")
         owner = Owner.load(tmp_path / f"{suffix}.json")
         assert verify_sources(released, policy, read(policy, data), owner).verdict.findings == []

@@ -39,6 +39,15 @@ def test_a_span_covers_its_numbers_and_is_no_wider_than_rounding_asks(step: str 
         assert loss == pytest.approx(min(float((span[1] - span[0]) / 40), 1.0)) == own.loss_of_text(text)
 
 
+@pytest.mark.parametrize("step", [None, "1", "2.5", "10"])
+def test_bounds_of_numbers_are_those_of_the_spans_that_they_begin_and_end(step: str | None) -> None:
+    own = scale(step)
+    bounds = own.bounds()
+    for low, high in combinations_with_replacement(range(len(NUMBERS)), 2):
+        if low < high:
+            assert parse_span(own.shown(low, high)[0]) == (bounds[low][0], bounds[high][1])
+
+
 def test_missing_shows_itself_and_beside_numbers_anything() -> None:
     own = scale()
     assert own.leaves == 6

@@ -20,6 +20,7 @@ from kveil.models.subset import Requirement
 from kveil.policy.components import binding
 from kveil.policy.privacy import named_k
 from kveil.table.scale import Scale
+from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
 
@@ -40,7 +41,7 @@ class Constraint:
 
 @dataclass(frozen=True)
 class SearchComponent:
-    """One component of a table, without the constraints that another one implies."""
+    """One component of a table."""
 
     table: Table
     number: int
@@ -111,6 +112,11 @@ class SearchComponent:
         same = distinct.low is distinct.high
         return low, low if same else np.ascontiguousarray(distinct.high[self.positions])
 
+    def shown_by(self, solution: Solution) -> Ints:
+        """Return what a solution shows of its attributes, as codes per attribute and row."""
+        codes = [solution.shown[position].codes for position in self.positions]
+        return np.array(codes, dtype=np.int32).reshape(len(codes), self.table.rows)
+
     def good(self, groups: Groups) -> Bools:
         """Tell which groups satisfy every model by themselves."""
         fine = np.ones(groups.number, dtype=bool)
@@ -121,7 +127,7 @@ class SearchComponent:
     def requirements(self, shown: Ints, *, taking_part: Bools | None = None) -> list[Requirement]:
         """Return its models on the groups of equal shown codes; ``shown`` has a row per attribute of the component.
 
-        ``taking_part`` are the tuples that its models count, by default all of them.
+        ``taking_part`` are the rows, or tuples, that its models count, by default all of them.
         """
         groups = group_each([over_some(shown, constraint.over) for constraint in self.constraints])
         return [
@@ -139,10 +145,13 @@ def over_some(columns: Ints, chosen: Sequence[int]) -> Ints:
     return columns if list(chosen) == list(range(len(columns))) else columns[list(chosen)]
 
 
-def components_of(table: Table) -> list[SearchComponent]:
-    """Return the components of a table as a search sees them, in the order of the table's components."""
+def components_of(table: Table, *, with_implied: bool = False) -> list[SearchComponent]:
+    """Return the components of a table as a search sees them, in the order of the table's components.
+
+    Constraints that another one implies are left out, unless they are asked for.
+    """
     policy = table.policy
-    kept = binding(policy)
+    kept = range(len(policy.privacy)) if with_implied else binding(policy)
     found = []
     for number, component in enumerate(table.components):
         constraints = []

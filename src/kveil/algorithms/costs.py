@@ -23,7 +23,7 @@ from kveil.arrays import Floats, Ints, Longs
 from kveil.kernels.clustering.layout import Costs
 from kveil.policy.attributes import Intervals
 from kveil.policy.builders import IntervalScale
-from kveil.table.scale import Scale, round_outward
+from kveil.table.scale import Scale
 from kveil.table.table import Table
 from kveil.table.tree import Tree
 
@@ -234,7 +234,7 @@ def _laid(table: Table, positions: list[int], units: list[Fraction]) -> Costs:
             leaves.append(np.column_stack([tree.leaf_nodes + node_base, nothing, nothing]))
             node_base += len(tree.labels)
         else:
-            leaves.append(np.column_stack([nothing, *_bounds(tree, unit)]))
+            leaves.append(np.column_stack([nothing, *_bounds_in_units(tree, unit)]))
         leaf_base += tree.leaves
     return Costs(
         np.concatenate(nodes).astype(np.int64) if nodes else np.zeros((0, 4), dtype=np.int64),
@@ -247,12 +247,11 @@ def _rounded(number: Fraction) -> int:
     return int((2 * number + 1) // 2)
 
 
-def _bounds(scale: Scale, unit: Fraction) -> tuple[Longs, Longs]:
-    """Return where every number's span would begin and end, rounded outward, in the units of costs."""
+def _bounds_in_units(scale: Scale, unit: Fraction) -> tuple[Longs, Longs]:
+    """Return the bounds of every number in the units of costs, to the nearest one."""
     origin, width = Fraction(scale.spec.within[0]), Fraction(scale.width)
     bottom, top = np.zeros(scale.leaves, dtype=np.int64), np.zeros(scale.leaves, dtype=np.int64)
-    for leaf, number in enumerate(scale.numbers):
-        low, high = round_outward(number, number, scale.spec)
+    for leaf, (low, high) in enumerate(scale.bounds()):
         bottom[leaf] = _rounded((Fraction(low) - origin) / width * unit)
         top[leaf] = _rounded((Fraction(high) - origin) / width * unit)
     return bottom, top

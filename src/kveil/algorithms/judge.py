@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.stars import NOTHING_LEFT, count_as_suppressed, star_nodes, without_part
-from kveil.arrays import Bools, Ints
+from kveil.arrays import Bools, Ints, Longs
+from kveil.free_form import Details
+from kveil.models.groups import Pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
@@ -23,6 +25,18 @@ class Standing:
 
     outside: Bools  # component × tuple
     lost: Bools
+
+
+def gone_as_whole_rows(
+    table: Table, required: list[Requirement], weights: Longs, pairs: Mapping[str, Pairs], gone: Bools
+) -> Bools:
+    """Return who is gone, given those who are from some component, and what all components require together.
+
+    Where a row outside one component is gone from all, others may be too few without it.
+    """
+    if not table.whole_rows or not gone.any():
+        return gone
+    return ~maximal_anonymous_subset(required, weights, pairs, ~gone)
 
 
 class PolicyJudge:
@@ -69,11 +83,9 @@ class PolicyJudge:
             outside[c], requirements = self.outside(state, component, gone)
             together += requirements
         lost = outside.any(axis=0) | nothing_left
-        if self.table.whole_rows and lost.any():
-            lost = ~maximal_anonymous_subset(together, state.weights, state.pairs, ~lost)
-        return Standing(outside, lost)
+        return Standing(outside, gone_as_whole_rows(self.table, together, state.weights, state.pairs, lost))
 
-    def solution(self, state: Tuples, standing: Standing, details: dict[str, Any]) -> Solution:
+    def solution(self, state: Tuples, standing: Standing, details: Details) -> Solution:
         """Return what a state shows as a solution, with the reason of everyone who is suppressed."""
         table = self.table
         member = state.member[table.distinct.member]

@@ -8,6 +8,7 @@ chosen so that as few rows as possible fall into cells below k: the paper's futu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from kveil.kernels.grouping.equal_rows import group_rows
 from kveil.kernels.limits.width_cells import choose_cells
 from kveil.policy.attributes import MaxWidth
 from kveil.table.scale import Scale
+from kveil.table.solution import Shown
 from kveil.table.table import Table
 from kveil.table.tree import Tree
 
@@ -50,6 +52,20 @@ def limit_groups(table: Table, positions: list[int], low: Ints) -> tuple[Ints, I
     if not limits:
         return np.zeros(low.shape[1], dtype=np.int32), np.zeros(min(low.shape[1], 1), dtype=np.int32)
     return group_rows(np.array(limits, dtype=np.int32))
+
+
+def codes_at_limits(trees: Sequence[Tree | Scale], low: Ints, groups: MamGroups) -> Ints:
+    """Return what tuples show in some attributes with every value at its limit, as codes per attribute and tuple.
+
+    ``low`` are the tuples' leaves, ``groups`` their groups of maximum allowed values.
+    """
+    shown = np.zeros(low.shape, dtype=np.int32)
+    for a, tree in enumerate(trees):
+        if isinstance(tree, Tree):
+            shown[a] = tree.limit_of[low[a]]
+        else:
+            shown[a] = Shown.spans(tree, groups.low[a], groups.high[a]).codes[groups.group]
+    return shown
 
 
 def mam_groups(table: Table, positions: list[int], low: Ints, high: Ints, weights: Longs, k: int) -> MamGroups:

@@ -18,7 +18,7 @@ from kveil.algorithms.stars import nothing_left, star_cells
 from kveil.arrays import Bools, Ints, Longs
 from kveil.models.distributions import AlphaShare, EntropyL, FrequencyL, RecursiveCL
 from kveil.models.groups import AtLeastK, GroupModel, Pairs, one_group
-from kveil.models.of_policy import counted_names, group_model, least_members
+from kveil.models.of_policy import counted_names, group_model, least_members, sensitive_pairs_of_rows
 from kveil.policy.components import largest_k
 from kveil.table.order import sorted_rows
 from kveil.table.solution import Shown
@@ -178,11 +178,7 @@ class CountedRows:
 
 def counted_rows(table: Table, rows: Ints | Longs) -> CountedRows:
     """Return rows with the values that the models of a table's policy count."""
-    pairs = {}
-    for name in sorted(counted_names(table.policy)):
-        own = table.sensitive[name]
-        pairs[name] = Pairs(own.row, own.code, table.weights[own.row], own.known)
-    return CountedRows(table, rows, pairs)
+    return CountedRows(table, rows, sensitive_pairs_of_rows(table))
 
 
 def runs_to_leave_out(counted: CountedRows, models: Sequence[GroupModel], allowed: int) -> Bools:

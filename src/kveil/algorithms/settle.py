@@ -18,10 +18,10 @@ from kveil.algorithms.stars import NOTHING_LEFT, star_cells
 from kveil.algorithms.suppression import WAYS_OUT, beyond_limit
 from kveil.arrays import Bools, Ints
 from kveil.errors import Unmeetable
-from kveil.measures import measure_solution
-from kveil.models.groups import Groups, Pairs
-from kveil.models.of_policy import counted_names
-from kveil.models.subset import Requirement, maximal_anonymous_subset
+from kveil.measures import least_lossy
+from kveil.models.groups import Groups
+from kveil.models.of_policy import sensitive_pairs_of_rows
+from kveil.models.subset import maximal_anonymous_subset
 from kveil.policy.components import most_suppressed, starred_beside, suppressed_together
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
@@ -69,20 +69,13 @@ class _Settling:
         self.together = suppressed_together(table.policy)
         self.out = solution.suppressed.copy()
         self.weights = table.weights
-        self.pairs = {}
-        for counted in sorted(counted_names(table.policy)):
-            own = table.sensitive[counted]
-            self.pairs[counted] = Pairs(own.row, own.code, table.weights[own.row], own.known)
+        self.pairs = sensitive_pairs_of_rows(table)
         self.stars = [
             star_cells([solution.shown[position] for position in component.positions], table.rows)
             for component in self.components
         ]
-        self.required = [self._requirements(component) for component in self.components]
+        self.required = [component.requirements(component.shown_by(solution)) for component in self.components]
         self.reasons: dict[str, Bools] = {}
-
-    def _requirements(self, component: SearchComponent) -> list[Requirement]:
-        shown = np.array([self.solution.shown[position].codes for position in component.positions], dtype=np.int32)
-        return component.requirements(shown)
 
     def run(self) -> None:
         """Suppress until everything holds."""
@@ -180,5 +173,4 @@ def settled_or_before(table: Table, refined: Solution, before: Solution) -> Solu
         return before
     if settled is refined:
         return refined
-    loss = table.policy.loss
-    return settled if measure_solution(table, settled).of(loss) < measure_solution(table, before).of(loss) else before
+    return least_lossy(table, (before, settled))

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 import polars as pl
@@ -21,6 +21,7 @@ import polars as pl
 from kveil.archive.people import DIGEST
 from kveil.errors import DataError
 from kveil.files import Source, parse_table, with_points
+from kveil.free_form import Details, JsonObject
 from kveil.guarantee import Guarantee
 from kveil.policy.attributes import HierarchyFile
 from kveil.policy.model import Policy
@@ -43,9 +44,9 @@ class Entry:
     policy: Policy
     release: bytes
     suffix: str
-    receipt: Mapping[str, object]
-    account: Mapping[str, object]
-    owner: Mapping[str, object]
+    receipt: JsonObject
+    account: JsonObject
+    owner: JsonObject
     people: pl.Series
 
     def parts(self) -> dict[str, bytes]:
@@ -81,9 +82,27 @@ def policy_parts(policy: Policy) -> tuple[str, dict[str, str]]:
     return json.dumps(content, ensure_ascii=False, indent=1, default=str) + "\n", files
 
 
-def pack(parts: Mapping[str, bytes], manifest: Mapping[str, Any]) -> bytes:
+class Manifest(TypedDict):
+    """What an archived release says of itself: its number, when and by what it was made, and what came before it."""
+
+    number: int
+    made: str
+    kveil: str
+    key: str
+    before: str | None
+
+
+class PackedManifest(Manifest):
+    """A manifest as the file has it: with the form it is written in, and the hash of every other part."""
+
+    archive: int
+    files: dict[str, str]
+
+
+def pack(parts: Mapping[str, bytes], manifest: Manifest) -> bytes:
     """Return the bytes of an archived release: its parts, and a manifest with their hashes."""
-    told = {**manifest, "archive": VERSION, "files": {name: sha256(part).hexdigest() for name, part in parts.items()}}
+    hashes = {name: sha256(part).hexdigest() for name, part in parts.items()}
+    told: PackedManifest = {**manifest, "archive": VERSION, "files": hashes}
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
         for name, part in {MANIFEST: json.dumps(told, indent=2).encode() + b"\n", **parts}.items():
@@ -91,7 +110,7 @@ def pack(parts: Mapping[str, bytes], manifest: Mapping[str, Any]) -> bytes:
     return out.getvalue()
 
 
-def unpack(raw: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+def unpack(raw: bytes) -> tuple[PackedManifest, dict[str, bytes]]:
     """Return the manifest and the parts of an archived release; raise Damaged where they are not what was written."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as file:
@@ -145,7 +164,7 @@ class ArchivedAccount(TypedDict):
     records: ArchivedCounts
     individuals: ArchivedCounts | None
     loss: ArchivedLoss
-    details: dict[str, object]
+    details: Details
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ Only the command line does it, whose process is its own.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING
 from kveil.suffixes import SUFFIXES, plain_suffix, suffix_of
 
 if TYPE_CHECKING:
+    from kveil.algorithms.algorithm import Algorithm
     from kveil.databases import Place
     from kveil.engines.memory import BeingRead
     from kveil.files import EarlyText, Source
+    from kveil.flow.steps.request import Request
     from kveil.policy.load import Document
     from kveil.policy.model import Policy
     from kveil.progress import Progress
@@ -26,25 +28,20 @@ if TYPE_CHECKING:
 LARGE = 1 << 20  # bytes of a file: a smaller one is read in no time
 
 
-def compile_and_load(policy: Policy, progress: Progress) -> None:
-    """Compile the loops that a policy's algorithms need where they are not on this machine yet, then load them."""
-    compile_first(policy, progress)
-    load_in_background(policy)
+def compile_and_load(asked: Request, progress: Progress) -> None:
+    """Compile the loops that a run's algorithms need where they are not on this machine yet, then load them."""
+    compile_first(asked, progress)
+    load_in_background(asked.able)
 
 
-def compile_first(policy: Policy, progress: Progress) -> None:
-    """Compile the loops that a policy's algorithms need and that are not on this machine yet, on all its cores."""
+def compile_first(asked: Request, progress: Progress) -> None:
+    """Compile the loops that a run's algorithms need and that are not on this machine yet, on all its cores."""
     from kveil.algorithms.registry import loops_of
-    from kveil.choose import candidates
-    from kveil.errors import KveilError
     from kveil.kernels.caching import writable_folder
     from kveil.kernels.compiling import KERNELS, compile_apart, not_compiled
     from kveil.kernels.threads import threads
 
-    try:
-        missing = not_compiled(loops_of(policy, candidates(policy)))
-    except KveilError:  # the run itself says so
-        return
+    missing = not_compiled(loops_of(asked.policy, asked.able))
     if len(missing) > 1 and threads() > 1 and writable_folder(KERNELS / "jit.py") is not None:
         compile_apart(missing, threads(), progress)
 
@@ -126,26 +123,20 @@ def _is_large_csv(path: Path) -> bool:
     return is_csv and path.is_file() and path.stat().st_size >= LARGE
 
 
-def load_in_background(policy: Policy) -> None:
-    """Import Numba, and what the policy's algorithm needs, in a thread: reading a table leaves the interpreter free.
+def load_in_background(algorithms: Sequence[Algorithm]) -> None:
+    """Import Numba, and what a run's one algorithm needs, in a thread: reading a table leaves the interpreter free.
 
     The thread is no daemon: a process that ends early waits for it, since none may end under a running import.
     """
-    threading.Thread(target=_load, args=(policy,)).start()
+    threading.Thread(target=_load, args=(algorithms,)).start()
 
 
-def _load(policy: Policy) -> None:
+def _load(algorithms: Sequence[Algorithm]) -> None:
     import numpy as np
 
-    from kveil.choose import candidates
-    from kveil.errors import KveilError
     from kveil.kernels.grouping.equal_rows import group_rows
 
     group_rows(np.zeros((1, 1), dtype=np.int32))
-    try:
-        algorithms = candidates(policy)
-    except KveilError:  # the run itself says so
-        return
     if len(algorithms) != 1:
         return
     try:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -16,11 +15,12 @@ from kveil.algorithms.least_loss.refine_options import RefineOptions
 from kveil.algorithms.registry import FEW_ROWS, starts_of
 from kveil.algorithms.settle import settled_or_before
 from kveil.errors import PolicyError, Unmeetable
-from kveil.measures import Losses, measure_solution
+from kveil.free_form import GivenOptions
+from kveil.measures import Losses, loses_less, measure_solution, measure_written
 from kveil.policy.fields import PolicyPart
 from kveil.progress import Progress, silent
 from kveil.stopping import OutOfTime, current
-from kveil.table.midpoints import as_written, asks_for_midpoints
+from kveil.table.midpoints import as_written
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.words import did_you_mean, listing
@@ -108,12 +108,12 @@ class _Task:
         return self.refine(table, self.solve(table))
 
 
-def run(algorithm: Algorithm, table: Table, options: dict[str, Any], *, progress: Progress = silent) -> Solution:
+def run(algorithm: Algorithm, table: Table, options: GivenOptions, *, progress: Progress = silent) -> Solution:
     """Return the solution of an algorithm, refined as its options ask, with the policy's rules kept."""
     return solve(algorithm, table, options, progress=progress).solution
 
 
-def solve(algorithm: Algorithm, table: Table, options: dict[str, Any], *, progress: Progress = silent) -> Solved:
+def solve(algorithm: Algorithm, table: Table, options: GivenOptions, *, progress: Progress = silent) -> Solved:
     """Solve a table with an algorithm, refine that as asked, and keep its rules.
 
     It stops as `kveil.stopping` tells: refining then returns the best so far, so that a solution once found is never
@@ -140,7 +140,7 @@ def _keeping_afterwards(task: _Task, solve: Callable[[Table], Solution]) -> Solu
     return solve_keeping_rules(task.table, solve, multivalued=MULTIVALUED in task.algorithm.honours)
 
 
-def part_solver(algorithm: Algorithm, table: Table, options: dict[str, Any]) -> Callable[[Table], Solution]:
+def part_solver(algorithm: Algorithm, table: Table, options: GivenOptions) -> Callable[[Table], Solution]:
     """Return what solves parts of a table with an algorithm, and refines them as its options ask."""
     return _task(algorithm, table, options, silent).solve_part
 
@@ -153,11 +153,10 @@ def finished(table: Table, solution: Solution) -> Solved:
 
 def _weighed(table: Table, solution: Solution) -> Solved:
     """Return a solution with what it will lose once it is written."""
-    written = as_written(table, solution) if asks_for_midpoints(table) else solution
-    return Solved(solution, measure_solution(table, written))
+    return Solved(solution, measure_written(table, solution))
 
 
-def checked_options(algorithm: Algorithm, options: dict[str, Any]) -> tuple[PolicyPart, RefineOptions]:
+def checked_options(algorithm: Algorithm, options: GivenOptions) -> tuple[PolicyPart, RefineOptions]:
     """Return the options of an algorithm, its own and those of refining, which all take; raise PolicyError if wrong."""
     own = {key: value for key, value in options.items() if key not in RefineOptions.model_fields}
     names = [*algorithm.options.model_fields, *RefineOptions.model_fields]
@@ -172,7 +171,7 @@ def checked_options(algorithm: Algorithm, options: dict[str, Any]) -> tuple[Poli
     return algorithm.options.read(own, where), refining
 
 
-def _task(algorithm: Algorithm, table: Table, options: dict[str, Any], progress: Progress) -> _Task:
+def _task(algorithm: Algorithm, table: Table, options: GivenOptions, progress: Progress) -> _Task:
     checked, refining = checked_options(algorithm, options)
     seconds = None if refining.refine_seconds is None else float(refining.refine_seconds)
     return _Task(algorithm, table, checked, refining.tries_per_row(algorithm.refine), _Budget(seconds), progress)
@@ -189,7 +188,7 @@ def _least_of(table: Table, solves: Sequence[Callable[..., Solution]], *, multiv
             failures.append(error)
             continue
         solved = _weighed(table, found)
-        if best is None or solved.losses.of(table.policy.loss) < best.losses.of(table.policy.loss):
+        if best is None or loses_less(solved.losses, best.losses, table.policy):
             best = solved
     if best is None:
         raise failures[0]
@@ -235,7 +234,7 @@ def _keeping_rules(task: _Task) -> Solved:
         except (Unmeetable, OutOfTime):
             continue
         new = _weighed(table, solution)
-        if new.losses.of(table.policy.loss) < best.losses.of(table.policy.loss):
+        if loses_less(new.losses, best.losses, table.policy):
             best = new
         if current().over():
             break

@@ -6,7 +6,6 @@ import io
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,6 +14,7 @@ from kveil import errors
 from kveil.algorithms.stars import nothing_left, star_cells
 from kveil.arrays import Bools
 from kveil.errors import DataError, Unmeetable
+from kveil.free_form import Details
 from kveil.measures import items_loss
 from kveil.table.scale import Scale
 from kveil.table.solution import Solution
@@ -43,7 +43,7 @@ class PartSummary:
     counts: pl.DataFrame
     groups: int = 0
     nothing_left: int = 0
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Details = field(default_factory=dict)
     items: tuple[float, int] = (0.0, 0)
     values: Mapping[str, list[str]] = field(default_factory=dict)
     error: tuple[str, str, int] | None = None

@@ -60,22 +60,15 @@ def anonymize(
 
 
 def anonymize_file(
-    policy: Policy,
-    table: Place | BeingRead,
-    targets: Targets,
-    *,
-    bounded: bool = False,
-    previous: Sequence[Path] = (),
-    progress: Progress = silent,
+    asked: Request, table: Place | BeingRead, targets: Targets, *, progress: Progress = silent
 ) -> Account:
-    """Make a release of a file and write it, with all that is asked for beside it; return the account.
+    """Make the release of a file that is asked for and write it, with all that belongs beside it; return the account.
 
     The files appear together after verification, the release last; whatever fails before leaves nothing.
     """
     stages = Stages(progress)
     path = table.place if isinstance(table, BeingRead) else table
-    asked = Request.of(policy, bounded=bounded, previous=previous)
-    if policy.engine == "spark":
+    if asked.policy.engine == "spark":
         return write_on_spark(asked, path, targets, stages)
     chosen = _store(asked, path, targets)
     with RunOutputs(asked, targets) as outputs:
@@ -83,7 +76,7 @@ def anonymize_file(
         if isinstance(table, BeingRead):
             source = table.source()
         else:
-            source = chosen.store.open(policy, path, hashed=targets.hashed)
+            source = chosen.store.open(asked.policy, path, hashed=targets.hashed)
         outputs.look_at_people(source)
         run = make_release(source, asked, stages, chosen.store, outputs.release_file)
         run.private_warnings.extend([] if chosen.why is None else [chosen.why])

@@ -8,12 +8,11 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from kveil.algorithms.component import SearchComponent, components_of
-from kveil.algorithms.least_loss.small_search import everything_fails
-from kveil.algorithms.limits import MamGroups, is_bounded, mam_groups
+from kveil.algorithms.component import components_of
+from kveil.algorithms.limits import is_bounded
+from kveil.algorithms.proofs import count_never_kept, groups_at_limits, never_kept
 from kveil.algorithms.registry import honouring
-from kveil.algorithms.small_tables import sizes_allow_none
-from kveil.arrays import Bools, Ints
+from kveil.arrays import Ints
 from kveil.attacker.risk import RawRisk, raw_risk
 from kveil.databases import Place
 from kveil.engines.choosing import check_on_spark
@@ -21,9 +20,6 @@ from kveil.errors import Refused, Unmeetable
 from kveil.files import Source
 from kveil.flow.steps.inputs import check_input, store_for, table_of
 from kveil.flow.steps.places import input_path
-from kveil.models.groups import AtLeastK
-from kveil.models.of_policy import sensitive_pairs
-from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.attributes import MaxWidth
 from kveil.policy.components import most_suppressed
 from kveil.policy.model import Policy
@@ -33,7 +29,6 @@ from kveil.report.warn.bounds import bound_warning, exact_ranges, expected_bound
 from kveil.report.warn.promises import empty_promises
 from kveil.table.encode import encode
 from kveil.table.scale import Scale
-from kveil.table.solution import Shown
 from kveil.table.table import Table
 from kveil.table.tree import Tree
 from kveil.words import count
@@ -160,32 +155,6 @@ def _warnings(table: Table) -> list[str]:
     return warnings
 
 
-def count_never_kept(table: Table) -> int:
-    """Return how many records fail k, distinct l or p even with every value at its limit; no release can hold them."""
-    return table.count(_never_kept(table))
-
-
-def proved_or_not_found(error: Unmeetable, table: Table) -> Unmeetable:
-    """Return the error of a search that found no release, with whether it is proved that there is none.
-
-    It is where more records than allowed fail k, distinct l or p with every value at its limit, where the sizes of a
-    small table's classes allow no release, and where nobody may be left out of a few rows and all that these can show
-    was tried. Cells of a largest width are chosen, so that others might keep more.
-    """
-    widths = any(is_bounded(table, p) for p, tree in enumerate(table.trees) if isinstance(tree, Scale))
-    never = 0 if widths else count_never_kept(table)
-    if never > most_suppressed(table.policy, table.records):
-        told = f"No release can: {count(never, table.noun)} can never be kept, whatever is shown."
-        return Unmeetable(f"{error} {told}", lost=error.lost, proved=True)
-    if any(map(sizes_allow_none, components_of(table))):
-        told = "No release can: whatever is shown, some group is too small, or shows nothing."
-        return Unmeetable(f"{error} {told}", lost=error.lost, proved=True)
-    if most_suppressed(table.policy, table.records) == 0 and any(map(everything_fails, components_of(table))):
-        told = "No release can: everything that could be shown was tried."
-        return Unmeetable(f"{error} {told}", lost=error.lost, proved=True)
-    return Unmeetable(f"{error} That none was found does not prove that there is none.", lost=error.lost)
-
-
 def check_boundaries(table: Table) -> BoundaryCheck:
     """Return what boundaries and models already cost, whatever an algorithm does.
 
@@ -200,9 +169,9 @@ def check_boundaries(table: Table) -> BoundaryCheck:
     attributes: list[AttributeCheck] = []
     for position in bounded:
         others = [p for p in bounded if p != position]
-        without = table.count(_never_kept(_changed(table, [position], _no_limit)))
-        alone = table.count(_never_kept(_changed(table, others, _no_limit)))
-        relaxed = table.count(_never_kept(_changed(table, [position], _relaxed)))
+        without = table.count(never_kept(_changed(table, [position], _no_limit)))
+        alone = table.count(never_kept(_changed(table, others, _no_limit)))
+        relaxed = table.count(never_kept(_changed(table, [position], _relaxed)))
         attributes.append(
             {
                 "attribute": table.names[position],
@@ -215,7 +184,7 @@ def check_boundaries(table: Table) -> BoundaryCheck:
         )
     parts: list[PartCheck] = []
     for component in components_of(table):
-        groups = _limits(component)
+        groups = groups_at_limits(component)
         sizes = np.bincount(groups.group, weights=table.distinct.weights, minlength=groups.number)
         used = sizes[sizes > 0]
         parts.append(
@@ -229,7 +198,7 @@ def check_boundaries(table: Table) -> BoundaryCheck:
         )
     return {
         "never_kept": out,
-        "falling": table.count(_never_kept(table, certain=False)),
+        "falling": table.count(never_kept(table, certain=False)),
         "limit": most_suppressed(table.policy, table.records),
         "components": parts,
         "attributes": attributes,
@@ -271,52 +240,3 @@ def _with_width(table: Table, position: int, boundary: MaxWidth | None) -> Table
     attribute = policy.attributes[name].model_copy(update={"boundary": boundary})
     changed = policy.model_copy(update={"attributes": {**policy.attributes, name: attribute}})
     return table.changed(policy=changed)
-
-
-def _limits(component: SearchComponent) -> MamGroups:
-    low, high = component.spans()
-    weights = component.table.distinct.weights
-    return mam_groups(component.table, component.positions, low, high, weights, component.least_members)
-
-
-def _never_kept(table: Table, *, certain: bool = True) -> Bools:
-    """Return the rows that fail some model even with every value at its limit; where ``certain``, of k, l and p."""
-    distinct = table.distinct
-    pairs = sensitive_pairs(_without_fingerprints(table))
-    everyone = np.ones(len(distinct.weights), dtype=bool)
-    outside = ~everyone
-    together: list[Requirement] = []
-    for component in components_of(table):
-        required = _requirements(component)
-        if certain:
-            required = [requirement for requirement in required if requirement.model.unique_subset]
-        outside |= ~maximal_anonymous_subset(required, distinct.weights, pairs, everyone)
-        together += required
-    if table.whole_rows and outside.any():
-        outside = ~maximal_anonymous_subset(together, distinct.weights, pairs, ~outside)
-    return np.asarray(outside[distinct.member])
-
-
-def _without_fingerprints(table: Table) -> Table:
-    """Return a table whose policy has no models of fingerprints: there are none before items are generalized."""
-    models = tuple(model for model in table.policy.privacy if model.model != "kl-diversity")
-    return table.changed(policy=table.policy.model_copy(update={"privacy": models}))
-
-
-def _requirements(component: SearchComponent) -> list[Requirement]:
-    """Return a component's models with every value at its limit; fingerprints, not yet there, only by their number."""
-    table = component.table
-    groups = _limits(component)
-    shown = np.zeros((len(component.positions), len(table.distinct.weights)), dtype=np.int32)
-    for a, (position, tree) in enumerate(zip(component.positions, component.trees, strict=True)):
-        if isinstance(tree, Tree):
-            shown[a] = tree.limit_of[table.distinct.low[position]]
-        else:
-            shown[a] = Shown.spans(tree, groups.low[a], groups.high[a]).codes[groups.group]
-    required = component.requirements(shown)
-    return [
-        replace(own, model=AtLeastK(own.model.least_members()))
-        if own.model.sensitive is not None and own.model.sensitive not in table.sensitive
-        else own
-        for own in required
-    ]

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from kveil.arrays import Ints
 from kveil.kernels.items.partition import group_sets
+from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
 from kveil.policy.privacy import KLDiversity, PrivacyModel, sensitive_of
 from kveil.table.sensitive import Sensitive, ShownItems
@@ -16,6 +17,16 @@ from kveil.table.table import Table
 def fingerprint_name(model: PrivacyModel) -> str:
     """Return the name under which a table holds the fingerprints that a model counts; no column can have it."""
     return "\0".join(("fingerprint", *sensitive_of(model)))
+
+
+def sharers_of_fingerprints(policy: Policy) -> dict[str, int]:
+    """Return how many people must share each fingerprint, per name of fingerprints that models count."""
+    found: dict[str, int] = {}
+    for model in policy.privacy:
+        if isinstance(model, KLDiversity):
+            name = fingerprint_name(model)
+            found[name] = max(model.k, found.get(name, 0))
+    return found
 
 
 def shown_pairs(table: Table, name: str, nodes: Ints) -> tuple[Ints, Ints]:

@@ -44,6 +44,15 @@ def sensitive_pairs(table: Table, *, kept: Bools | None = None) -> dict[str, Pai
     }
 
 
+def sensitive_pairs_of_rows(table: Table) -> dict[str, Pairs]:
+    """Return the values that models count, per row."""
+    found = {}
+    for name in sorted(counted_names(table.policy)):
+        own = table.sensitive[name]
+        found[name] = Pairs(own.row, own.code, table.weights[own.row], own.known)
+    return found
+
+
 def least_members(model: GroupModel, table: Table) -> int:
     """Return how few members a group of a table can have that satisfies a model."""
     if model.sensitive is None or model.sensitive not in table.sensitive:  # a fingerprint: everybody has one

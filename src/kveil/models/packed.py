@@ -1,4 +1,4 @@
-"""Models and sensitive values as the compiled loops read them."""
+"""Packs models and the sensitive values that they count into the arrays that compiled loops take."""
 
 from __future__ import annotations
 
@@ -104,6 +104,21 @@ def values_of(
         edge,
         mass_of,
     )
+
+
+def cut_to_rows(values: SensitiveCodes, rows: Ints) -> SensitiveCodes:
+    """Return the sensitive values of some rows, in the order of these; the distribution of all stays what it was."""
+    starts, chosen = [], []
+    offset = 0
+    for begins in values.start:
+        begin, lengths = begins[rows], begins[rows + 1] - begins[rows]
+        ends = np.cumsum(lengths)
+        chosen.append(np.repeat(begin - (ends - lengths), lengths) + np.arange(int(lengths.sum())))
+        starts.append(offset + np.append(0, ends))
+        offset += len(chosen[-1])
+    at = np.concatenate([np.zeros(0, dtype=np.int64), *chosen])
+    start = np.array(starts, dtype=np.int64).reshape(len(values.start), len(rows) + 1)
+    return values._replace(start=start, code=values.code[at], times=values.times[at])
 
 
 def _shares(pairs: Pairs, alive: Longs, codes: int) -> Floats:

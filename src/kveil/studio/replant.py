@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from typing import Any
 
 from kveil.errors import PolicyError
 from kveil.policy.lines import Line, check_lines, collapse
@@ -112,13 +111,6 @@ def pasted(text: str, name: str) -> tuple[Line, ...]:
     return check_lines(lines, name, remedy="correct the rows")
 
 
-def as_file(lines: Sequence[Line]) -> str:
-    """Return a tree as the file that a policy names."""
-    out = io.StringIO()
-    csv.writer(out, delimiter=";", lineterminator="\n").writerows(lines)
-    return out.getvalue()
-
-
 def _way(lines: Sequence[Line], label: str) -> Line:
     """Return a node's way to the root, itself first."""
     for line in lines:
@@ -143,19 +135,3 @@ def _in_place(lines: Sequence[Line], under: Line) -> list[Line]:
 def _planted(lines: Sequence[Line]) -> tuple[Line, ...]:
     """Return lines that form one tree; a group that lost everything below it is gone."""
     return check_lines(lines, "the tree", remedy="undo, or change it another way")
-
-
-def tree_mapping(lines: Sequence[Line]) -> Any:
-    """Return a tree as the mapping that `tree` takes: groups are keys, lists hold values."""
-    root: dict[str, Any] = {}
-    for line in lines:
-        place = root
-        for label in reversed(line):
-            place = place.setdefault(label, {})
-    return _with_lists(root)
-
-
-def _with_lists(tree: dict[str, Any]) -> Any:
-    if all(not below for below in tree.values()):
-        return list(tree)
-    return {label: _with_lists(below) if below else [] for label, below in tree.items()}

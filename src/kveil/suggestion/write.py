@@ -5,10 +5,17 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
 
-from kveil.policy.lines import Line
-from kveil.policy.yaml_text import MOST_LEAVES_INSIDE, comment, flow_text, hierarchy_csv, hierarchy_file_name, scalar
+from kveil.policy.written import WrittenAttribute, WrittenTree
+from kveil.policy.yaml_text import (
+    MOST_LEAVES_INSIDE,
+    comment,
+    flow_text,
+    hierarchy_csv,
+    hierarchy_file_name,
+    scalar,
+    tree_mapping,
+)
 from kveil.suggestion.propose import Suggestion
 from kveil.suggestion.roles import Guess
 from kveil.words import count, listing, plural_of, row_noun
@@ -34,28 +41,12 @@ _LIMITS = {
 }
 
 
-def nested(lines: tuple[Line, ...]) -> dict[str, Any]:
-    """Return a tree's lines as the mapping that `tree` takes."""
-    root: dict[str, Any] = {}
-    for line in lines:
-        place = root
-        for label in reversed(line):
-            place = place.setdefault(label, {})
-    return root
-
-
-def _leaves_as_lists(tree: dict[str, Any]) -> Any:
-    if all(not below for below in tree.values()):
-        return list(tree)
-    return {label: _leaves_as_lists(below) if below else [] for label, below in tree.items()}
-
-
 def _attribute(guess: Guess, stem: str | None, files: dict[str, str], taken: set[str]) -> list[str]:
     told = f"{guess.reason[:1].upper()}{guess.reason[1:]}{'' if guess.way is None else f'. Steps: {guess.way.reason}'}"
     mark = "CHECK: " if guess.doubtful or (guess.way is not None and guess.way.doubtful) else ""
     lines = comment(f"{mark}{told}.", indent="  ")
-    entry: dict[str, Any] = {"role": guess.role}
-    tree: Any = None
+    entry: WrittenAttribute = {"role": guess.role}
+    tree: WrittenTree | list[str] = []
     if guess.way is not None and guess.way.builder is not None:
         entry["hierarchy"] = guess.way.builder
     elif guess.way is not None and guess.way.lines is not None:
@@ -64,15 +55,15 @@ def _attribute(guess: Guess, stem: str | None, files: dict[str, str], taken: set
             files[name] = hierarchy_csv(guess.way.lines)
             entry["hierarchy"] = name
         elif guess.role == "quasi-identifier":
-            tree = _leaves_as_lists(nested(guess.way.lines))
+            tree = tree_mapping(guess.way.lines)
     key = scalar(guess.name)
-    if tree is None:
+    if not isinstance(tree, dict):
         return [*lines, f"  {key}: {flow_text(entry)}"]
     lines += [f"  {key}:", f"    role: {guess.role}", "    hierarchy:", "      tree:"]
     return lines + _block(tree, "        ")
 
 
-def _block(tree: dict[str, Any], indent: str) -> list[str]:
+def _block(tree: WrittenTree, indent: str) -> list[str]:
     lines = []
     for label, below in tree.items():
         if isinstance(below, list):

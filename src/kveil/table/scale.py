@@ -33,6 +33,10 @@ class Scale:
         """The width of the domain."""
         return EXACT.subtract(self.spec.within[1], self.spec.within[0])
 
+    def bounds(self) -> list[tuple[Decimal, Decimal]]:
+        """Return what every number is as the lower and as the upper end of a span, rounded outward."""
+        return [round_outward(number, number, self.spec) for number in self.numbers]
+
     def shown(self, low: int, high: int) -> tuple[str, float]:
         """Return the text and the loss of a group whose leaves run from low to high.
 

@@ -25,6 +25,7 @@ from adult_data import attributes_of, complete_rows, needs_adult
 from kveil.algorithms.registry import ALGORITHMS
 from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.steps.inputs import with_algorithm
+from kveil.flow.steps.request import Request
 from kveil.flow.steps.result import Result
 from kveil.models.distributions import AlphaShare, DistinctValues, exact
 from kveil.models.groups import AtLeastK, GroupModel, Pairs
@@ -79,7 +80,7 @@ def words(result: Result) -> str:
 )
 def test_golden_byte_for_byte(variant: str, expected: str, tmp_path: Path) -> None:
     policy = with_algorithm(kveil.Policy.load(GOLDEN / "policy.yaml"), f"classfly+{variant}")
-    account = anonymize_file(policy, GOLDEN / "input.csv", Targets(tmp_path / "out.csv"))
+    account = anonymize_file(Request.of(policy), GOLDEN / "input.csv", Targets(tmp_path / "out.csv"))
     assert (tmp_path / "out.csv").read_bytes() == (GOLDEN / f"expected-{expected}.csv").read_bytes()
     assert account["components"] == [{"attributes": ["Race", "Birth", "ZIP"], "constraints": [0, 1]}]
     assert account["details"]["rounds"] == [2 if variant == "naive" else 1]

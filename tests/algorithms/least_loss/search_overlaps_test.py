@@ -22,11 +22,12 @@ from kveil.algorithms.component import components_of
 from kveil.algorithms.least_loss import search_overlaps as descent
 from kveil.algorithms.least_loss.layout import whole_numbers
 from kveil.algorithms.least_loss.refine import refine
-from kveil.algorithms.least_loss.state import RefinedComponent, Watch, released_loss
+from kveil.algorithms.least_loss.state import RefinedComponent, Watch
 from kveil.algorithms.registry import find
 from kveil.engines.local import run
 from kveil.frames import from_frame
 from kveil.kernels.least_loss.overlaps import try_moves
+from kveil.measures import released_loss
 from kveil.policy.model import Policy
 from kveil.progress import silent
 from kveil.stopping import Stop
@@ -69,15 +70,7 @@ def test_everything_holds_after_every_kept_move(privacy: str, more: str) -> None
     kept = 0
     for _ in range(120):
         before = overlap.total, overlap.state.nodes.copy()
-        try_moves(
-            overlap.state,
-            overlap.trees,
-            overlap.constraints,
-            overlap.models,
-            overlap.work,
-            1,
-            hides=overlap.refined.hides,
-        )
+        try_moves(overlap.laid, 1, hides=overlap.refined.hides)
         assert overlap.total <= before[0]
         assert overlap.valid()
         if (overlap.state.nodes == before[1]).all():

@@ -19,6 +19,7 @@ from kveil.algorithms.people.item_sets import lay_items
 from kveil.algorithms.registry import ALGORITHMS, able, find
 from kveil.flow.anonymize import Targets, anonymize_file
 from kveil.flow.measure import measure_sources
+from kveil.flow.steps.request import Request
 from kveil.flow.steps.result import Result
 from kveil.flow.verify import verify
 from kveil.frames import from_frame
@@ -43,7 +44,7 @@ GOLDEN = places.GOLDEN / "one-to-many"
 def test_the_papers_example_cell_for_cell(algorithm: str, tmp_path: Path) -> None:
     policy = kveil.Policy.load(GOLDEN / "policy.yaml")
     policy = policy.model_copy(update={"algorithm": policy.algorithm.model_copy(update={"name": algorithm})})
-    account = anonymize_file(policy, GOLDEN / "input.csv", Targets(tmp_path / "out.csv"))
+    account = anonymize_file(Request.of(policy), GOLDEN / "input.csv", Targets(tmp_path / "out.csv"))
     assert (tmp_path / "out.csv").read_bytes() == (GOLDEN / "expected.csv").read_bytes()
     assert account["algorithm"] == "1m-generalization"
     # Eight of ten items lose 2/6, the two b2 of Bob and Daisy nothing. Age 10/100, gender 0, zip 5000/20000.

@@ -20,7 +20,7 @@ from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.suppression import beyond_limit
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.grouping.equal_rows import add_up, group_rows
-from kveil.measures import measure_solution
+from kveil.measures import least_lossy
 from kveil.models.groups import Pairs
 from kveil.policy.components import most_suppressed
 from kveil.policy.fields import Flag, PolicyPart
@@ -142,15 +142,11 @@ def _solve(table: Table, options: ClassflyOptions, kind: Filter, name: str) -> S
         # A record that joins may keep its group from being widened over others, who are then suppressed, which can
         # cost more than the widening would have. So the end is reckoned both ways.
         _, joined = _end(judge, state, parts, asides, allowed, join=True)
-        if best is None or (joined is not None and _loss(table, joined) <= _loss(table, best)):
-            best = joined
+        ends = [end for end in (joined, best) if end is not None]  # of equals the one with joins
+        best = least_lossy(table, ends) if ends else None
     if best is None:
         raise beyond_limit(table, name, lost, allowed)
     return best
-
-
-def _loss(table: Table, solution: Solution) -> float:
-    return measure_solution(table, solution).of(table.policy.loss)
 
 
 def _end(

@@ -84,7 +84,7 @@ class ClassflyComponent:
             renumber[chosen] = np.arange(len(chosen), dtype=np.int32)
             kept = {name: only(p, renumber) for name, p in pairs.items()}
             everyone = np.ones(len(chosen), dtype=bool)
-            required = self._requirements(mine, self.constraints[:number])
+            required = replace(self.component, constraints=self.constraints[:number]).requirements(mine)
             alive[chosen] = maximal_anonymous_subset(required, weights[chosen], kept, everyone)
         return alive
 
@@ -111,14 +111,6 @@ class ClassflyComponent:
             alive &= constraint.model.good(Groups(group, len(first), np.where(alive, weights, 0), pairs))[group]
             self.left_share[number] = np.count_nonzero(alive) / len(chosen)
         return maximal_anonymous_subset(required, weights, pairs, alive)
-
-    def _requirements(self, nodes: Ints, constraints: list[Constraint]) -> list[Requirement]:
-        required = []
-        for constraint in constraints:
-            whole = len(constraint.over) == len(nodes)
-            group, first = group_rows(nodes if whole else nodes[constraint.over])
-            required.append(Requirement(constraint.model, group, len(first)))
-        return required
 
     def stars(self, nodes: Ints) -> Bools:
         """Return the tuples that show nothing but `*`."""

@@ -21,10 +21,9 @@ from kveil.arrays import Bools, Ints, Longs
 from kveil.errors import Unmeetable
 from kveil.kernels.clustering.diverse import cluster_diverse
 from kveil.kernels.clustering.layout import DistinctTuples
-from kveil.kernels.models.layout import SensitiveCodes
 from kveil.models.distributions import AlphaShare
 from kveil.models.groups import AtLeastK
-from kveil.models.packed import needs_of, values_of
+from kveil.models.packed import cut_to_rows, needs_of, values_of
 from kveil.table.order import sorted_rows
 from kveil.table.solution import Solution
 from kveil.table.table import Table
@@ -82,7 +81,8 @@ class Clusterer(Splitter):
         everyone = values_of(self.table, self.pairs, self.models, np.where(alive, self.weights, 0))
         needs = needs_of(self.models, self.sensitive)
         needs = needs._replace(k=np.ones_like(needs.k))  # sizes are asked for apart
-        values = _of_items(everyone, first)
+        values = cut_to_rows(everyone, first)
+        values = values._replace(times=np.ones_like(values.times))  # an item stands for rows, and is counted row by row
         made = cluster_diverse(space.costs, items, needs, values, groups, k, self.component.more_is_safe)
         label[rows] = made.label
         of_cluster = self.mam.group[rows[items.start[groups[:-1]]]][made.group]
@@ -141,18 +141,3 @@ class Clusterer(Splitter):
             return ~np.isin(moving, left)
 
         self.by_runs(moving, attempt)
-
-
-def _of_items(values: SensitiveCodes, first: Ints) -> SensitiveCodes:
-    """Return the sensitive values of rows as those of items: each has those of its first row."""
-    starts, codes = [], []
-    offset = 0
-    for s in range(values.start.shape[0]):
-        begin, end = values.start[s, first], values.start[s, first + 1]
-        number = end - begin
-        at = np.repeat(begin - np.append(0, np.cumsum(number)[:-1]), number) + np.arange(int(number.sum()))
-        starts.append(offset + np.append(0, np.cumsum(number)))
-        codes.append(values.code[at])
-        offset += int(number.sum())
-    code = np.concatenate(codes)
-    return values._replace(start=np.array(starts, dtype=np.int64), code=code, times=np.ones(len(code), dtype=np.int64))

@@ -25,7 +25,7 @@ from kveil.algorithms.suppression import WAYS_OUT
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.errors import Refused, Unmeetable
 from kveil.kernels.grouping.equal_rows import group_rows
-from kveil.measures import measure_solution
+from kveil.measures import loss_of, measure_solution
 from kveil.models.distributions import AlphaShare, DistinctValues, EntropyL, RecursiveCL
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.policy.components import most_suppressed
@@ -306,7 +306,7 @@ def incognito(table: Table, options: IncognitoOptions, rng: np.random.Generator)
             continue
         state, standing, holds = lattice.judged(node)
         if holds:
-            loss = measure_solution(table, lattice.judge.solution(state, standing, {})).of(table.policy.loss)
+            loss = loss_of(table, lattice.judge.solution(state, standing, {}))
             if best is None or loss < best[0]:
                 best = (loss, state, standing, node)
     if best is None:

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from kveil.algorithms.component import components_of
 from kveil.algorithms.neighbourhoods import hidden_with_neighbours
 from kveil.algorithms.people.item_sets import bucketings
 from kveil.algorithms.people.one_to_many import share_again
 from kveil.algorithms.people.search_items import search_items
 from kveil.algorithms.splitting.mondrian import split_kept
 from kveil.kernels.grouping.equal_rows import group_rows
-from kveil.measures import measure_solution
+from kveil.measures import least_lossy, measure_solution
 from kveil.models.fingerprints import as_shown
 from kveil.policy.privacy import KAnonymity, KKmAnonymity
 from kveil.stopping import Stop
@@ -36,19 +37,15 @@ def with_searched_items(table: Table, solution: Solution, tries_per_row: float, 
         return None
     view = as_shown(table, found.items)
     details = {**solution.details, "items": {"tries": found.tries, "kept": found.kept}}
-    best: Solution | None = None
-    least = 0.0
+    split_anew: list[Solution] = []
     for by_gain in (True, False):
         split, _ = split_kept(view, kept, by_gain=by_gain)
         if (split.suppressed_anywhere & kept).any():
             continue
         if hidden_with_neighbours(table, split.shown, found.items, kept).any():
             continue
-        finer = replace(split, items=found.items, reasons=solution.reasons, details=details)
-        loss = measure_solution(table, finer).of(table.policy.loss)
-        if best is None or loss < least:
-            best, least = finer, loss
-    return best
+        split_anew.append(replace(split, items=found.items, reasons=solution.reasons, details=details))
+    return least_lossy(table, split_anew) if split_anew else None
 
 
 def without_combinations(table: Table, solution: Solution) -> Table:
@@ -59,13 +56,12 @@ def without_combinations(table: Table, solution: Solution) -> Table:
     policy = table.policy
     kept = ~solution.suppressed_anywhere
     models = [model for model in policy.privacy if not isinstance(model, KKmAnonymity)]
-    for component in table.components:
-        if not component.attributes:
+    for component in components_of(table):
+        if not component.names:
             continue
-        codes = [solution.shown[position].codes for position in table.positions(component.attributes)]
-        group, first = group_rows(np.array(codes, dtype=np.int32))
+        group, first = group_rows(component.shown_by(solution))
         sizes = np.bincount(group[kept], minlength=len(first))
-        models.append(KAnonymity(k=int(sizes[sizes > 0].min(initial=table.rows)), attributes=component.attributes))
+        models.append(KAnonymity(k=int(sizes[sizes > 0].min(initial=table.rows)), attributes=component.names))
     return replace(table, policy=policy.model_copy(update={"privacy": tuple(models)}))
 
 

@@ -11,7 +11,7 @@ from kveil.algorithms.costs import NodeCosts, Reading, in_common_units, node_los
 from kveil.arrays import Ints, Longs
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.groups_layout import ChildTable, Codes
-from kveil.table.scale import Scale, round_outward
+from kveil.table.scale import Scale
 from kveil.table.table import Table
 from kveil.table.tree import Tree
 
@@ -67,9 +67,9 @@ def leaves_of_codes(table: Table, positions: list[int], codes: Ints) -> tuple[In
     return low, high
 
 
-def whole_bounds(scale: Scale) -> tuple[list[int], list[int], int, int]:
-    """Return the bounds that each number shows, downward and upward, as whole numbers of a common unit."""
-    shown = [round_outward(number, number, scale.spec) for number in scale.numbers]
+def bounds_in_units(scale: Scale) -> tuple[list[int], list[int], int, int]:
+    """Return the bounds of every number, downward and upward, the width, and the unit they are whole numbers of."""
+    shown = scale.bounds()
     numbers = [n for pair in shown for n in pair] + [scale.width, *scale.spec.within]
     places = max(max(-int(n.as_tuple().exponent), 0) for n in numbers)
     unit = 10**places
@@ -113,7 +113,7 @@ def lay_out(table: Table, positions: list[int], costs: NodeCosts) -> Codes:
                 ints += [tree.first, tree.last, tree.parent]
         else:
             size = max(tree.leaves, 1)
-            below, above, width, unit = whole_bounds(tree)
+            below, above, width, unit = bounds_in_units(tree)
             about[a, [field.KIND, field.WIDTH, field.SPAN_AT]] = field.SPAN, size, at_long
             down, up = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
             down[: len(below)], up[: len(above)] = below, above

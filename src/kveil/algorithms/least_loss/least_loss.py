@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 
@@ -17,11 +16,12 @@ from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
 from kveil.algorithms.least_loss.overlap_starts import overlap_starts
 from kveil.algorithms.least_loss.refine import refine
 from kveil.algorithms.least_loss.small_search import MOST_ROWS_TRIED, keeps_rules, try_everything
-from kveil.algorithms.least_loss.state import released_loss
 from kveil.algorithms.neighbourhoods import looks_at_values
 from kveil.algorithms.settle import settle, settled_or_before
 from kveil.algorithms.small_tables import shown_at_least_cost
 from kveil.errors import Unmeetable
+from kveil.free_form import Details, GivenOptions
+from kveil.measures import released_loss
 from kveil.policy.components import binding_sets, most_suppressed
 from kveil.progress import silent
 from kveil.stopping import OutOfTime
@@ -85,7 +85,7 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
 
 
 def _lowest(
-    table: Table, found: list[tuple[float, Solution]], details: dict[str, Any], solution: Solution
+    table: Table, found: list[tuple[float, Solution]], details: Details, solution: Solution
 ) -> list[tuple[float, Solution]]:
     """Return starts with another one, the one that loses least first; of equals the first is kept alone."""
     loss = released_loss(table, solution)
@@ -94,7 +94,7 @@ def _lowest(
     return sorted([*found, (loss, replace(solution, details=details))], key=itemgetter(0))
 
 
-def _ways(name: str, *, one_way: bool, climbs: bool) -> list[dict[str, Any]]:
+def _ways(name: str, *, one_way: bool, climbs: bool) -> list[GivenOptions]:
     """Return the options with which an algorithm may give a start."""
     if name in SPLITTING:
         return [{"choose": "gain"}] if one_way else [{"choose": "gain"}, {"choose": "widest"}]

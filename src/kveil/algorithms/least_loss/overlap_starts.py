@@ -20,7 +20,6 @@ from kveil.algorithms.least_loss.search_groups import group_search_of
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch
 from kveil.algorithms.settle import settle
 from kveil.errors import Unmeetable
-from kveil.models.distributions import Close
 from kveil.policy.attributes import STAR
 from kveil.progress import silent
 from kveil.stopping import Stop, current
@@ -147,19 +146,18 @@ def with_spans(table: Table, climbed: Table, solution: Solution) -> Solution:
 def grouped_table(table: Table, valid: Solution) -> Table | None:
     """Return a table in which rows are as wide as their groups under constraints over all attributes of a component.
 
-    None where no component has such a constraint beside others.
+    As far as sizes go: groups look at nobody's values. None where no component has such a constraint beside others.
     """
     order = table.canonical.astype(np.int32)
     costs = whole_numbers(table)
     low, high = table.low.copy(), table.high.copy()
     found = False
     for component in components_of(table):
-        whole = [own for own in component.constraints if len(own.over) == len(component.positions)]
+        public = component.sizes_only()  # who is left out later must not follow from what anybody has
+        whole = [own for own in public.constraints if len(own.over) == len(component.positions)]
         if component.over_everything or not whole:
             continue
-        part = RefinedComponent(replace(component, constraints=whole), valid, order)
-        if len(part.parked) and any(isinstance(model, Close) for model in part.models):
-            continue
+        part = RefinedComponent(replace(public, constraints=whole), valid, order)
         watch = Watch(Stop(within=current()), silent, float(costs.scale * table.records))
         groups = group_search_of(part, costs, watch, valid, ())
         if groups is None:

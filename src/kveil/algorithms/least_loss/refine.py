@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
@@ -28,11 +28,12 @@ from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
 from kveil.algorithms.least_loss.search_groups import group_search_of
 from kveil.algorithms.least_loss.search_overlaps import may_come_in, overlap_search_of
 from kveil.algorithms.least_loss.small_search import MOST_ROWS_TRIED, try_everything
-from kveil.algorithms.least_loss.state import RefinedComponent, Watch, released_loss
+from kveil.algorithms.least_loss.state import RefinedComponent, Watch
 from kveil.algorithms.least_loss.unsuppress import come_back
 from kveil.algorithms.neighbourhoods import come_by_runs, looks_at_values, runs_of_rows
 from kveil.algorithms.rules.follow import followers_of
 from kveil.arrays import Bools, Ints, Longs
+from kveil.measures import released_loss
 from kveil.models.distributions import Close
 from kveil.models.fingerprints import as_shown
 from kveil.policy.privacy import KKmAnonymity, KLDiversity
@@ -42,6 +43,16 @@ from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
 
 ASKED = "asked to stop"
+
+
+class RefineDetails(TypedDict):
+    """What refining tells of its work: moves tried and kept, the loss before it, who came back, and what stopped it."""
+
+    tries: int
+    kept: int
+    loss_before: float
+    brought_back: NotRequired[int]
+    stopped: NotRequired[str]
 
 
 def refine(
@@ -119,7 +130,7 @@ class _Refinement:
 
     def run(self, tries_per_row: float) -> Solution:
         """Search every component, and return what that gave, or what was given where that is no better."""
-        before = self._loss(self.given)
+        before = released_loss(self.table, self.given)
         solution = self._unsuppressed()
         back = self.given.suppressed_anywhere & ~solution.suppressed_anywhere
         suppressed, shown = solution.suppressed.copy(), list(solution.shown)
@@ -140,7 +151,7 @@ class _Refinement:
                 shown[position] = column
         gone = suppressed.any(axis=0)
         earlier = self.given.details.get("refine", {})  # a start may have descended already
-        details: dict[str, Any] = {
+        details: RefineDetails = {
             "tries": self.watch.tries,
             "kept": self.watch.kept,
             "loss_before": earlier.get("loss_before", before),
@@ -157,7 +168,7 @@ class _Refinement:
             details={**solution.details, "refine": details},
             alike=None,
         )
-        if self._loss(refined) <= before:
+        if released_loss(self.table, refined) <= before:
             return refined
         details.pop("brought_back", None)
         return replace(self.given, details={**self.given.details, "refine": details})
@@ -178,9 +189,6 @@ class _Refinement:
             cost += int(np.rint(loss[column.codes[rows]]).astype(np.int64).sum())
         found = try_everything(part.component, rows, self.costs, shown, cost).columns
         return columns if found is None else found
-
-    def _loss(self, solution: Solution) -> float:
-        return released_loss(self.table, solution)
 
     def _unsuppressed(self) -> Solution:
         """Return the given solution with rows back that a row's suppression in one component took from all."""

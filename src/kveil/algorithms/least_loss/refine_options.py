@@ -11,7 +11,7 @@ from kveil.policy.fields import Number, PolicyPart
 
 NORMAL, BEST = 1.7, 12.0  # tries per row
 # What these efforts stand for in the search in groups, where a try takes less time than one of items or of overlaps.
-IN_GROUPS = {NORMAL: 2.21, BEST: 15.6}
+IN_GROUPS = {NORMAL: 2.4, BEST: 15.6}
 
 
 def tries_in_groups(tries_per_row: float) -> float:

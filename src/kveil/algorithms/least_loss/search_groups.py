@@ -20,7 +20,7 @@ from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.neighbours import new_state, place_rows, pool_room, search, top_down
 from kveil.kernels.models.layout import Models, SensitiveCodes, new_models
 from kveil.kernels.threads import threads
-from kveil.models.packed import needs_of, values_of
+from kveil.models.packed import cut_to_rows, needs_of, values_of
 from kveil.table.solution import Shown, Solution
 from kveil.table.tree import Tree
 
@@ -220,24 +220,7 @@ class GroupSearch:
         """Return the models for a block: the values of its rows, given by their places, and room to count in."""
         if values is None:
             return None
-        names = self.refined.component.sensitive
-        starts, codes, times = [], [], []
-        offset = 0
-        for s in range(len(names)):
-            begin, end = values.start[s, rows], values.start[s, rows + 1]
-            lengths = end - begin
-            ends = np.cumsum(lengths)
-            chosen = np.repeat(begin - (ends - lengths), lengths) + np.arange(int(lengths.sum()))
-            starts.append(offset + np.concatenate([[0], ends]))
-            codes.append(values.code[chosen])
-            times.append(values.times[chosen])
-            offset += len(chosen)
-        own = values._replace(
-            start=np.array(starts, dtype=np.int64).reshape(len(values.whole), -1),
-            code=np.concatenate([np.zeros(0, dtype=np.int32), *codes]).astype(np.int32),
-            times=np.concatenate([np.zeros(0, dtype=np.int64), *times]).astype(np.int64),
-        )
-        return new_models(needs_of(self.refined.models, names), own)
+        return new_models(needs_of(self.refined.models, self.refined.component.sensitive), cut_to_rows(values, rows))
 
     def _cut(self, number: int, blocks: int) -> list[Ints]:
         """Return the groups of each block: sorted by zone, then by their values, another attribute first each time.

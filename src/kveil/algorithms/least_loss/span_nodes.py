@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kveil.algorithms.least_loss.layout import whole_bounds
+from kveil.algorithms.least_loss.layout import bounds_in_units
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.table.scale import Scale
@@ -77,7 +77,7 @@ def span_nodes(
 
     ``shown`` are spans that have to be nodes as they are, where they may be shown at all. O(nodes · log numbers).
     """
-    below, above, width, unit = whole_bounds(scale)
+    below, above, width, unit = bounds_in_units(scale)
     down, up = np.array(below, dtype=np.int64), np.array(above, dtype=np.int64)
     bounds = _NumberBounds(down, up, None if widest is None else int(Fraction(widest) * unit))
     missing = -1 if scale.missing is None else scale.missing

@@ -12,13 +12,11 @@ from kveil.algorithms.least_loss.layout import base_codes
 from kveil.algorithms.limits import limit_groups
 from kveil.algorithms.stars import star_cells
 from kveil.arrays import Bools, Ints
-from kveil.measures import measure_solution
 from kveil.models.distributions import AlphaShare, DistinctValues
 from kveil.models.groups import AtLeastK, GroupModel, Groups, Pairs
 from kveil.models.of_policy import least_members
 from kveil.progress import Progress
 from kveil.stopping import Stop
-from kveil.table.midpoints import as_written, asks_for_midpoints
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -42,12 +40,6 @@ class Watch:
     def tell(self, cost: float) -> None:
         """Show the loss as it falls."""
         self.progress(f"refining: loss {(cost + self.outside) / max(self.whole, 1):.3%} after {self.tries:,} tries")
-
-
-def released_loss(table: Table, solution: Solution) -> float:
-    """Return what a solution loses as it is written: moving bounds after the search may cost what it gained."""
-    written = as_written(table, solution) if asks_for_midpoints(table) else solution
-    return measure_solution(table, written).of(table.policy.loss)
 
 
 def plain_size(models: list[GroupModel], table: Table) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 
 from kveil.algorithms.algorithm import DivideOptions
 from kveil.algorithms.classfly.classfly import ClassflyOptions, classfly_complete
+from kveil.algorithms.component import components_of
 from kveil.algorithms.limits import limit_groups
 from kveil.algorithms.neighbourhoods import counted_rows, hidden_with_neighbours, runs_to_leave_out
 from kveil.algorithms.people.combinations import SharedCombinations, generalize_combinations
@@ -26,13 +27,13 @@ from kveil.algorithms.suppression import LeftOut, beyond_limit
 from kveil.arrays import Bools, Ints
 from kveil.errors import Unmeetable
 from kveil.kernels.grouping.equal_rows import group_rows
-from kveil.measures import measure_solution
-from kveil.models.fingerprints import as_shown, fingerprint_name, fingerprints
-from kveil.models.groups import AtLeastK, Pairs
-from kveil.models.of_policy import counted_names, group_model
+from kveil.measures import least_lossy, loss_of
+from kveil.models.fingerprints import as_shown, fingerprints, sharers_of_fingerprints
+from kveil.models.groups import AtLeastK
+from kveil.models.of_policy import sensitive_pairs_of_rows
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.components import binding_sets, largest_k, most_suppressed
-from kveil.policy.privacy import KAnonymity, KKmAnonymity, KLDiversity, PrivacyModel, sensitive_of
+from kveil.policy.privacy import KAnonymity, KKmAnonymity, PrivacyModel, sensitive_of
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -81,7 +82,7 @@ def _best(table: Table, options: PeopleOptions, name: str) -> Solution:
         return other
     if other is None:
         return first
-    return min((first, other), key=lambda solution: measure_solution(table, solution).of(policy.loss))
+    return least_lossy(table, (first, other))
 
 
 def _solve(table: Table, options: PeopleOptions, name: str) -> Solution:
@@ -119,6 +120,11 @@ class _SplitPeople(NamedTuple):
     solution: Solution
     items: dict[str, Ints]
 
+    @property
+    def with_items(self) -> Solution:
+        """The solution with what people show of their items."""
+        return replace(self.solution, items=self.items)
+
 
 def _split(table: Table, items: dict[str, Ints], kept: Bools, *, by_gain: bool) -> _SplitPeople:
     """Split the kept people while every model holds.
@@ -137,7 +143,7 @@ def _split(table: Table, items: dict[str, Ints], kept: Bools, *, by_gain: bool) 
     least, people = largest_k(table.policy), table.count(kept)
     while True:
         found = _sharing(_PeopleToSplit(table, kept, combinations, by_gain), items, least)
-        if found is not None and (best is None or _loss(table, found) < _loss(table, best)):
+        if found is not None and (best is None or loss_of(table, found.with_items) < loss_of(table, best.with_items)):
             best = found
         if not table.names or 2 * least > people:
             break
@@ -145,10 +151,6 @@ def _split(table: Table, items: dict[str, Ints], kept: Bools, *, by_gain: bool) 
     if best is None:
         return first._replace(solution=replace(first.solution, suppressed=np.ones_like(first.solution.suppressed)))
     return best
-
-
-def _loss(table: Table, split: _SplitPeople) -> float:
-    return measure_solution(table, replace(split.solution, items=split.items)).of(table.policy.loss)
 
 
 class _PeopleToSplit(NamedTuple):
@@ -252,23 +254,19 @@ def _by_classfly(table: Table, options: PeopleOptions) -> Solution | None:
 
 def _all_hold(view: Table, table: Table, solution: Solution, items: dict[str, Ints], alive: Bools) -> Bools:
     """Return people, of those alive, among whom every model holds and every fingerprint is shared by enough."""
-    pairs = {}
-    for name in counted_names(view.policy):
-        own = view.sensitive[name]
-        pairs[name] = Pairs(own.row, own.code, np.ones(len(own.row), dtype=np.int64), own.known)
-    required = []
-    for model in view.policy.privacy:
-        group, groups = _classes(view, solution, model)
-        required.append(Requirement(group_model(model, view), group, groups))
+    required = [
+        requirement
+        for component in components_of(view, with_implied=True)
+        for requirement in component.requirements(component.shown_by(solution))
+    ]
     for bucketing in bucketings(view.policy):
         code, first = fingerprints(table, bucketing.names, items)
         required.append(Requirement(AtLeastK(bucketing.k), code, len(first)))
-    return maximal_anonymous_subset(required, np.ones(view.rows, dtype=np.int64), pairs, alive)
+    return maximal_anonymous_subset(required, view.weights, sensitive_pairs_of_rows(view), alive)
 
 
 def _fingerprints_in(view: Table, kept: Bools) -> dict[str, int]:
-    models = [model for model in view.policy.privacy if isinstance(model, KLDiversity)]
-    different = [len(np.unique(view.sensitive[fingerprint_name(model)].code[kept])) for model in models]
+    different = [len(np.unique(view.sensitive[name].code[kept])) for name in sharers_of_fingerprints(view.policy)]
     return {"fingerprints": max(different, default=0)}
 
 
@@ -290,13 +288,12 @@ def _too_much_alike(view: Table, kept: Bools, allowed: int) -> Bools:
     Nobody of a group where no neighbourhoods are enough.
     """
     out = np.zeros(view.rows, dtype=bool)
-    for component in view.components:
-        wanted = [view.policy.privacy[i] for i in component.models]
-        models = [group_model(model, view) for model in wanted if isinstance(model, KLDiversity)]
+    prints = sharers_of_fingerprints(view.policy)
+    for component in components_of(view):
+        models = [model for model in component.models if model.sensitive in prints]
         if not models:
             continue
-        positions = view.positions(component.attributes)
-        group = limit_groups(view, positions, view.distinct.low[positions])[0][view.distinct.member]
+        group = limit_groups(view, component.positions, component.spans()[0])[0][view.distinct.member]
         people = np.flatnonzero(kept & ~out)
         by_group = people[np.argsort(group[people], kind="stable")]
         for members in np.split(by_group, np.flatnonzero(np.diff(group[by_group])) + 1):

@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 
+from kveil.algorithms.component import components_of
 from kveil.algorithms.declared_rules import DeclaredRule
 from kveil.algorithms.rules.joinable import JoinableNodes, JoinableSpans, heaviest
 from kveil.algorithms.stars import NOTHING_LEFT, count_as_suppressed, without_part
 from kveil.arrays import Bools, Ints
 from kveil.errors import Unmeetable
 from kveil.kernels.grouping.equal_rows import group_rows
-from kveil.models.fingerprints import fingerprint_name
+from kveil.models.fingerprints import sharers_of_fingerprints
 from kveil.models.groups import AtLeastK, Pairs
-from kveil.models.of_policy import counted_names, group_model
+from kveil.models.of_policy import counted_names
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.components import most_suppressed, starred_beside
-from kveil.policy.privacy import KLDiversity
 from kveil.table.solution import Solution
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -70,10 +70,7 @@ class ClimbingRows:
             for a, shown in enumerate(solution.shown)
         ]
         # Fingerprints are shared across classes, so they stand beside what a row shows; each has its own k.
-        prints: dict[str, int] = {}
-        for m in table.policy.privacy:
-            if isinstance(m, KLDiversity):
-                prints[fingerprint_name(m)] = max(m.k, prints.get(fingerprint_name(m), 0))
+        prints = sharers_of_fingerprints(table.policy)
         codes = [table.sensitive[name].code for name in prints]
         others = [
             np.where(starred, own.max(initial=-1) + 1, own)
@@ -98,16 +95,15 @@ class ClimbingRows:
             name: Pairs(*table.pairs(name, self.member, len(first)), table.sensitive[name].known)
             for name in sorted(used)
         }
-        self.models = [
-            (c, table.positions(table.policy.attributes_of(table.policy.privacy[i])), table.policy.privacy[i])
-            for c, part in enumerate(table.components)
-            for i in part.models
-        ]
+        # Groups of an implied constraint are larger: where those of the others cannot be kept, they may still be.
+        self.components = components_of(table, with_implied=True)
+        constraints = [(part.number, own.positions) for part in self.components for own in part.constraints]
+        self.component_of_constraint = [component for component, _ in constraints]
         rights = {rule.right for rule in rules if rule.right < self.quasi}
-        self.climbing = [sorted(rights.intersection(over)) for _, over, _ in self.models]
+        self.climbing = [sorted(rights.intersection(over)) for _, over in constraints]
         self.classes = [
             group_rows(self.before[over])[0] if climbing else np.zeros(0, dtype=np.int32)
-            for (_, over, _), climbing in zip(self.models, self.climbing, strict=True)
+            for (_, over), climbing in zip(constraints, self.climbing, strict=True)
         ]
         self.united = [np.zeros(len(first) if climbing else 0, dtype=bool) for climbing in self.climbing]
 
@@ -135,11 +131,11 @@ class ClimbingRows:
             changed = False
             for rule in self.rules:
                 changed |= self._keep(rule)
-            for m, (component, _, _) in enumerate(self.models):
-                if self.united[m].any():
-                    for right in self.climbing[m]:
-                        inside = self.united[m][self.classes[m]] & ~self.gone[component]
-                        changed |= self._cover(np.flatnonzero(inside & self._taking_part()), self.classes[m], right)
+            for c, component in enumerate(self.component_of_constraint):
+                if self.united[c].any():
+                    for right in self.climbing[c]:
+                        inside = self.united[c][self.classes[c]] & ~self.gone[component]
+                        changed |= self._cover(np.flatnonzero(inside & self._taking_part()), self.classes[c], right)
 
     def is_sensitive(self, column: int) -> bool:
         """Tell whether what a rule names is a sensitive attribute."""
@@ -205,12 +201,10 @@ class ClimbingRows:
         table = self.table
         alive = ~self.dead & ~self.gone
         outside = np.zeros_like(self.gone)
-        requirements: list[list[Requirement]] = [[] for _ in table.components]
-        for component, over, model in self.models:
-            group, first = group_rows(self.cells[over])
-            star = self.stars(table.positions(table.components[component].attributes))
-            counted = alive[component] & ~without_part(table, star)
-            requirements[component].append(Requirement(group_model(model, table), group, len(first), counted))
+        requirements = []
+        for part, inside in zip(self.components, alive, strict=True):
+            counted = inside & ~without_part(table, self.stars(part.positions))
+            requirements.append(part.requirements(self.cells[part.positions], taking_part=counted))
         if table.whole_rows:
             together = [requirement for own in requirements for requirement in own]
             together += [Requirement(AtLeastK(k), code, number) for code, number, k in self.prints]
@@ -225,11 +219,11 @@ class ClimbingRows:
     def unite(self, lost: Bools) -> bool:
         """Let the groups that lost rows had before climb as one; return whether there is any that does not yet."""
         found = False
-        for m, (component, _, _) in enumerate(self.models):
-            if self.climbing[m]:
-                mine = np.unique(self.classes[m][lost[component]])
-                new = mine[~self.united[m][mine]]
-                self.united[m][new] = True
+        for c, component in enumerate(self.component_of_constraint):
+            if self.climbing[c]:
+                mine = np.unique(self.classes[c][lost[component]])
+                new = mine[~self.united[c][mine]]
+                self.united[c][new] = True
                 found |= len(new) > 0
         return found
 

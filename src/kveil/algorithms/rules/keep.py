@@ -21,7 +21,7 @@ from kveil.algorithms.rules.tighten import tightened
 from kveil.algorithms.settle import settle
 from kveil.algorithms.stars import NOTHING_LEFT
 from kveil.errors import Unmeetable
-from kveil.measures import measure_solution
+from kveil.measures import least_lossy
 from kveil.models.fingerprints import as_shown
 from kveil.policy.components import most_suppressed
 from kveil.policy.privacy import KKmAnonymity, named_k
@@ -52,7 +52,7 @@ def solve_keeping_rules(table: Table, solve: SolveTable, *, multivalued: bool = 
             failures.append(error)
     if not solutions:
         raise failures[0]
-    return min(solutions, key=lambda solution: measure_solution(table, solution).of(table.policy.loss))
+    return least_lossy(table, solutions)
 
 
 def _check_possible(table: Table, rules: list[DeclaredRule]) -> None:

@@ -10,10 +10,10 @@ import numpy as np
 
 from kveil.algorithms.component import SearchComponent, everyone_as_one
 from kveil.algorithms.costs import weighted_losses
-from kveil.algorithms.limits import MamGroups, mam_groups
+from kveil.algorithms.limits import MamGroups, codes_at_limits, mam_groups
 from kveil.algorithms.neighbourhoods import come_by_runs, runs_of, shortest_run
 from kveil.algorithms.splitting.layout import lay_trees
-from kveil.algorithms.stars import give_away, star_spans, without_part
+from kveil.algorithms.stars import can_show_stars, give_away, star_nodes, star_spans, without_part
 from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.kernels.splitting.mondrian import split
 from kveil.models.distributions import Close
@@ -136,17 +136,11 @@ class Splitter:
             if not self.component.over_everything:
                 parts = self.unsplit(alive)
                 star = self.stars(parts)[np.maximum(parts.part, 0)]
-                at_limits = np.array([self._limits(a) for a in range(len(self.positions))], dtype=np.int32)
+                at_limits = codes_at_limits(self.component.trees, self.low, self.mam)
                 required = self.component.requirements(at_limits, taking_part=~star if star.any() else None)
                 inside = maximal_anonymous_subset(required, np.where(alive, self.weights, 0), self.pairs, alive)
                 return alive & ~inside, False
             kept &= ~bad
-
-    def _limits(self, attribute: int) -> Ints:
-        tree = self.table.trees[self.positions[attribute]]
-        if isinstance(tree, Tree):
-            return np.asarray(tree.limit_of[self.low[attribute]])
-        return Shown.spans(tree, self.mam.low[attribute], self.mam.high[attribute]).codes[self.mam.group]
 
     def unsplit(self, alive: Bools) -> ComponentParts:
         """Show every tuple at its limits."""
@@ -244,12 +238,11 @@ class _Neighbours:
         self.splitter = splitter
         self.parts = parts
         self.moving: list[int] | None = None
-        trees = [tree for tree in splitter.component.trees if isinstance(tree, Tree) and tree.is_star[0]]
-        if len(trees) < len(splitter.positions) or parts.low.shape[1] < 2:
+        self.trees = [tree for tree in splitter.component.trees if isinstance(tree, Tree)]
+        if len(self.trees) < len(splitter.positions) or not can_show_stars(self.trees) or parts.low.shape[1] < 2:
             return
-        self.trees = trees
         self.nodes = self._nodes(parts.low, parts.high)
-        self.lost = (self.nodes == 0).all(axis=0)
+        self.lost = star_nodes(self.trees, self.nodes)
         if not self.lost.any() or self.lost.all():
             return
         moving = np.flatnonzero(self.lost[np.maximum(parts.part, 0)] & (parts.part >= 0))
@@ -266,7 +259,7 @@ class _Neighbours:
             self.members.setdefault(part, []).append(at)
 
     def _nodes(self, low: Ints, high: Ints) -> Ints:
-        return np.array([tree.lca(low[a], high[a]) for a, tree in enumerate(self.trees)])
+        return np.array([tree.lca(low[a], high[a]) for a, tree in enumerate(self.trees)]).reshape(low.shape)
 
     def join(self, at: int) -> bool:
         """Let a tuple join a part, if one can take it."""
@@ -278,7 +271,7 @@ class _Neighbours:
         more = np.zeros(parts.low.shape[1])
         for a, loss in enumerate(self.losses):
             more += loss[wider[a]] * (self.weight + own) - loss[self.nodes[a]] * self.weight
-        closed = self.lost | (wider == 0).all(axis=0) | (self.weight == 0)
+        closed = self.lost | star_nodes(self.trees, wider) | (self.weight == 0)
         more[closed | (self.group_of != splitter.mam.group[at])] = np.inf
         for target in np.argsort(more, kind="stable").tolist():
             if not np.isfinite(more[target]):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -38,15 +38,9 @@ PART, ATTRIBUTE, KEY, SPAN_VALUE, CODE, SPAN_COUNT = (
 )
 RECORD_COUNT, ROW_COUNT, CONFLICT_COUNT = -1, -2, -3
 ANY = -1
-LIMIT_COUNTS: dict[str, Any] = {
-    KEY: pl.List(pl.Int64),
-    SPAN_VALUE: pl.Int32,
-    CODE: pl.Int32,
-    SPAN_COUNT: pl.Int64,
-}
-SPAN_COUNTS: dict[str, Any] = {
-    PART: pl.Int32, ATTRIBUTE: pl.Int32, KEY: pl.Int64, SPAN_VALUE: pl.Int32, CODE: pl.Int32, SPAN_COUNT: pl.Int64
-}  # fmt: skip
+_COUNTED = {SPAN_VALUE: pl.Int32(), CODE: pl.Int32(), SPAN_COUNT: pl.Int64()}
+LIMIT_COUNTS = pl.Schema({KEY: pl.List(pl.Int64), **_COUNTED})
+SPAN_COUNTS = pl.Schema({PART: pl.Int32(), ATTRIBUTE: pl.Int32(), KEY: pl.Int64(), **_COUNTED})
 
 
 class SpanCounter(Protocol):
@@ -122,7 +116,7 @@ def _counted(
     return counted
 
 
-def _added_up(counted: Sequence[pl.DataFrame], schema: dict[str, Any]) -> pl.DataFrame:
+def _added_up(counted: Sequence[pl.DataFrame], schema: pl.Schema) -> pl.DataFrame:
     frame = pl.concat(counted) if counted else pl.DataFrame(schema=schema)
     return (
         frame.group_by(pl.exclude(SPAN_COUNT))

@@ -78,13 +78,14 @@ def anonymize(
     from kveil.flow.anonymize import anonymize_file
     from kveil.flow.steps.inputs import with_algorithm
     from kveil.flow.steps.outputs import Targets, default_destination
+    from kveil.flow.steps.request import Request
 
-    loaded = with_algorithm(loaded, algorithm)
     target = place_of(output) or default_destination(place)
     targets = Targets(target, receipt, account, owner, report, public, archive, tuple(names_in(owner_key) or ()))
+    asked = Request.of(with_algorithm(loaded, algorithm), bounded=bound, previous=previous or ())
     with stages("anonymize", quiet=quiet, progress=progress_as) as progress:
-        compile_and_load(loaded, progress)
-        content = anonymize_file(loaded, source, targets, bounded=bound, previous=previous or [], progress=progress)
+        compile_and_load(asked, progress)
+        content = anonymize_file(asked, source, targets, progress=progress)
 
     def show(out: Console) -> None:
         from kveil.cli.terminal import show_account

@@ -27,13 +27,15 @@ def demo(
     """Run the main job on data that ships inside the package: a small made-up hospital."""
     from kveil.cli.loading import compile_first
     from kveil.flow.demo import demo_policy, run_demo
+    from kveil.flow.steps.request import Request
 
     out = console()
     policy = demo_policy()
     _show_asked(out, policy)
+    asked = Request.of(policy)
     with tempfile.TemporaryDirectory() as temporary, stages("anonymize", quiet=False) as progress:
-        compile_first(policy, progress)
-        made = run_demo(policy, folder or Path(temporary), keep=folder is not None, progress=progress)
+        compile_first(asked, progress)
+        made = run_demo(asked, folder or Path(temporary), keep=folder is not None, progress=progress)
     _show_made(out, made, folder)
 
 

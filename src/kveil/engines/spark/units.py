@@ -1,4 +1,4 @@
-"""What a release has one row of each: records, or individuals with all of their records."""
+"""Units of a table on Spark: what becomes one row of a release, a record, or an individual with all of its records."""
 
 from __future__ import annotations
 

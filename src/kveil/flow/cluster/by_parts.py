@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -38,6 +37,7 @@ from kveil.flow.cluster.cluster_request import SparkFrame, SparkRequest, cell_wa
 from kveil.flow.steps.judging import check_verdict
 from kveil.flow.steps.publish import policy_sha256
 from kveil.flow.steps.stages import Stages
+from kveil.free_form import Details
 from kveil.measures import GroupSizes, losses_together
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
@@ -83,7 +83,7 @@ class SolvedParts:
     solved: SolvedRows
     columns: Mapping[str, FinishedColumn]
     algorithm: Algorithm
-    details: Mapping[str, Any]
+    details: Details
     exits: ExitStack
 
     @property

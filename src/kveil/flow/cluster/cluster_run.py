@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from kveil.algorithms.algorithm import Algorithm
+from kveil.algorithms.proofs import proved_or_not_found
 from kveil.algorithms.registry import loops_of
 from kveil.choose import Attempt, attempt
 from kveil.databases import Place
@@ -28,7 +29,6 @@ from kveil.engines.spark.tuple_release import HeldRelease, is_held
 from kveil.engines.spark.units import Units
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Outputs, check_columns, with_commas
-from kveil.flow.check import proved_or_not_found
 from kveil.flow.cluster.by_parts import SolvedParts, check_by_parts, divides
 from kveil.flow.cluster.by_tuples import DriverLimits, checked_units
 from kveil.flow.cluster.cluster_request import SparkFrame, SparkRequest, cell_warnings

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import polars as pl
 
 from kveil.algorithms.algorithm import Algorithm, DivideOptions
+from kveil.algorithms.proofs import proved_or_not_found
 from kveil.algorithms.splitting.planning import LimitGroups, Plan, plan_division, plan_mondrian
 from kveil.engines.finishing import finish
 from kveil.engines.local import checked_options, part_solver
@@ -21,11 +22,11 @@ from kveil.engines.spark.solving import SolvePart, SolveTask, SolveWhole, SplitP
 from kveil.engines.spark.units import Units
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Source
-from kveil.flow.check import proved_or_not_found
 from kveil.flow.cluster.by_parts import SolvedParts
 from kveil.flow.cluster.cluster_request import SparkFrame, SparkRequest
 from kveil.flow.steps.inputs import check_rules, check_size, check_values
 from kveil.flow.steps.stages import Stages
+from kveil.free_form import Details
 from kveil.policy.components import most_suppressed
 from kveil.policy.model import Policy
 from kveil.table.sensitive import WholeValues
@@ -143,7 +144,7 @@ def solved_by_division(
     _check_stars(rows, start.whole, solved)
     _check_order(start.whole, solved)
     stages.end("solve")
-    details: dict[str, Any] = dict(solved.summaries[0].details)
+    details = solved.summaries[0].details
     if isinstance(solve, SolvePart):
         sizes: dict[int, int] = {}
         for part, pack in packs.items():
@@ -186,7 +187,7 @@ def _finished(
     whole: Table,
     solved: SolvedRows,
     algorithm: Algorithm,
-    details: Mapping[str, Any],
+    details: Details,
     exits: ExitStack,
 ) -> SolvedParts:
     counts = solved.counts

@@ -66,7 +66,7 @@ def release_few_rows(
     try:
         found = attempt(tuples.table, able, stages.told_when_compiling(loops_of(policy, able)))
     except Unmeetable as error:
-        from kveil.flow.check import proved_or_not_found
+        from kveil.algorithms.proofs import proved_or_not_found
 
         raise proved_or_not_found(error, table) from None
     chosen = replace(found, solution=found.solution.spread(tuples.of_row))

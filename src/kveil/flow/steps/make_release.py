@@ -52,7 +52,7 @@ def make_release(source: Source, asked: Request, stages: Stages, store: Store, o
         try:
             chosen = _solved(table, asked.able, told, by_tuples=store.by_tuples)
         except Unmeetable as error:
-            from kveil.flow.check import proved_or_not_found
+            from kveil.algorithms.proofs import proved_or_not_found
 
             raise proved_or_not_found(error, table) from None
     else:

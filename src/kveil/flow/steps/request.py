@@ -26,7 +26,7 @@ class Request:
     earlier: EarlierReleases | None
 
     @classmethod
-    def of(cls, policy: Policy, *, bounded: bool, previous: Sequence[str | Path]) -> Self:
+    def of(cls, policy: Policy, *, bounded: bool = False, previous: Sequence[str | Path] = ()) -> Self:
         """Return what a policy and a caller ask for; ``previous`` are archives beside those that the policy names.
 
         What no algorithm honours is refused here.

@@ -105,7 +105,7 @@ class Result:
             outputs.write(outputs.open(Path(path), private=not public), page.encode())
             outputs.commit()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> object:
         return {name: value for name, value in self.__dict__.items() if name != "groups"} | {"_original": None}
 
     def __repr__(self) -> str:

@@ -12,22 +12,9 @@ from kveil.kernels.clustering.layout import ClusterArrays, ClusterRoom, Costs, D
 from kveil.kernels.clustering.search_tree_loops import drop_first, next_tuple, plant, push, take
 from kveil.kernels.jit import door, inner
 from kveil.kernels.models.layout import ALPHA, AT_LEAST_K, DISTINCT, ENTROPY, FREQUENCY, RECURSIVE, Models
-from kveil.kernels.models.models_loops import clear, holds
+from kveil.kernels.models.models_loops import clear, count_values, holds, uncount_values
 
 PLANNED = 4096  # different values up to which it is planned which of them a cluster may take
-
-
-@inner
-def count_in(models: Models, t: int, sign: int) -> None:
-    """Add a row of a tuple to the histograms."""
-    values, tally, touched, used = models.values, models.tally, models.touched, models.used
-    for s in range(values.start.shape[0]):
-        for p in range(values.start[s, t], values.start[s, t + 1]):
-            code = values.code[p]
-            if tally[s, code] == 0 and sign > 0:
-                touched[s, used[s]] = code
-                used[s] += 1
-            tally[s, code] += sign
 
 
 @inner
@@ -211,7 +198,7 @@ def cluster_all(
         clear(outside)
         for t in range(begin, end):
             for _ in range(left[t]):
-                count_in(outside, t, 1)
+                count_values(outside, t)
         plant(costs, distinct, room, begin, end, field.BUCKET)
         cover(costs, origin, distinct, begin, True)
         while waiting >= k and not room.halt[0]:
@@ -246,8 +233,8 @@ def cluster_all(
                 take(distinct, forest, left, clusters.label, t, 1, made)
                 plans.taken[total] = t
                 total += 1
-                count_in(models, t, 1)
-                count_in(outside, t, -1)
+                count_values(models, t)
+                uncount_values(outside, t)
                 wider = cover(costs, origin if version < 0 else box, distinct, t, version < 0)
                 if version < 0:
                     copy_box(box, origin)

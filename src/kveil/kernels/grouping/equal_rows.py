@@ -19,7 +19,7 @@ ROWS_WORTH_A_THREAD = 50_000  # to be grouped: below, starting one takes longer 
 def group_rows(columns: Ints) -> tuple[Ints, Ints]:
     """Return every row's group and every group's first row; ``columns`` is (columns, rows).
 
-    The numbers of the groups depend on the rows' contents and order alone. O(rows · columns) time, 20 bytes a
+    The numbers of the groups depend on the rows' contents and order alone. O(rows · columns) time, 20 bytes per
     row beside the result.
     """
     from kveil.kernels.grouping.equal_rows_loops import group_hashed, hash_rows, pack_rows

@@ -1,6 +1,8 @@
-"""What rows show under constraints that overlap, and moves from valid to valid. Numba is imported with the first."""
+"""What rows show under constraints that overlap, and moves from valid to valid. The first call imports Numba."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -89,18 +91,18 @@ def climbs_of(base: Ints, limit: Ints, trees: NodeColumns) -> Climbs:
     return Climbs(at, np.concatenate(nodes).astype(np.int32), np.concatenate(cost))
 
 
-def offer(
-    state: ShownRows,
-    trees: NodeColumns,
-    climbs: Climbs,
-    constraints: Constraints,
-    models: Models,
-    work: TryRoom,
-    proposals: Ints,
-    among: Ints,
-    *,
-    hides: bool,
-) -> int:
+@dataclass(frozen=True)
+class OverlapLayouts:
+    """What moves of rows are handed: what rows show, in which trees, under which constraints and models, and room."""
+
+    state: ShownRows
+    trees: NodeColumns
+    constraints: Constraints
+    models: Models
+    work: TryRoom
+
+
+def offer(laid: OverlapLayouts, climbs: Climbs, proposals: Ints, among: Ints, *, hides: bool) -> int:
     """Offer vectors of depths one after another to the rows each makes cheaper; return how many took one.
 
     ``climbs`` are those of the state's rows; no depth lies below theirs, -1 leaves an attribute as it is. With
@@ -108,26 +110,18 @@ def offer(
     """
     from kveil.kernels.least_loss.descent_loops import propose_each
 
-    return int(propose_each(state, trees, climbs, constraints, models, work, proposals, among, hides))
+    state, trees = laid.state, laid.trees
+    return int(propose_each(state, trees, climbs, laid.constraints, laid.models, laid.work, proposals, among, hides))
 
 
-def try_moves(
-    state: ShownRows,
-    trees: NodeColumns,
-    constraints: Constraints,
-    models: Models,
-    work: TryRoom,
-    tries: int,
-    *,
-    hides: bool,
-) -> int:
+def try_moves(laid: OverlapLayouts, tries: int, *, hides: bool) -> int:
     """Try so many times to move a row that costs something, and repair what that breaks; return how much was gained.
 
     What is not dearer and holds is kept. A try looks at a bounded number of rows.
     """
     from kveil.kernels.least_loss.repair_loops import search_shown
 
-    return int(search_shown(state, trees, constraints, models, work, tries, hides))
+    return int(search_shown(laid.state, laid.trees, laid.constraints, laid.models, laid.work, tries, hides))
 
 
 def try_no_moves() -> None:
@@ -138,10 +132,10 @@ def try_no_moves() -> None:
     ends = np.array([0, 1], dtype=np.int64)
     constraints = Constraints(ends, one[0], ends[1:], np.zeros(2, dtype=np.int64), np.zeros((1, 1, 2), dtype=np.int32))
     state = new_overlap_state(one, one, one, one[0], trees, constraints, 0)
-    work, models = new_work(1, constraints), no_models()
-    holds_everywhere(state, constraints, models)
-    offer(state, trees, climbs_of(one, one, trees), constraints, models, work, one, one[0], hides=False)
-    try_moves(state, trees, constraints, models, work, 1, hides=False)
+    laid = OverlapLayouts(state, trees, constraints, no_models(), new_work(1, constraints))
+    holds_everywhere(state, constraints, laid.models)
+    offer(laid, climbs_of(one, one, trees), one, one[0], hides=False)
+    try_moves(laid, 1, hides=False)
 
 
 def room_for(rows: int, k: Longs) -> int:
