@@ -3,14 +3,15 @@
     python scripts/house.py [--only-print]
 
 The rules: no module above 400 lines, no function above 60; outside kernels no function with more than six parameters;
-none with a boolean or an option that may be given by position; no name of a class, of a function that other modules
+none with a boolean or an option that may be given by position; no class with more than six fields that may; no name of
+a class, of a function that other modules
 may call, of a constant that they import, or of a module, with two meanings; no import by string; no cycle of imports,
 not even under TYPE_CHECKING or in a function; no private name of another module; no check in an `assert`, which Python
 may leave out; no mapping from names to anything at all, which is a class with fields, but for a few that have a name of
 their own; nothing in the text of the tree that points to a file outside it; no test that imports a test; a test per
 module, where the tree of the source puts it. Exceptions stand in `house.toml` beside this script, by name and with a
-reason; one that nothing needs any more is told, too. For tests, an exception may be a folder, and names the test that
-runs its modules. `make lint` runs this.
+reason; one that nothing needs any more is told, too. For a module without a test of its own, it names the test that
+runs it; a folder is no exception. `make lint` runs this.
 """
 
 from __future__ import annotations
@@ -148,6 +149,21 @@ def functions_to_cut(found: list[Module]) -> Iterator[Breach]:
             flags = [a.arg for a in by_position if a.annotation is not None and is_flag(a.annotation)]
             if flags and not module.is_kernel and not is_outside(module, name):
                 yield Breach("positional-booleans", place, f"{' and '.join(flags)} may be given by position")
+
+
+def crowded_classes(found: list[Module]) -> Iterator[Breach]:
+    """Yield dataclasses that take more by position than a function may take at all."""
+    classes = [(module, node) for module in found for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef)]
+    for module, node in classes:
+        made_by = [ast.unparse(decorator) for decorator in node.decorator_list]
+        if not any(text.startswith("dataclass") and "kw_only=True" not in text for text in made_by):
+            continue
+        fields = [ast.unparse(part) for part in node.body if isinstance(part, ast.AnnAssign)]
+        ahead = next((i for i, text in enumerate(fields) if text.endswith("KW_ONLY")), len(fields))
+        number = sum("ClassVar" not in text and "init=False" not in text for text in fields[:ahead])
+        if number > PARAMETERS:
+            place = f"{module.path}:{node.name}"
+            yield Breach("many-fields", place, f"{number} fields by position, more than {PARAMETERS}")
 
 
 def is_flag(annotation: ast.expr) -> bool:
@@ -470,6 +486,7 @@ def breaches() -> list[Breach]:
     return [
         *long_modules(found),
         *functions_to_cut(found),
+        *crowded_classes(found),
         *names_with_two_meanings(found),
         *functions_with_two_meanings(found),
         *constants_with_two_meanings(found),

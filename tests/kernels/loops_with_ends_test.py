@@ -32,6 +32,7 @@ REASONS = {
     "boxes_loops.widened_cost: from_ < costs.nodes[node, field.FIRST] or to > costs.nodes[node, field.LAST]": UP,
     "boxes_loops.cost_at_least: from_ > costs.nodes[node, field.LAST] and costs.nodes[node, field.PARENT] != node": UP,
     "boxes_loops.cost_at_least: to < costs.nodes[node, field.FIRST] and costs.nodes[node, field.PARENT] != node": UP,
+    "boxes_loops.fill_reach: above and costs.nodes[node, field.PARENT] != node": UP,
     "boxes_loops.span_cost: costs.nodes[node, field.LAST] < high and costs.nodes[node, field.PARENT] != node": UP,
     "by_children_loops.compare_children: i < mine and j < yours": "the two equal items are passed, in both lists",
     "by_children_loops.first_below: low < high": HALVES,
@@ -44,8 +45,8 @@ REASONS = {
     "descent_loops.propose: most >> shift >= 1 << 31": "a number has 64 bits",
     "descent_loops.refuse_movers: changed and left": "a turn with a change refuses a mover, once each",
     "diverse_loops.plan_needs: low < high": HALVES,
-    "equal_rows_loops.group_hashed: group >= 0 and (not (words[slot] == h and (exact or same_row(columns, row, "
-    "first[group]))))": "half of the slots are empty, which is looked at before rows come in",
+    "equal_rows_loops.group_hashed: group >= 0 and (not (words[slot] == h and (exact or same_row(columns, "
+    "chosen, row, first[group]))))": "half of the slots are empty, which is looked at before rows come in",
     "equal_rows_loops.group_hashed: used < 2 * (end - begin)": GROWS,
     "join_loops.join: codes.ints[first + u] > codes.ints[first + v] or codes.ints[last + u] < codes.ints[last + v]": UP,
     "set_join_loops.join_sets: b > a or d > c": "every turn passes the last run of one of the two sets, or of both",
@@ -85,6 +86,7 @@ REASONS = {
     "search_tree_loops.drop_first: child < size": GROWS,
     "search_tree_loops.forget: node >= 0": UP,
     "search_tree_loops.next_tuple: size > 0": "an entry is renewed once, a node of the tree gives way to what is below",
+    "search_tree_loops.next_node: node > 0 and node != link[link[node, field.UP], field.LEFT]": UP,
     "search_tree_loops.push: at > 0": "every turn halves the place",
     "shown_loops.class_holds: row >= 0": ALONG,
     "sorting_loops.sort_pairs: at >= gap and (keys[at - gap] > key or (keys[at - gap] == key "

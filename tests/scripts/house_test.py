@@ -89,6 +89,24 @@ def test_private_names_of_another_module_are_left_alone(text: str, names: list[s
     assert found(house.privacy_broken, home, module(text, "kveil.choose")) == places
 
 
+@pytest.mark.parametrize(
+    ("made_by", "fields", "crowded"),
+    [
+        ("dataclass", "abcdef", False),
+        ("dataclass", "abcdefg", True),
+        ("dataclass(frozen=True)", "abcdefg", True),
+        ("dataclass(frozen=True, kw_only=True)", "abcdefg", False),
+        ("dataclass", "abc_defg", False),
+        ("dataclass", "abcdefg_h", True),
+        ("other", "abcdefg", False),
+    ],
+)
+def test_a_class_with_seven_fields_takes_some_by_name(made_by: str, fields: str, crowded: bool) -> None:
+    lines = [f"    {name}: {'KW_ONLY' if name == '_' else 'int'}\n" for name in fields]
+    told = found(house.crowded_classes, module(f"@{made_by}\nclass A:\n{''.join(lines)}"))
+    assert told == ([("many-fields", "src/kveil/table/tree.py:A")] if crowded else [])
+
+
 def test_one_class_name_in_two_modules_has_two_meanings() -> None:
     first, second = module("class Part:\n    pass\n"), module("class _Part:\n    pass\n", "kveil.choose")
     assert found(house.names_with_two_meanings, first) == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from time import perf_counter
 
@@ -61,6 +61,7 @@ class _Task:
     tries_per_row: float  # of refining, 0 for none
     budget: _Budget
     progress: Progress
+    _: KW_ONLY
     solutions: list[tuple[Table, Solution]] = field(default_factory=list)  # tables, and what was found for each
 
     def solve(self, table: Table) -> Solution:

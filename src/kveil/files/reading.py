@@ -74,7 +74,9 @@ def parse_early(
     if kind == "csv":
         text = in_utf8(unpacked(raw, path), encoding, path.name)
         frame, separator = read_csv(text, path.name, separator, frozenset(columns), early=early)
-        return Source(path.name, frame, kind, separator, digest, encoding=encoding, quoted=b'"' in text)
+        return Source(
+            path.name, frame, kind, separator=separator, sha256=digest, encoding=encoding, quoted=b'"' in text
+        )
     if kind == "excel":
         from kveil.files.excel import read_excel
 

@@ -79,7 +79,7 @@ def anonymize_file(
             source = chosen.store.open(asked.policy, path, hashed=targets.hashed)
         outputs.look_at_people(source)
         run = make_release(source, asked, stages, chosen.store, outputs.release_file)
-        run.private_warnings.extend([] if chosen.why is None else [chosen.why])
+        run = run if chosen.why is None else run.with_warning(chosen.why)
         account = outputs.write(run, stages)
         outputs.commit()
     return account

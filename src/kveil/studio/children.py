@@ -11,7 +11,7 @@ import signal
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from time import monotonic, time
 from typing import Any
@@ -119,6 +119,7 @@ class Job:
     kind: str
     arguments: list[str]
     folder: Path
+    _: KW_ONLY
     made: Path | None = None  # the folder of a release, which goes again where there is none
     about: str | None = None  # the release that it looks at
     process: Process | None = None
@@ -170,7 +171,7 @@ class Jobs:
         self, kind: str, arguments: list[str], folder: Path, *, made: Path | None = None, about: str | None = None
     ) -> Job:
         """Start a command in a folder; its standard output is JSON."""
-        job = Job(len(self.all) + 1, kind, arguments, folder, made, about)
+        job = Job(len(self.all) + 1, kind, arguments, folder, made=made, about=about)
         self.all[job.number] = job
         job.process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "kveil.cli.child", *arguments,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,7 @@ class Project:
 
     path: Path
     text: str
+    _: KW_ONLY
     number: int = 1
     steps: list[Step] = field(default_factory=list)
     done: int = 0  # steps that are in force; those behind it were undone

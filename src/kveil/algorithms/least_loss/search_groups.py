@@ -28,6 +28,7 @@ BLOCK = 16_384  # rows that are searched together
 LEAST_ROUNDS, MOST_ROUNDS = 4, 32  # with blocks cut in another order of attributes each
 ROUND_TRIES = 1_600  # in a block, before blocks are cut anew: what lies across a cut is never searched together
 CHUNK = 500  # tries between two looks at the clock
+TOLD_EVERY = 0.2  # seconds between two words about how far the blocks are
 POOL = 300  # rows that are taken apart together
 FEWER_ABOVE = 10  # k above which a try is dearer, so that there are fewer
 MOST_PLACES = 1 << 29  # rows times groups up to which suppressed rows look at every group
@@ -262,7 +263,7 @@ class GroupSearch:
             pending = set(waiting)
             try:
                 while pending:
-                    done, pending = wait(pending, timeout=0.2)
+                    done, pending = wait(pending, timeout=TOLD_EVERY)
                     self.watch.tell(total)
                     for future in done:
                         group, gained, tried, kept = future.result()

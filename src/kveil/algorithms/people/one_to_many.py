@@ -23,7 +23,7 @@ from kveil.algorithms.people.item_sets import bucketings, finest, generalize_ite
 from kveil.algorithms.people.person_order import canonical_fingerprints
 from kveil.algorithms.splitting.mondrian import split_kept
 from kveil.algorithms.stars import NOTHING_LEFT, nothing_left
-from kveil.algorithms.suppression import LeftOut, beyond_limit
+from kveil.algorithms.suppression import LEFT_BEHIND, LeftOut, beyond_limit
 from kveil.arrays import Bools, Ints
 from kveil.errors import Unmeetable
 from kveil.kernels.grouping.equal_rows import group_rows
@@ -246,7 +246,7 @@ def _by_classfly(table: Table, options: PeopleOptions) -> Solution | None:
         return None
     reasons = dict(solution.reasons)
     if (gone | kept).sum() < table.records:
-        reasons["too rare once others were left out"] = np.flatnonzero(~kept & ~gone).astype(np.int32)
+        reasons[LEFT_BEHIND] = np.flatnonzero(~kept & ~gone).astype(np.int32)
     suppressed = np.repeat(~kept[None, :], len(solution.suppressed), axis=0)
     details = {**solution.details, "quasi_identifiers": "classfly+complete", **_fingerprints_in(view, kept)}
     return Solution(solution.shown, suppressed, reasons, details, items=items)

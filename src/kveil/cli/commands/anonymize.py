@@ -81,7 +81,8 @@ def anonymize(
     from kveil.flow.steps.request import Request
 
     target = place_of(output) or default_destination(place)
-    targets = Targets(target, receipt, account, owner, report, public, archive, tuple(names_in(owner_key) or ()))
+    beside = {"receipt": receipt, "account": account, "owner": owner, "report": report, "archive": archive}
+    targets = Targets(target, public=public, owner_key=tuple(names_in(owner_key) or ()), **beside)
     asked = Request.of(with_algorithm(loaded, algorithm), bounded=bound, previous=previous or ())
     with stages("anonymize", quiet=quiet, progress=progress_as) as progress:
         compile_and_load(asked, progress)

@@ -6,7 +6,7 @@ Spark groups and adds up; what is compared with what is decided by `kveil.verifi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,6 +122,7 @@ class _Collected:
     values: dict[str, list[pl.DataFrame]] = field(default_factory=dict)
     images: dict[tuple[str, ...], list[pl.DataFrame]] = field(default_factory=dict)
     sums: list[int] = field(default_factory=lambda: [0, 0])
+    _: KW_ONLY
     released: int = 0
     units: int = 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +38,7 @@ class LaidTuples:
     shown: pl.DataFrame
     half: Mapping[str, pl.Series]
     released: Bools
+    _: KW_ONLY
     counted: CountedTuples
     classes: Longs | None = None
     made: tuple[str, ...] = ()
@@ -61,9 +62,8 @@ class LaidTuples:
         }
         apart = {name: counted.column(f"h{units.table.place(name)}") for name in half}
         released = (classes >= 0).to_numpy()
-        return cls(
-            units, records, tuple_of, pl.DataFrame([c.alias(n) for n, c in shown.items()]), apart, released, counted
-        )
+        cells = pl.DataFrame([column.alias(name) for name, column in shown.items()])
+        return cls(units, records, tuple_of, cells, apart, released, counted=counted)
 
     def had(self, policy: Policy, name: str) -> pl.Series:
         """Return the original cell of every tuple, or the set of an individual's cells, without missing ones."""

@@ -7,7 +7,7 @@ whatever an executor raises, Spark tells together with the rows that it was give
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -102,6 +102,7 @@ class SolveTask:
     made: tuple[str, ...]
     sets: tuple[str, ...]
     why: str
+    _: KW_ONLY
     component: int | None = None
     before: int = 0
 

@@ -110,7 +110,9 @@ class HeldRelease:
         classes, tuple_of = self.table.of_tuple, tuples.of_row.astype(np.int64)
         shown = shown_cells(units, self.table, self.made, (tuples.cells, tuple_of), classes)
         counted = replace(tuples.counted, times=times, sums=(0, 0))
-        return LaidTuples(units, tuples.cells, tuple_of, shown, {}, classes >= 0, counted, classes, self.made)
+        return LaidTuples(
+            units, tuples.cells, tuple_of, shown, {}, classes >= 0, counted=counted, classes=classes, made=self.made
+        )
 
 
 def _in_pieces(times: Longs) -> tuple[Longs, Longs]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 from kveil.engines.spark.reading import SparkTable
@@ -36,6 +36,7 @@ class Units:
     named: tuple[str, ...]
     carried: tuple[str, ...]
     keys: tuple[str, ...]
+    _: KW_ONLY
     constant: tuple[str, ...] = ()
     individuals: bool = False
 
@@ -105,7 +106,7 @@ def _individuals(table: SparkTable, policy: Policy, named: tuple[str, ...], carr
         f.count(f.lit(1)).alias(RECORDS),
         *(f.min(table.column(name)).alias(table.place(name)) for name in (*carried, *constant)),
     )
-    return Units(table, frame, named, carried, (SET,), constant, individuals=True)
+    return Units(table, frame, named, carried, (SET,), constant=constant, individuals=True)
 
 
 def check_cells(units: Units, policy: Policy) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 
 import numpy as np
@@ -84,6 +84,7 @@ class SolvedParts:
     columns: Mapping[str, FinishedColumn]
     algorithm: Algorithm
     details: Details
+    _: KW_ONLY
     exits: ExitStack
 
     @property
@@ -154,15 +155,15 @@ class SolvedParts:
         records = None if self.whole.persons is None else np.array(records_of_classes(join), dtype=np.int64)
         stages.end("verify")
         return Run(
-            Source(self.rows.units.table.name, pl.DataFrame(), "frame"),
-            self.table,
-            self.attempt(groups),
-            Release({}, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), {}),
-            judged.aligned,
-            judged.verdict,
-            cell_warnings(release, policy, types, judged.rows),
-            empty_promises(policy),
-            policy_sha256(policy, judged.aligned.rows),
+            source=Source(self.rows.units.table.name, pl.DataFrame(), "frame"),
+            table=self.table,
+            attempt=self.attempt(groups),
+            release=Release({}, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), {}),
+            aligned=judged.aligned,
+            verdict=judged.verdict,
+            warnings=cell_warnings(release, policy, types, judged.rows),
+            private_warnings=empty_promises(policy),
+            policy_sha256=policy_sha256(policy, judged.aligned.rows),
             engine="spark",
             records=records,
             groups=groups if self.whole.persons is None else None,

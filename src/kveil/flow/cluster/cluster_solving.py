@@ -80,8 +80,8 @@ def _split_components(
             own,
             set_columns(policy),
             plan.why,
-            number if several else None,
-            len(before),
+            component=number if several else None,
+            before=len(before),
         )
         new = solved_rows(rows if solved is None else rows.with_made(solved), task, plan.cut_table.cuts, None, exits)
         earlier = [] if solved is None else solved.summaries
@@ -195,7 +195,7 @@ def _finished(
         kept = rules_kept(solved, whole, counts)
         solved, counts = kept.solved, kept.counts
         details = {**details, "association": {"records": kept.records}} if kept.records else details
-    return SolvedParts(rows, whole, solved, finish(whole, counts), algorithm, details, exits)
+    return SolvedParts(rows, whole, solved, finish(whole, counts), algorithm, details, exits=exits)
 
 
 @dataclass(frozen=True)

@@ -189,7 +189,7 @@ def cluster_all(
 
     ``models`` tallies the cluster in the making, ``outside`` the rows that are in none.
     """
-    left, forest, heap, origin, box = room.left, room.forest, room.heap, room.boxes[0], room.boxes[1]
+    left, forest, heap, origin, box = room.left, room.forest, room.heap, room.origin, room.box
     aside, later = plans.aside, plans.later
     made = 0
     for g in range(len(groups) - 1):
@@ -208,7 +208,7 @@ def cluster_all(
             size = push(heap, 0, 0, 0, -1, version)
             # Between two rows that are taken, every tuple is set aside at most twice: by the plan, and without it.
             for _ in range((waiting + 1) * (2 * (end - begin) + 2)):
-                size = next_tuple(costs, distinct, forest, heap, left, origin if version < 0 else box, size, version)
+                size = next_tuple(costs, distinct, forest, heap, origin if version < 0 else box, size, version)
                 if room.halt[0]:
                     break
                 if size == 0:
