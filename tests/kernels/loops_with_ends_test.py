@@ -70,7 +70,7 @@ REASONS = {
     "rebuild_loops.merge_units: opened > 1": "every turn closes a unit or two",
     "rebuild_loops.rebuild: at >= 0": ALONG,
     "rebuild_loops.unit_allowed: at >= 0": ALONG,
-    "repair_loops.lower_row: trees.ints[field.DEPTH, trees.at[a] + node] > shown_depth": UP,
+    "repair_loops.lower_row: not found and trees.ints[field.DEPTH, trees.at[a] + node] > shown_depth": UP,
     "search._groups_below: len(node)": "every turn drops the roots and takes the parents of the others",
     "search_loops.keep: place >= 0": ALONG,
     "search_loops.list_near: tree.parent[node] >= 0 and (higher > 0 or field.WALKS * (search.below_start[node + 1] "

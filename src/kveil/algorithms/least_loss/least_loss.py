@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
 from operator import itemgetter
@@ -12,13 +13,14 @@ import numpy as np
 from kveil.algorithms.algorithm import Algorithm, DivideOptions
 from kveil.algorithms.component import components_of
 from kveil.algorithms.least_loss.layout import TooLarge, whole_numbers
+from kveil.algorithms.least_loss.overlap_starts import overlap_starts
 from kveil.algorithms.least_loss.refine import refine
 from kveil.algorithms.least_loss.small_search import MOST_ROWS_TRIED, keeps_rules, try_everything
 from kveil.algorithms.neighbourhoods import looks_at_values
 from kveil.algorithms.settle import settle, settled_or_before
 from kveil.algorithms.small_tables import shown_at_least_cost
 from kveil.errors import Unmeetable
-from kveil.free_form import GivenOptions
+from kveil.free_form import Details, GivenOptions
 from kveil.measures import released_loss
 from kveil.policy.components import binding_sets, most_suppressed
 from kveil.progress import silent
@@ -48,6 +50,7 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
     policy = table.policy
     several = len(binding_sets(policy)) > 1
     descends = _descends(table)
+    most = DESCENDED if descends else 1
     found: list[tuple[float, Solution]] = []
     failures: list[Unmeetable] = []
     # Refining splits top-down by itself where sizes are enough; elsewhere either way of choosing may be far better.
@@ -65,11 +68,11 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
                 if not found:
                     raise
                 return found[0][1]
-            details = {"start": algorithm.name, **chosen}
-            loss = released_loss(table, solution)
-            if all(loss != other for other, _ in found):
-                found = sorted([*found, (loss, replace(solution, details=details))], key=itemgetter(0))
-                found = found[: DESCENDED if descends else 1]
+            found = _lowest(table, found, {"start": algorithm.name, **chosen}, solution)[:most]
+    if descends:
+        with suppress(OutOfTime, TooLarge):
+            for name, solution in overlap_starts(table, rng, found[0][1] if found else None):
+                found = _lowest(table, found, {"start": name}, solution)[:most]
     least, best = (_descended(table, found) if descends else found[0]) if found else (0.0, None)
     small = _settled(table, _tried_table(table))
     if small is None and best is None:
@@ -79,6 +82,16 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
     if best is None:
         raise Unmeetable(f"least-loss has nothing to start from: {failures[0]}", lost=failures[0].lost)
     return best
+
+
+def _lowest(
+    table: Table, found: list[tuple[float, Solution]], details: Details, solution: Solution
+) -> list[tuple[float, Solution]]:
+    """Return starts with another one, the one that loses least first; of equals the first is kept alone."""
+    loss = released_loss(table, solution)
+    if any(loss == other for other, _ in found):
+        return found
+    return sorted([*found, (loss, replace(solution, details=details))], key=itemgetter(0))
 
 
 def _ways(name: str, *, one_way: bool, climbs: bool) -> list[GivenOptions]:

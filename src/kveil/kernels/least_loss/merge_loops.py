@@ -87,7 +87,9 @@ def find_merge(
     begin = work.places[c, head] - field.MERGE_LOOKS // 4
     state.counts[field.WORK] += 4 * field.MERGE_LOOKS
     for turn in range(field.MERGE_LOOKS):
-        if turn % 2:
+        if turn == 0 and state.classes[c, field.LEFT_BY, g] >= 0:
+            other = np.int64(state.classes[c, field.LEFT_BY, g])
+        elif turn % 2:
             other = work.active[c, draw(state.random, state.counts[field.ACTIVE]), field.ROW]
         else:
             at = begin + turn // 2
