@@ -44,9 +44,9 @@ class Box(NamedTuple):
 # have a long way to go, and they show it: these get room, so that boxes are small. Between stretches, cuts are grown.
 BOXES = (
     Box(1.0, 0.6, 0.0, (Stretch(80, 0.7, 1.06),)),
-    Box(0.2, 0.2, 1.0, (Stretch(150, 0.6, 1.04),)),
-    Box(0.08, 0.05, 1.2, (Stretch(120, 0.5, 1.02), Stretch(100, 0.3, 1.02))),
-    Box(0.03, 0.03, 1.5, (Stretch(100, 0.3, 1.02), Stretch(100, 0.2, 1.01), *[Stretch(100, 0.1, 1.01)] * 2)),
+    Box(0.15, 0.15, 1.0, (Stretch(130, 0.7, 1.04),)),
+    Box(0.06, 0.04, 1.2, (Stretch(120, 0.5, 1.02), Stretch(80, 0.3, 1.02))),
+    Box(0.03, 0.02, 1.6, (Stretch(100, 0.3, 1.02), Stretch(100, 0.2, 1.01), Stretch(100, 0.1, 1.01))),
 )
 PROOF = Box(0.0, 0.0, 0.0, ())  # only collects: for prices that were found over some of the nodes
 
@@ -148,12 +148,13 @@ class _Climb:
 
         The bound is the second of what is returned; the third is in how many of the last half of the steps nodes paid.
         """
-        weight, most, nodes = self.lattice.weight, at.cuts.most, here.nodes
+        weight, most = self.lattice.weight.astype(np.float64), at.cuts.most.astype(np.float64)
+        low, high, nodes = here.low.astype(np.float64), here.high.astype(np.float64), here.nodes
         best, best_at, theta, stale = 0, at, pace.length, 0
         price, toll = at.price.astype(np.float64), at.toll.astype(np.float64)
         pull = np.sqrt(price + EVEN * (weight * price).sum() / self.rows)
         pull /= max(float((weight * pull).sum()) / self.rows, 1.0)
-        way, toll_way = np.zeros(len(price)), np.zeros(len(toll))
+        heavy, way, toll_way = weight * pull, np.zeros(len(price)), np.zeros(len(toll))
         tolls, before, risen = new_tolls(nodes, here.insides, at.toll), at.price, 0
         for step in range(pace.steps):
             now = Tolled(np.rint(price).astype(np.int64), at.cuts, np.rint(toll).astype(np.int64))
@@ -171,11 +172,11 @@ class _Climb:
             way = 1.0 - self.used / weight + KEPT_DIRECTION * way
             toll_way = tolls.opened - most + KEPT_DIRECTION * toll_way
             toll_way[(toll <= 0) & (toll_way < 0)] = 0.0
-            norm = float((weight * pull * way * way).sum()) + self.k * float((toll_way * toll_way).sum())
+            norm = float((heavy * way * way).sum()) + self.k * float((toll_way * toll_way).sum())
             if norm <= 0 or self.stop.late:
                 break
             rise = theta * max(aim - value, best * LEAST_AIM) / norm
-            price = np.clip(price + rise * pull * way, here.low, here.high)
+            price = np.clip(price + rise * pull * way, low, high)
             toll = np.maximum(toll + rise * self.k * toll_way, 0.0)
         return best_at, self.reckon(best_at, nodes, new_tolls(nodes, here.insides, best_at.toll)), tolls.often
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
 
-BEST = 16  # tuples of a node that are looked at one by one to see whether it can pay
+BEST = 4  # tuples of a node that are looked at one by one to see whether it can pay
 NARROWED = 12  # the lowest price of a best set is sought to so many bits of a node's cost
 SHARED = 2  # the attribute whose nodes several walks share
 
