@@ -64,7 +64,8 @@ def _sums(cuts: Cuts, tuples: int) -> npt.NDArray[np.uint64]:
     word = np.arange(1, tuples + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     word = (word ^ (word >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)
     total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(word[cuts.member])])
-    return total[cuts.start[1:]] - total[cuts.start[:-1]]
+    sums: npt.NDArray[np.uint64] = total[cuts.start[1:]] - total[cuts.start[:-1]]
+    return sums
 
 
 def grow_nothing() -> None:

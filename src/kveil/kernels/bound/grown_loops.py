@@ -8,8 +8,8 @@ from kveil.kernels.jit import door, inner
 
 
 @inner
-def take_in(growth: Growth, node: int, weight: Longs, begin: int) -> None:
-    """Add a node's tuples to the set that grows, whose own lie from ``begin`` on, and note what it then lacks of others.
+def grow_by(growth: Growth, node: int, weight: Longs, begin: int) -> None:
+    """Add a node's tuples to the set that grows, whose own lie from ``begin`` on; note what it then lacks of others.
 
     Tuples that there is no room for are counted, so that whoever asks sees that they are missing.
     """
@@ -67,7 +67,7 @@ def grow_sets(
             state[TUPLES], state[ROWS], state[NEAR], state[USES] = 0, 0, 0, 0
             node = seeds[i]
             for _ in range(full):  # every turn takes in a row
-                take_in(growth, node, weight, start[found])
+                grow_by(growth, node, weight, start[found])
                 node = next_to_take(growth, full)
                 if node < 0:
                     break

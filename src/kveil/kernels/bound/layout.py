@@ -91,8 +91,8 @@ class KeptNodes(NamedTuple):
     """Nodes that are kept, with the tuples they cover: node i has ``member[start[i] : start[i + 1]]``.
 
     ``turn`` is the shared node that each lies under, by which those of several walks are put in one order. ``rows`` is
-    how many rows each covers, those of tuples that it is kept without among them. ``whole`` tells whether there was room
-    for all of them.
+    how many rows each covers, those of tuples that it is kept without among them. ``whole`` tells whether there was
+    room for all of them.
     """
 
     number: int
@@ -141,10 +141,10 @@ class Growth(NamedTuple):
     """A set of tuples that grows by the tuples of nodes, node i having ``member[start[i] : start[i + 1]]``.
 
     ``rows`` and ``often`` tell of every node how many rows it covers and how often it was used. Of the nodes that take
-    part, those over tuple t are ``over[first[t] : first[t + 1]]``. ``state`` counts: the sets so far, this one being the
-    last of them, its tuples and rows, the nodes that have tuples of it, and how often those inside of it were used.
-    ``inside`` and ``met`` have the number of the last set that had a tuple, or a tuple of a node, and ``missing`` how many
-    rows of such a node are not in it; ``near`` lists these nodes, ``grown`` the tuples of all sets that were kept.
+    part, those over tuple t are ``over[first[t] : first[t + 1]]``. ``state`` counts: the sets so far, this one being
+    the last of them, its tuples and rows, the nodes that have tuples of it, and how often those inside of it were used.
+    ``inside`` and ``met`` have the number of the last set that had a tuple, or a tuple of a node, and ``missing`` how
+    many rows of such a node are not in it; ``near`` lists these nodes, ``grown`` the tuples of all sets that were kept.
     """
 
     start: Longs
