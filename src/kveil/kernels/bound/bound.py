@@ -146,8 +146,8 @@ def kept_excess(
     more than that; ``opened`` of the tolls is set to how many nodes inside of each cut count, and ``used`` to how many
     rows of each tuple their best sets hold; ``often`` of the tolls goes up by one for each of them. ``risen`` is the
     most that any price has risen since the tolls were made: a node whose best set then lacked more than such a rise can
-    bring is not looked at again (``due`` of the tolls says up to which rise). Where there are many nodes several threads
-    share them; sums of whole numbers do not depend on it.
+    bring is not looked at again (``due`` of the tolls says up to which rise). Where there are many nodes several
+    threads share them; sums of whole numbers do not depend on it.
     """
     from kveil.kernels.bound.bound_loops import sum_kept
 
