@@ -27,7 +27,7 @@ REASONS = {
     "bins_loops.assign_bins: left < right": HALVES,
     "bins_loops.lowest_ancestor: trees.last[node] < high and node != base": UP,
     "bound_loops.best_set: number < k": "every turn goes on to the next lower price; below the lowest it returns",
-    "bound_loops.trim_members: top - bar > cost[g] >> NARROWED": HALVES,
+    "bound_loops.sure_price: top - bar > cost >> NARROWED": HALVES,
     "boxes_loops.cover: low < costs.nodes[node, field.FIRST] or high > costs.nodes[node, field.LAST]": UP,
     "boxes_loops.widened_cost: from_ < costs.nodes[node, field.FIRST] or to > costs.nodes[node, field.LAST]": UP,
     "boxes_loops.cost_at_least: from_ > costs.nodes[node, field.LAST] and costs.nodes[node, field.PARENT] != node": UP,
