@@ -12,8 +12,8 @@ from typing import Literal
 
 import numpy as np
 
-from kveil.algorithms.classfly.left_over import take_in
 from kveil.algorithms.classfly.component import Aside, ClassflyComponent, Filter, only
+from kveil.algorithms.classfly.left_over import take_in
 from kveil.algorithms.component import components_of
 from kveil.algorithms.judge import PolicyJudge, Standing
 from kveil.algorithms.shown_tuples import Tuples
