@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import kveil
+from kveil.flow.publish import published_policy
 from kveil.flow.steps.inputs import table_of
-from kveil.flow.steps.publish import published_policy
 from kveil.flow.steps.shown_policy import policy_sha256
 from kveil.policy.model import Policy
 from kveil.verifier import verify_release
