@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coded_tables import QUASI, coded
-from kveil.algorithms.classfly.component import Aside, ClassflyComponent
+from kveil.algorithms.classfly.classfly_component import Aside, ClassflyComponent
 from kveil.algorithms.classfly.left_over import _cheapest, _covering, _way_up, take_in
 from kveil.algorithms.component import components_of
 from kveil.algorithms.shown_tuples import Tuples

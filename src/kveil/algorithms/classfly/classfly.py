@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from kveil.algorithms.classfly.component import Aside, ClassflyComponent, Filter, only
+from kveil.algorithms.classfly.classfly_component import Aside, ClassflyComponent, Filter, only
 from kveil.algorithms.classfly.left_over import take_in
 from kveil.algorithms.component import components_of
 from kveil.algorithms.judge import PolicyJudge, Standing
