@@ -10,6 +10,7 @@ import numpy as np
 from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.stars import NOTHING_LEFT, count_as_suppressed, star_nodes, without_part
+from kveil.algorithms.suppression import LEFT_BEHIND
 from kveil.arrays import Bools, Ints, Longs
 from kveil.free_form import Details
 from kveil.models.groups import Pairs
@@ -68,13 +69,16 @@ class PolicyJudge:
         everyone = np.ones(state.nodes.shape[1], dtype=bool) if dead is None else ~dead
         return ~maximal_anonymous_subset(requirements, state.weights, state.pairs, everyone), requirements
 
-    def standing(self, state: Tuples, *, dead: Bools | None = None) -> Standing:
+    def standing(self, state: Tuples, *, dead: Bools | None = None, others_hold: bool = False) -> Standing:
         """Find who lies outside; ``dead`` (component × tuple) are those an algorithm has given up already.
 
-        Where a row outside one component is gone from all, the subset is taken under all constraints together.
+        Where a row outside one component is gone from all, the subset is taken under all constraints together. Where
+        ``others_hold``, an algorithm has seen that all others satisfy every model, as long as all of them take part.
         """
         outside = np.zeros((len(self.components), state.nodes.shape[1]), dtype=bool)
         nothing_left = self.nothing_left(state.nodes)
+        if others_hold and dead is not None and len(dead) == 1 and not (nothing_left & ~dead[0]).any():
+            return Standing(dead, dead[0])
         together: list[Requirement] = []
         for c, component in enumerate(self.components):
             gone = None if dead is None else dead[c]
@@ -98,9 +102,7 @@ class PolicyJudge:
             for component, out in zip(self.components, standing.outside, strict=True)
         }
         reasons[NOTHING_LEFT] = nothing_left
-        reasons["too rare once other records were dropped"] = (
-            standing.lost & ~standing.outside.any(axis=0) & ~nothing_left
-        )
+        reasons[LEFT_BEHIND] = standing.lost & ~standing.outside.any(axis=0) & ~nothing_left
         return Solution(
             shown=tuple(Shown.nodes(tree, state.nodes[a][member]) for a, tree in enumerate(self.trees)),
             suppressed=np.take(suppressed, member, axis=1),

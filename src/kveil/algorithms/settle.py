@@ -15,7 +15,7 @@ import numpy as np
 
 from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.stars import NOTHING_LEFT, star_cells
-from kveil.algorithms.suppression import WAYS_OUT, beyond_limit
+from kveil.algorithms.suppression import LEFT_BEHIND, WAYS_OUT, beyond_limit
 from kveil.arrays import Bools, Ints
 from kveil.errors import Unmeetable
 from kveil.measures import least_lossy
@@ -28,7 +28,6 @@ from kveil.table.table import Table
 from kveil.table.tree import Tree
 
 STARS_ARE_NO_GROUP = "shown as * with too few, or too much alike, others"
-LEFT_BEHIND = "too rare, or too much alike, once other records were left out"
 
 
 def settle(table: Table, solution: Solution, name: str) -> Solution:

@@ -206,28 +206,13 @@ def _extended(
         return shown, np.zeros_like(rest)
     kept = ~solution.suppressed_anywhere
     rows = np.flatnonzero(rest)[kept]
-    columns = [_merged(own, new, rows, new.codes[kept]) for own, new in zip(shown, solution.shown, strict=True)]
+    columns = [
+        Shown.joined((own, replace(new, codes=new.codes[kept])), (np.arange(table.rows), rows), table.rows)
+        for own, new in zip(shown, solution.shown, strict=True)
+    ]
     solved = np.zeros_like(rest)
     solved[rows] = True
     return tuple(columns), solved
-
-
-def _merged(own: Shown, new: Shown, rows: Longs, codes_of_rows: Ints) -> Shown:
-    """Return what all rows show, some of them something new; equal texts have equal codes."""
-    position = {label: code for code, label in enumerate(own.labels)}
-    added = [code for code, label in enumerate(new.labels) if label not in position]
-    for code in added:
-        position[new.labels[code]] = len(position)
-    translate = np.array([position[label] for label in new.labels], dtype=np.int32)
-    codes = own.codes.copy()
-    codes[rows] = translate[codes_of_rows]
-    return Shown(
-        codes,
-        (*own.labels, *(new.labels[code] for code in added)),
-        np.append(own.ncp, new.ncp[added]),
-        np.append(own.il, new.il[added]),
-        np.append(own.is_star, new.is_star[added]),
-    )
 
 
 def _levels(table: Table, archived: Archived) -> _Applied:

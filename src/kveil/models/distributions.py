@@ -22,6 +22,8 @@ from kveil.models import shares
 from kveil.models.groups import Groups, Histogram
 from kveil.policy.privacy import AlphaK, LDiversity, PrivacyModel, PSensitive, TCloseness
 
+CELLS_AT_ONCE = 4_000_000  # of a table of groups and values, eight bytes each
+
 
 class SensitiveValues(Protocol):
     """What a distance needs to know of a sensitive attribute's values, given which of them are in use at all."""
@@ -231,7 +233,7 @@ def _ordered(
     rank[present] = np.arange(len(present))
     cumulated = np.cumsum(whole[present])
     found = np.zeros(number)
-    rows = max(1, 4_000_000 // max(len(present), 1))
+    rows = max(1, CELLS_AT_ONCE // max(len(present), 1))
     for begin in range(0, number, rows):
         low, high = np.searchsorted(group, (begin, min(begin + rows, number)))
         table = np.zeros((min(begin + rows, number) - begin, len(present)))

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from kveil.engines.spark.reading import SparkTable
 from kveil.engines.spark.session import told_plainly
 from kveil.policy.attributes import STAR
@@ -13,6 +15,7 @@ from kveil.policy.model import Policy
 from kveil.policy.privacy import sensitive_of
 from kveil.table.columns import stars_in
 from kveil.table.persons import records_of_nobody, varying_cells
+from kveil.verifier.counts import questions
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -39,6 +42,11 @@ class Units:
     _: KW_ONLY
     constant: tuple[str, ...] = ()
     individuals: bool = False
+
+    def are_told_by_tuples(self, policy: Policy) -> bool:
+        """Tell whether tuples hold all that a release of records shows, and all that is compared of it."""
+        types = dict.fromkeys(self.named, pl.String())
+        return not (self.individuals or self.carried or questions(policy, types).apart)
 
     def hashed(self) -> Column:
         """Return a number that tells of everything a unit has: its sum over all units tells whether one changed."""

@@ -23,7 +23,7 @@ from kveil.engines.spark.reading import SparkTable, compared_columns, open_table
 from kveil.engines.spark.session import as_pattern, on_disk, spark_session, told_plainly
 from kveil.engines.spark.showing import Joined, joined, shown_tuples
 from kveil.engines.spark.staging import StagedFolder
-from kveil.engines.spark.tuple_release import HeldRelease, is_held
+from kveil.engines.spark.tuple_release import HeldRelease
 from kveil.engines.spark.units import Units
 from kveil.errors import Refused
 from kveil.files import Outputs, check_columns, with_commas
@@ -72,7 +72,7 @@ class SolvedTuples:
         frame = with_commas(pl.DataFrame(made), self.tuples.source.commas.intersection(policy.unchanged))
         reasons = self.attempt.solution.reasons
         shown = shown_tuples(frame, self.release.rows, self.table.rows, reasons)
-        if not one_by_one and is_held(self.units, self.tuples, policy):
+        if not one_by_one and self.units.are_told_by_tuples(policy):
             return HeldRelease(self.units, self.tuples, shown)
         return joined(self.units, self.tuples, shown)
 
