@@ -17,6 +17,7 @@ from kveil.models.groups import AtLeastK
 from kveil.models.of_policy import sensitive_pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.policy.components import most_suppressed
+from kveil.policy.privacy import KLDiversity
 from kveil.table.scale import Scale
 from kveil.table.table import Table
 from kveil.words import count
@@ -73,7 +74,7 @@ def groups_at_limits(component: SearchComponent) -> MamGroups:
 
 def _without_fingerprints(table: Table) -> Table:
     """Return a table whose policy has no models of fingerprints: there are none before items are generalized."""
-    models = tuple(model for model in table.policy.privacy if model.model != "kl-diversity")
+    models = tuple(model for model in table.policy.privacy if not isinstance(model, KLDiversity))
     return table.changed(policy=table.policy.model_copy(update={"privacy": models}))
 
 

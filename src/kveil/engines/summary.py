@@ -112,7 +112,7 @@ def added_up(counts: Iterable[pl.DataFrame]) -> pl.DataFrame:
 def summarized(part: int, table: Table, solution: Solution) -> PartSummary:
     """Return what the whole has to know of a part."""
     counts = [_counted(table, solution, position) for position in range(len(table.names))]
-    groups = int(solution.details.get("parts", 0))
+    groups = int(solution.details.get("parts", 0))  # a figure for the whole's account, where it is added up
     star = _stars_to_settle(table, solution) & ~solution.suppressed_anywhere
     return PartSummary(
         part,

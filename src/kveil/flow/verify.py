@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kveil.files import RepeatedSource, Source, look_beside
 from kveil.flow.steps.inputs import align, table_of
-from kveil.flow.steps.publish import policy_sha256
+from kveil.flow.steps.shown_policy import policy_sha256
 from kveil.policy.model import Policy
 from kveil.report.owner import Owner
 from kveil.verifier import Verdict

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kveil.algorithms.classfly.aside_groups import AsideGroups, equal_columns
-from kveil.algorithms.classfly.part import Aside, ClassflyComponent
+from kveil.algorithms.classfly.classfly_component import Aside, ClassflyComponent
 from kveil.algorithms.neighbourhoods import come_by_runs, runs_of, shortest_run
 from kveil.algorithms.stars import can_show_stars
 from kveil.arrays import Bools, Floats, Ints, Longs

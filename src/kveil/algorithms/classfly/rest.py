@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kveil.algorithms.classfly.classfly_component import ClassflyComponent, only
 from kveil.algorithms.classfly.known_groups import KnownGroups
-from kveil.algorithms.classfly.part import ClassflyComponent, only
 from kveil.arrays import Bools, Ints
 from kveil.kernels.grouping.equal_rows import add_up, group_rows
 

@@ -23,6 +23,7 @@ from kveil.errors import Unmeetable
 from kveil.free_form import Details, GivenOptions
 from kveil.measures import released_loss
 from kveil.policy.components import binding_sets, most_suppressed
+from kveil.policy.privacy import KAnonymity
 from kveil.progress import silent
 from kveil.stopping import OutOfTime
 from kveil.table.scale import Scale
@@ -53,8 +54,9 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
     most = DESCENDED if descends else 1
     found: list[tuple[float, Solution]] = []
     failures: list[Unmeetable] = []
-    # Refining splits top-down by itself where sizes are enough; elsewhere either way of choosing may be far better.
-    sizes = all(m.model == "k-anonymity" for m in policy.privacy) and all(isinstance(t, Tree) for t in table.trees)
+    # Refining splits top-down by itself where sizes are enough; elsewhere either way of choosing may be far better. The
+    # components' `counts_only` does not tell: they see the sizes alone of (k,kᵐ)-anonymity, and no implied model.
+    sizes = all(isinstance(m, KAnonymity) for m in policy.privacy) and all(isinstance(t, Tree) for t in table.trees)
     for algorithm in starts:
         for chosen in _ways(
             algorithm.name, one_way=sizes and not several and table.rows > ROWS_FOR_BOTH_WAYS, climbs=descends

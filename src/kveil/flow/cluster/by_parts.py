@@ -35,7 +35,7 @@ from kveil.errors import Refused
 from kveil.files import Source
 from kveil.flow.cluster.cluster_request import SparkFrame, SparkRequest, cell_warnings
 from kveil.flow.steps.judging import check_verdict
-from kveil.flow.steps.publish import policy_sha256
+from kveil.flow.steps.shown_policy import policy_sha256
 from kveil.flow.steps.stages import Stages
 from kveil.free_form import Details
 from kveil.measures import GroupSizes, losses_together

@@ -20,7 +20,7 @@ from kveil.engines.spark.units import units_of
 from kveil.errors import DataError, Refused
 from kveil.files import Source, look_beside, open_stored
 from kveil.flow.measure import Measured
-from kveil.flow.steps.publish import policy_sha256
+from kveil.flow.steps.shown_policy import policy_sha256
 from kveil.flow.verify import Checked
 from kveil.measures import measure_solution, plugged_measures
 from kveil.policy.model import Policy

@@ -35,8 +35,8 @@ from kveil.flow.cluster.cluster_warnings import tuple_warnings
 from kveil.flow.steps.inputs import check_input, check_values
 from kveil.flow.steps.judging import check_verdict
 from kveil.flow.steps.outputs import Targets
-from kveil.flow.steps.publish import policy_sha256
 from kveil.flow.steps.run_outputs import files_beside
+from kveil.flow.steps.shown_policy import policy_sha256
 from kveil.flow.steps.stages import Stages
 from kveil.flow.steps.table_search import bound_of, search_table
 from kveil.policy.model import Policy
