@@ -44,11 +44,11 @@ def arrow_of(frame: pl.DataFrame) -> Any:
 
 
 def as_bytes(rows: Any) -> bytes:
-    """Return an Arrow table as a cell of Spark holds it."""
+    """Return an Arrow table as a cell of Spark holds it, packed: several copies of it are held on its way."""
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, rows.schema) as stream:
+    with pa.ipc.new_stream(sink, rows.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as stream:
         stream.write_table(rows)
     return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
 

@@ -125,10 +125,11 @@ def _brought(laid: DataFrame, exits: ExitStack) -> Iterator[Any]:
         if content is None:
             return
         yield content
+        del content  # or two slices would be held while the next one comes
 
 
 def _read(content: Any, keys: Sequence[str]) -> CountedTuples:
-    rows = from_bytes(bytes(content))
+    rows = from_bytes(content)
     return held_rows(rows.select([name for name in rows.column_names if not name.startswith(SUMS)]), keys)
 
 
