@@ -17,8 +17,8 @@ from kveil.algorithms.least_loss.overlap_starts import overlap_starts
 from kveil.algorithms.least_loss.refine import refine
 from kveil.algorithms.least_loss.small_search import MOST_ROWS_TRIED, keeps_rules, try_everything
 from kveil.algorithms.neighbourhoods import looks_at_values
-from kveil.algorithms.settle import settle, settled_or_before
-from kveil.algorithms.small_tables import shown_at_least_cost
+from kveil.algorithms.settle import settle, settle_unless_dearer
+from kveil.algorithms.small_tables import show_at_least_cost
 from kveil.errors import Unmeetable
 from kveil.free_form import Details, GivenOptions
 from kveil.measures import released_loss
@@ -119,7 +119,7 @@ def _descended(table: Table, found: list[tuple[float, Solution]]) -> tuple[float
     lowest = []
     for _, solution in found:
         try:
-            refined = settled_or_before(table, refine(table, solution, 0, None, silent), solution)
+            refined = settle_unless_dearer(table, refine(table, solution, 0, None, silent), solution)
         except OutOfTime:
             return found[0]
         lowest.append((released_loss(table, refined), refined))
@@ -186,7 +186,7 @@ def _small_table(table: Table) -> Solution | None:
         return None
     shown: list[Shown | None] = [None] * len(table.names)
     for component in components_of(table):
-        columns = shown_at_least_cost(component, [costs.nodes[position] for position in component.positions])
+        columns = show_at_least_cost(component, [costs.nodes[position] for position in component.positions])
         if columns is None:
             return None
         for position, column in zip(component.positions, columns, strict=True):
