@@ -24,7 +24,7 @@ from kveil.algorithms.least_loss.layout import whole_numbers
 from kveil.algorithms.least_loss.refine import refine
 from kveil.algorithms.least_loss.state import RefinedComponent, Watch
 from kveil.algorithms.registry import find
-from kveil.engines.local import run
+from kveil.engines.solver import run
 from kveil.frames import from_frame
 from kveil.kernels.least_loss.overlaps import try_moves
 from kveil.measures import released_loss
