@@ -20,7 +20,7 @@ UNCOMPILED := NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist worksteal -m uncompi
 # Tests on Spark share one session, so one process runs them, one after another; they skip without Java or pyspark.
 ON_SPARK := $(BIN)/pytest -m spark --durations=10
 
-.PHONY: demo studio test explore studio-slow browser spark pictures lint data coverage bench growth figures-classfly figures-boundaries figures-people figures-least-loss previous joint tiny docs image clean
+.PHONY: demo studio test explore studio-slow browser spark pictures lint data coverage bench growth figures-classfly figures-boundaries figures-people figures-least-loss previous joint releases tiny docs image clean
 
 # The demo compiles the loops it needs; everything else compiles all of them first.
 demo: $(INSTALLED)
@@ -42,6 +42,11 @@ explore: $(DEV)
 # 10,000 random policies that join everything a policy can say: half an hour.
 joint: $(DEV)
 	$(BIN)/python scripts/joint.py
+
+# The papers' examples, the demo's hospital, Adult and diabetes130: the same bytes as before the source was rearranged,
+# but for those that scripts/releases-changed.toml names, with the reason.
+releases: $(DEV)
+	$(BIN)/python scripts/releases.py --only golden,hospital,adult,diabetes --compare scripts/releases.json --changed scripts/releases-changed.toml
 
 tiny: $(DEV)
 	$(BIN)/python scripts/tiny.py

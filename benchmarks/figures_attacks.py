@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
 
 import kveil
+from kveil.attacker.attacks import Attack, MissingPeople, Rerun
 from kveil.flow.attack import attack_sources
 from kveil.frames import from_frame
 
+Kind = TypeVar("Kind", bound=Attack)
 CROWDED_TABLES = 100  # of 60 people
 SMALL_TABLES = 12  # of 7 people, each of them released as often as there are ways to give values to people
 
 
-def played(frame: pl.DataFrame, policy: kveil.Policy, kind: str) -> dict[str, Any] | None:
-    """Return one attack on kveil's release of a table, as plain data; None where it cannot be played."""
+def played(frame: pl.DataFrame, policy: kveil.Policy, kind: type[Kind]) -> Kind | None:
+    """Return one attack on kveil's release of a table, None where it cannot be played."""
     try:
         result = kveil.anonymize(frame, policy)
     except kveil.Unmeetable:
         return None
-    attacks = attack_sources(from_frame(result.data), policy, from_frame(frame), result.owner).as_json()["attacks"]
-    return next((attack for attack in attacks if attack["attack"] == kind), None)
+    attacks = attack_sources(from_frame(result.data), policy, from_frame(frame), result.owner).attacks
+    return next((attack for attack in attacks if isinstance(attack, kind)), None)
 
 
 def policy_of(
@@ -46,11 +48,11 @@ def missing() -> str:
     for seed in range(CROWDED_TABLES):
         draw = np.random.default_rng(seed)
         values = np.where(draw.random(60) < 0.55, "HIV", draw.choice(["flu", "gout", "asthma"], 60))
-        attack = played(_table(draw, values.tolist(), 90), policy, "who is missing")
+        attack = played(_table(draw, values.tolist(), 90), policy, MissingPeople)
         if attack is not None:
-            seen += attack["after"]["targets"]
-            right += attack["after"]["rate"] * attack["after"]["targets"]
-            everybody.append(attack["before"]["rate"])
+            seen += attack.after.targets
+            right += attack.after.rate * attack.after.targets
+            everybody.append(attack.before.rate)
     before, after = (f"{np.mean(everybody):.0%}", f"{right / seen:.0%}") if seen else ("–", "–")
     told = f"{seen:.0f} people seen to be missing"
     return f"| {CROWDED_TABLES} tables of 60 people, mondrian | {told} | {before} | {after} |"
@@ -64,12 +66,12 @@ def rerun(algorithm: str) -> str:
     for seed in range(SMALL_TABLES):
         draw = np.random.default_rng(seed)
         values = draw.permutation(["HIV", "HIV", "HIV", "flu", "flu", "gout", "gout"])
-        attack = played(_table(draw, values.tolist(), 40), policy, "minimality")
+        attack = played(_table(draw, values.tolist(), 40), policy, Rerun)
         if attack is not None:
-            without.append(attack["without"]["rate"])
-            after.append(attack["after"]["rate"])
-            certain[0] += attack["without"]["certain"] > 0
-            certain[1] += attack["after"]["certain"] > 0
+            without.append(attack.without.rate)
+            after.append(attack.after.rate)
+            certain[0] += attack.without.certain > 0
+            certain[1] += attack.after.certain > 0
     told = f"certain of somebody in {certain[0]} tables without rerunning, in {certain[1]} with"
     return f"| {len(after)} tables of 7 people, {algorithm} | {told} | {np.mean(without):.0%} | {np.mean(after):.0%} |"
 

@@ -3,13 +3,15 @@
     python scripts/house.py [--only-print]
 
 The rules: no module above 400 lines, no function above 60; outside kernels no function with more than six parameters;
-none with a boolean or an option that may be given by position; no name of a class, of a function that other modules
+none with a boolean or an option that may be given by position; no class with more than six fields that may; no name of
+a class, of a function that other modules
 may call, of a constant that they import, or of a module, with two meanings; no import by string; no cycle of imports,
 not even under TYPE_CHECKING or in a function; no private name of another module; no check in an `assert`, which Python
-may leave out; nothing in the text of the tree that points to a file outside it; no test that imports a test; a test per
+may leave out; no mapping from names to anything at all, which is a class with fields, but for a few that have a name of
+their own; nothing in the text of the tree that points to a file outside it; no test that imports a test; a test per
 module, where the tree of the source puts it. Exceptions stand in `house.toml` beside this script, by name and with a
-reason; one that nothing needs any more is told, too. For tests, an exception may be a folder, and names the test that
-runs its modules. `make lint` runs this.
+reason; one that nothing needs any more is told, too. For a module without a test of its own, it names the test that
+runs it; a folder is no exception. `make lint` runs this.
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ MODULE_LINES, FUNCTION_LINES, PARAMETERS = 400, 60, 6
 
 PUBLIC = frozenset(re.findall(r'^    "(\w+)",$', (SOURCE / "__init__.py").read_text(encoding="utf-8"), re.MULTILINE))
 
+_MAPPINGS = ("dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict")
+_ANYTHING = ("Any", "object")
 _OF_TYPES = ("Annotated", "Final", "Optional", "Union")  # what stands around another type
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -145,6 +149,21 @@ def functions_to_cut(found: list[Module]) -> Iterator[Breach]:
             flags = [a.arg for a in by_position if a.annotation is not None and is_flag(a.annotation)]
             if flags and not module.is_kernel and not is_outside(module, name):
                 yield Breach("positional-booleans", place, f"{' and '.join(flags)} may be given by position")
+
+
+def crowded_classes(found: list[Module]) -> Iterator[Breach]:
+    """Yield dataclasses that take more by position than a function may take at all."""
+    classes = [(module, node) for module in found for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef)]
+    for module, node in classes:
+        made_by = [ast.unparse(decorator) for decorator in node.decorator_list]
+        if not any(text.startswith("dataclass") and "kw_only=True" not in text for text in made_by):
+            continue
+        fields = [ast.unparse(part) for part in node.body if isinstance(part, ast.AnnAssign)]
+        ahead = next((i for i, text in enumerate(fields) if text.endswith("KW_ONLY")), len(fields))
+        number = sum("ClassVar" not in text and "init=False" not in text for text in fields[:ahead])
+        if number > PARAMETERS:
+            place = f"{module.path}:{node.name}"
+            yield Breach("many-fields", place, f"{number} fields by position, more than {PARAMETERS}")
 
 
 def is_flag(annotation: ast.expr) -> bool:
@@ -311,6 +330,54 @@ def checks_in_assertions(found: list[Module]) -> Iterator[Breach]:
                 yield Breach("assertions", module.path, f"line {node.lineno} checks something in an assert")
 
 
+def mappings_of_anything(found: list[Module]) -> Iterator[Breach]:
+    """Yield mappings to values of any type, which say neither their keys nor what stands behind them.
+
+    An exception is the name of the type that is defined so, and says why nobody fixes its keys.
+    """
+    for module in found:
+        for place, node in _types_in(module.tree, "", ""):
+            yield Breach("mappings", f"{module.path}:{place}", f"line {node.lineno} has {ast.unparse(node)}")
+
+
+def _types_in(node: ast.AST, above: str, place: str) -> Iterator[tuple[str, ast.Subscript]]:
+    """Yield the mappings of anything below a node, each by what it stands in: a type or field, or else a function.
+
+    ``above`` is what stands before a name that is defined here, ``place`` where we are.
+    """
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, Function | ast.ClassDef):
+            name = f"{above}{child.name}"
+            yield from _types_in(child, f"{name}.", name)
+        elif isinstance(child, ast.Assign | ast.AnnAssign) and isinstance(node, ast.Module | ast.ClassDef):
+            target = child.targets[0] if isinstance(child, ast.Assign) else child.target
+            yield from _types_in(child, above, f"{above}{ast.unparse(target)}")
+        elif isinstance(child, ast.Constant) and isinstance(child.value, str):
+            yield from _types_in(_parsed(child.value, child.lineno), above, place)
+        else:
+            if isinstance(child, ast.Subscript) and _is_mapping_of_anything(child):
+                yield place, child
+            yield from _types_in(child, above, place)
+
+
+def _parsed(text: str, line: int) -> ast.AST:
+    """Return what a text says as a type, as if it stood in its line without quotes; nothing where it is none."""
+    try:
+        return ast.increment_lineno(ast.parse(text, mode="eval"), line - 1) if "[" in text else ast.Pass()
+    except (SyntaxError, ValueError):
+        return ast.Pass()
+
+
+def _is_mapping_of_anything(node: ast.Subscript) -> bool:
+    inner = node.slice
+    return (
+        ast.unparse(node.value).split(".")[-1] in _MAPPINGS
+        and isinstance(inner, ast.Tuple)
+        and len(inner.elts) == 2
+        and ast.unparse(inner.elts[1]).split(".")[-1] in _ANYTHING
+    )
+
+
 def imports_of(module: Module, names: set[str]) -> set[str]:
     """Return the modules of the source that a module names in any import, wherever it stands."""
     found = set()
@@ -419,6 +486,7 @@ def breaches() -> list[Breach]:
     return [
         *long_modules(found),
         *functions_to_cut(found),
+        *crowded_classes(found),
         *names_with_two_meanings(found),
         *functions_with_two_meanings(found),
         *constants_with_two_meanings(found),
@@ -426,6 +494,7 @@ def breaches() -> list[Breach]:
         *imports_by_string(found),
         *privacy_broken(found),
         *checks_in_assertions(found),
+        *mappings_of_anything(found),
         *cycles(found),
         *pointers_outside(texts_of_the_tree()),
         *tests_that_import_tests(texts_of_tests()),

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
+import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 
 def asked_for(doc: str | None, sets: Iterable[str]) -> argparse.Namespace:
-    """Return what the command line asks for: `--write FILE`, `--compare FILE`, `--only` some of the sets."""
+    """Return what the command line asks for: `--write FILE`, `--compare FILE`, what may differ, `--only` some sets."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", type=Path)
     parser.add_argument("--compare", type=Path)
+    parser.add_argument("--changed", type=Path, help="TOML: what may differ, each with its reason")
     parser.add_argument("--only", default=",".join(sets))
     return parser.parse_args()
 
@@ -24,8 +26,27 @@ def settle(options: argparse.Namespace, seen: dict[str, str], noun: str, tell: C
     if not options.compare:
         return 0
     before = json.loads(options.compare.read_text(encoding="utf-8"))
+    reasons = tomllib.loads(options.changed.read_text(encoding="utf-8")) if options.changed else {}
+    return compare(before, seen, reasons, noun, tell)
+
+
+def compare(
+    before: dict[str, str],
+    seen: dict[str, str],
+    reasons: dict[str, str],
+    noun: str,
+    tell: Callable[[str, str, str], None],
+) -> int:
+    """Return 1 where something differs without a reason, or has a reason and does not differ; else 0."""
     other = [name for name, value in seen.items() if before.get(name) != value]
-    for name in other:
+    wrong = [name for name in other if name not in reasons]
+    stale = [name for name in reasons if name in seen and name not in other]
+    for name in wrong:
         tell(name, str(before.get(name)), seen[name])
-    print(f"{len(seen) - len(other)} of {len(seen)} {noun} are what they were")
-    return 1 if other else 0
+    for name in stale:
+        print(f"{name} is said to have changed ({reasons[name]}), and has not")
+    meant = len(other) - len(wrong)
+    print(
+        f"{len(seen) - len(other)} of {len(seen)} {noun} are what they were, {meant} differ for a reason that is given"
+    )
+    return 1 if wrong or stale else 0

@@ -5,8 +5,8 @@
 
 The policies are the worked examples of the papers, the demo's hospital, many small random tables, and, where the real
 data lies beside the project, Adult and diabetes130. Sets are chosen by `--only golden,hospital,random,adult,diabetes`.
-`scripts/releases.json` has those of Adult and diabetes130 as they were before the source was rearranged, at commit
-6f982d2: compare them with `--only adult,diabetes`.
+`scripts/releases.json` has all but the random ones as they were before the source was rearranged, at commit 6f982d2.
+`scripts/releases-changed.toml` names those that differ since, each with its reason: `make releases` compares them.
 """
 
 from __future__ import annotations

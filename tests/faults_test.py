@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,18 @@ def test_an_interrupt_while(small: Path, moment: str) -> None:
     assert names_in(small) == INPUTS
 
 
+def interrupted(policy: Path, before: str) -> Outcome:
+    """What comes of a run that is interrupted as soon as it says `now`."""
+    arguments = command("anonymize", policy, *outputs_of(policy.parent), before=HEAR + before)
+    pipe = subprocess.PIPE
+    with subprocess.Popen(arguments, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "now\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=300)
+    return Outcome(process.returncode, out, err)
+
+
 def test_an_interrupt_from_outside(tmp_path: Path) -> None:
     write_rows(tmp_path / "t.csv", big_rows(20_000))
     policy = write_policy(tmp_path, k=5, data={"path": "t.csv"})
@@ -137,14 +150,7 @@ def test_an_interrupt_from_outside(tmp_path: Path) -> None:
         "import kveil.flow.steps.make_release as c, time; a = c.attempt\n"
         "def slow(*x):\n    print('now', flush=True); time.sleep(30); return a(*x)\nc.attempt = slow"
     )
-    arguments = command("anonymize", policy, *outputs_of(tmp_path), before=HEAR + slow)
-    pipe = subprocess.PIPE
-    with subprocess.Popen(arguments, stdout=pipe, stderr=pipe, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "now\n"
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=300)
-    refused(Outcome(process.returncode, out, err), "stopped", code=130)
+    refused(interrupted(policy, slow), "stopped", code=130)
     assert names_in(tmp_path) == INPUTS
 
 
@@ -172,15 +178,9 @@ def told(*given):
         print(int((given[4].label == -1).sum()), flush=True)
 loops.cluster_groups = told
 """
-    arguments = command("anonymize", policy, *outputs_of(tmp_path), before=HEAR + told)
-    pipe = subprocess.PIPE
-    with subprocess.Popen(arguments, stdout=pipe, stderr=pipe, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "now\n"
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=300)
-    refused(Outcome(process.returncode, "", err), "stopped", code=130)
-    assert int(out) > 0
+    outcome = interrupted(policy, told)
+    refused(replace(outcome, out=""), "stopped", code=130)
+    assert int(outcome.out) > 0
     assert names_in(tmp_path) == INPUTS
 
 

@@ -226,13 +226,19 @@ def opened(draw: st.DrawFn, low: int, high: int, widest: int) -> tuple[dict[str,
     return {} if ends is None else {"open": ends}, low - below, high + above
 
 
-@st.composite
-def whole_intervals(draw: st.DrawFn) -> Drawn:
-    low = draw(st.integers(-12, 12))
+def scale(draw: st.DrawFn, furthest: int, narrowest: int) -> tuple[int, int, list[int]]:
+    """From which number to which a scale goes, and widths of its intervals of which each holds the one before."""
+    low = draw(st.integers(-furthest, furthest))
     high = low + draw(st.integers(1, 30))
-    widths = [draw(st.integers(1, 6))]
+    widths = [draw(st.integers(1, narrowest))]
     for factor in draw(st.lists(st.integers(2, 3), max_size=2)):
         widths.append(widths[-1] * factor)
+    return low, high, widths
+
+
+@st.composite
+def whole_intervals(draw: st.DrawFn) -> Drawn:
+    low, high, widths = scale(draw, 12, 6)
     ends, least, most = opened(draw, low, high, widths[-1])
     values = draw(st.sets(st.integers(least, most), min_size=1, max_size=6))
     return Drawn({"intervals": {"from": low, "to": high, "widths": widths, **ends}}, tuple(map(str, sorted(values))))
@@ -244,11 +250,7 @@ def halves(number: int) -> str:
 
 @st.composite
 def real_intervals(draw: st.DrawFn) -> Drawn:
-    low = draw(st.integers(-9, 9))
-    high = low + draw(st.integers(1, 30))
-    widths = [draw(st.integers(1, 5))]
-    for factor in draw(st.lists(st.integers(2, 3), max_size=2)):
-        widths.append(widths[-1] * factor)
+    low, high, widths = scale(draw, 9, 5)
     ends, least, most = opened(draw, low, high, widths[-1])
     numbers = draw(st.sets(st.integers(2 * least, 2 * most - 1), min_size=1, max_size=6))
     values = [naive.written(naive.Fraction(number, 4)) for number in sorted(numbers)]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from time import perf_counter
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from pydantic import Field
 
@@ -15,6 +15,7 @@ from kveil.algorithms.registry import check_honours, find, finds_the_same, honou
 from kveil.algorithms.settle import settled_or_before
 from kveil.engines.local import Solved, checked_options, finished, solve
 from kveil.errors import KveilError, PolicyError, Refused, Unmeetable
+from kveil.free_form import GivenOptions
 from kveil.measures import Losses, loses_less
 from kveil.policy.checks import check_rule_shapes
 from kveil.policy.fields import Number, PolicyPart
@@ -58,6 +59,7 @@ class Trial:
 
     algorithm: Algorithm
     seconds: float
+    _: KW_ONLY
     solved: Solved | None = None
     failure: KveilError | None = None
     reason: str | None = None
@@ -103,7 +105,7 @@ class Attempt:
     """The solution that a run takes, with its losses, and everything that was tried for it."""
 
     algorithm: Algorithm
-    options: Mapping[str, Any]
+    options: GivenOptions
     solution: Solution
     losses: Losses
     tried: list[Tried] = field(default_factory=list)
@@ -181,7 +183,7 @@ def named(policy: Policy, names: Sequence[str] | None) -> tuple[list[Algorithm],
     return able, unable
 
 
-def _try(algorithm: Algorithm, table: Table, options: Mapping[str, Any], stop: Stop, progress: Progress) -> Trial:
+def _try(algorithm: Algorithm, table: Table, options: GivenOptions, stop: Stop, progress: Progress) -> Trial:
     started = perf_counter()
     try:
         with under(stop):
@@ -193,13 +195,13 @@ def _try(algorithm: Algorithm, table: Table, options: Mapping[str, Any], stop: S
     except OutOfTime:
         spent = perf_counter() - started
         return Trial(algorithm, spent, reason=f"was stopped after {spent:.0f} seconds", late=True)
-    return Trial(algorithm, perf_counter() - started, solved)
+    return Trial(algorithm, perf_counter() - started, solved=solved)
 
 
 def trials(
     table: Table,
     algorithms: Sequence[Algorithm],
-    options: Mapping[str, Mapping[str, Any]],
+    options: Mapping[str, GivenOptions],
     progress: Progress,
     allowance: Allowance,
 ) -> Iterator[Trial]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TypedDict
 
 import numpy as np
@@ -65,6 +65,7 @@ class Losses:
     ncp: float
     sa_ncp: float | None
     discernibility: int
+    _: KW_ONLY
     average_group: float
     attributes: dict[str, AttributeLoss]
 

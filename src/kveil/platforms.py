@@ -4,7 +4,8 @@ Private files need modes, and outputs that appear whole a rename that replaces.
 """
 
 import sys
-from typing import Any, cast
+from types import ModuleType
+from typing import cast
 
 UNUSED = ("scipy", "coverage")  # what Numba looks for though no loop needs it: a quarter of a second
 _HIDDEN: set[str] = set()  # those that this process hides now, of its own accord
@@ -20,7 +21,7 @@ def hide_unused() -> None:
     """Hide from Numba what it looks for in vain; only the command line does that, to its own process."""
     for name in UNUSED:
         if name not in sys.modules:
-            cast(dict[str, Any], sys.modules)[name] = None
+            cast(dict[str, ModuleType | None], sys.modules)[name] = None
             _HIDDEN.add(name)
 
 

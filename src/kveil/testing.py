@@ -9,7 +9,6 @@ Each check raises AssertionError with the policy that shows what is wrong.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -19,6 +18,7 @@ from kveil.engines.local import solve
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Source
 from kveil.frames import from_frame
+from kveil.free_form import Content
 from kveil.plugins import GROUP_MODELS, Algorithm, Measure
 from kveil.policy.model import Policy
 from kveil.table.decode import decode
@@ -31,7 +31,7 @@ QUASI = "quasi-identifier"
 FEWEST_SOLVED = 0.5  # the share of drawn policies that an algorithm has to meet; some are drawn that nothing can meet
 
 
-def example(seed: int) -> tuple[pl.DataFrame, dict[str, Any]]:
+def example(seed: int) -> tuple[pl.DataFrame, Content]:
     """Return a small table and a policy for it, as plain data; the same for the same seed."""
     rng = np.random.default_rng(seed)
     rows = int(rng.integers(6, 40))
@@ -44,10 +44,10 @@ def example(seed: int) -> tuple[pl.DataFrame, dict[str, Any]]:
         }
     )
     ages = {"ranges": {"within": [0, 99]}} if seed % 3 == 0 else {"intervals": {"from": 0, "to": 99, "widths": [5, 20]}}
-    place: dict[str, Any] = {"role": QUASI, "hierarchy": {"tree": TREE}}
+    place: Content = {"role": QUASI, "hierarchy": {"tree": TREE}}
     if seed % 4 == 1:
         place["boundary"] = {"level": 1}
-    privacy: list[dict[str, Any]] = [{"model": "k-anonymity", "k": int(rng.integers(2, 6))}]
+    privacy: list[Content] = [{"model": "k-anonymity", "k": int(rng.integers(2, 6))}]
     if seed % 5 == 2:
         privacy[0]["attributes"] = ["place", "age"]
         privacy.append({"model": "k-anonymity", "k": 2, "attributes": ["age", "sex"]})

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
@@ -127,6 +128,30 @@ def release_of(members: Members, spec: Any = None) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={"g": pl.String, "s": pl.String}, orient="row")
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """Groups of members, one model over them, and the policy and the table that say so."""
+
+    spec: Any
+    model: Spec
+    members: Members
+    policy: kveil.Policy
+    table: Table
+
+    @property
+    def checked(self) -> GroupModel:
+        return group_model(self.policy.privacy[0], self.table)
+
+
+def drawn(data: st.DataObject, persons: bool) -> Drawn:
+    """Any model over any groups of members."""
+    spec, values = data.draw(st.sampled_from(HIERARCHIES))
+    model = data.draw(models(hierarchical=spec is not None))
+    members = data.draw(groups_of_members(values, persons))
+    policy = policy_of([model], spec, persons)
+    return Drawn(spec, model, members, policy, encode(from_frame(original_of(members, persons)), policy))
+
+
 def grouped(table: Table) -> Groups:
     """The table's tuples, each a group of its own, numbered like the members' groups."""
     tree = table.trees[0]
@@ -171,14 +196,9 @@ def by_loops(table: Table, model: GroupModel) -> list[bool]:
 @given(data=st.data())
 @examples(250)
 def test_no_group_is_good_with_fewer_members_than_its_model_needs(persons: bool, data: st.DataObject) -> None:
-    spec, values = data.draw(st.sampled_from(HIERARCHIES))
-    model = data.draw(models(hierarchical=spec is not None))
-    members = data.draw(groups_of_members(values, persons))
-    policy = policy_of([model], spec, persons)
-    table = encode(from_frame(original_of(members, persons)), policy)
-    checked = group_model(policy.privacy[0], table)
-    least = least_members(checked, table)
-    for group, good in zip(members, by_search(table, checked), strict=True):
+    case = drawn(data, persons)
+    least = least_members(case.checked, case.table)
+    for group, good in zip(case.members, by_search(case.table, case.checked), strict=True):
         assert not good or len(group) >= least
 
 
@@ -199,13 +219,8 @@ def test_one_person_with_several_values_is_diverse_alone_and_so_is_one_without_a
 @given(data=st.data())
 @examples(100)
 def test_a_group_looked_at_alone_is_the_group_among_others(persons: bool, data: st.DataObject) -> None:
-    spec, values = data.draw(st.sampled_from(HIERARCHIES))
-    model = data.draw(models(hierarchical=spec is not None))
-    members = data.draw(groups_of_members(values, persons))
-    policy = policy_of([model], spec, persons)
-    table = encode(from_frame(original_of(members, persons)), policy)
-    checked = group_model(policy.privacy[0], table)
-    groups = grouped(table)
+    case = drawn(data, persons)
+    checked, groups = case.checked, grouped(case.table)
     alone = checked.against(groups) if isinstance(checked, Close) else checked
     for number, good in enumerate(checked.good(groups).tolist()):
         tuples = np.flatnonzero(groups.group == number)
@@ -217,20 +232,16 @@ def test_a_group_looked_at_alone_is_the_group_among_others(persons: bool, data: 
 @given(data=st.data())
 @examples(250)
 def test_search_loops_verifier_and_twin_agree(persons: bool, data: st.DataObject) -> None:
-    spec, values = data.draw(st.sampled_from(HIERARCHIES))
-    model = data.draw(models(hierarchical=spec is not None))
-    members = data.draw(groups_of_members(values, persons))
+    case = drawn(data, persons)
+    spec, model, members = case.spec, case.model, case.members
     everyone = [items for group in members for items in group]
-    policy = policy_of([model], spec, persons)
     expected = [naive.holds(model, group, everyone, spec) for group in members]
     event(f"{model['model']} {model.get('variant', model.get('distance', ''))}: {all(expected)}")
 
-    table = encode(from_frame(original_of(members, persons)), policy)
-    found = group_model(policy.privacy[0], table)
-    assert by_search(table, found) == expected
-    assert by_loops(table, found) == expected
+    assert by_search(case.table, case.checked) == expected
+    assert by_loops(case.table, case.checked) == expected
 
-    verdict = verify(release_of(members, spec), policy)
+    verdict = verify(release_of(members, spec), case.policy)
     (guarantee,) = verdict.guarantees
     worst = naive.worst(model, members, spec)
     assert guarantee["holds"] == all(expected) == bool(verdict)
@@ -258,18 +269,15 @@ def test_k_anonymity_needs_sizes_alone() -> None:
 @examples(100)
 def test_tuples_that_are_out_are_not_counted(persons: bool, data: st.DataObject) -> None:
     # The reference of t-closeness moves, the order and the tree of the values left, and every count.
-    spec, values = data.draw(st.sampled_from(HIERARCHIES))
-    model = data.draw(models(hierarchical=spec is not None))
-    members = data.draw(groups_of_members(values, persons))
+    case = drawn(data, persons)
+    members = case.members
     out = data.draw(st.sets(st.sampled_from(range(len(members))), max_size=len(members) - 1))
     kept = [group for g, group in enumerate(members) if g not in out]
     everyone = [items for group in kept for items in group]
-    policy = policy_of([model], spec, persons)
-    table = encode(from_frame(original_of(members, persons)), policy)
-    groups = grouped(table)
+    groups = grouped(case.table)
     weights = np.where(np.isin(groups.group, list(out)), 0, groups.weights)
-    found = group_model(policy.privacy[0], table).good(Groups(groups.group, groups.number, weights, groups.pairs))
-    expected = [g in out or naive.holds(model, group, everyone, spec) for g, group in enumerate(members)]
+    found = case.checked.good(Groups(groups.group, groups.number, weights, groups.pairs))
+    expected = [g in out or naive.holds(case.model, group, everyone, case.spec) for g, group in enumerate(members)]
     assert found.tolist() == expected
 
 

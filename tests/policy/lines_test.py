@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kveil.errors import PolicyError
-from kveil.policy.lines import Line, check_lines, collapse, in_preorder, tree_mapping
+from kveil.policy.lines import Line, check_lines, collapse, in_preorder
 from strategies import examples
 
 TREE: tuple[Line, ...] = (("Oslo", "Norway", "*"), ("Rome", "Italy", "*"), ("Bergen", "Norway", "*"), ("Mars", "*"))
@@ -57,9 +57,3 @@ def test_lines_that_are_no_tree_are_refused(lines: list[Line], sentence: str) ->
 def test_labels_stand_parents_first_and_children_as_the_lines_name_them() -> None:
     assert in_preorder(TREE) == ["*", "Norway", "Oslo", "Bergen", "Italy", "Rome", "Mars"]
     assert in_preorder(()) == []
-
-
-def test_lines_become_the_mapping_that_a_tree_is_written_as() -> None:
-    assert tree_mapping(TREE) == {"*": {"Norway": ["Oslo", "Bergen"], "Italy": ["Rome"], "Mars": []}}
-    assert tree_mapping([("a", "x", "*"), ("b", "x", "*")]) == {"*": {"x": ["a", "b"]}}
-    assert tree_mapping([("a", "*"), ("b", "*")]) == {"*": ["a", "b"]}

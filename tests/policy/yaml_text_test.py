@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kveil.policy.hierarchy import parse_hierarchy
-from kveil.policy.yaml_text import WIDTH, comment, flow_text, hierarchy_csv, hierarchy_file_name, scalar
+from kveil.policy.yaml_text import WIDTH, comment, flow_text, hierarchy_csv, hierarchy_file_name, scalar, tree_mapping
 from strategies import examples
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=12)
@@ -53,3 +53,10 @@ def test_names_of_hierarchy_files_are_different_whatever_their_case() -> None:
 def test_a_written_hierarchy_file_is_read_as_it_was(label: str) -> None:
     lines = ((label, "above", "*"), ("other", "above", "*"))
     assert parse_hierarchy(hierarchy_csv(lines), "file").lines == lines
+
+
+def test_lines_become_the_mapping_that_a_tree_is_written_as() -> None:
+    lines = (("a", "x", "*"), ("b", "x", "*"), ("c", "*"))
+    assert tree_mapping(lines) == {"*": {"x": ["a", "b"], "c": []}}
+    cities = (("02138", "Cambridge", "*"), ("02115", "Boston", "*"))
+    assert tree_mapping(cities) == {"*": {"Cambridge": ["02138"], "Boston": ["02115"]}}

@@ -89,6 +89,24 @@ def test_private_names_of_another_module_are_left_alone(text: str, names: list[s
     assert found(house.privacy_broken, home, module(text, "kveil.choose")) == places
 
 
+@pytest.mark.parametrize(
+    ("made_by", "fields", "crowded"),
+    [
+        ("dataclass", "abcdef", False),
+        ("dataclass", "abcdefg", True),
+        ("dataclass(frozen=True)", "abcdefg", True),
+        ("dataclass(frozen=True, kw_only=True)", "abcdefg", False),
+        ("dataclass", "abc_defg", False),
+        ("dataclass", "abcdefg_h", True),
+        ("other", "abcdefg", False),
+    ],
+)
+def test_a_class_with_seven_fields_takes_some_by_name(made_by: str, fields: str, crowded: bool) -> None:
+    lines = [f"    {name}: {'KW_ONLY' if name == '_' else 'int'}\n" for name in fields]
+    told = found(house.crowded_classes, module(f"@{made_by}\nclass A:\n{''.join(lines)}"))
+    assert told == ([("many-fields", "src/kveil/table/tree.py:A")] if crowded else [])
+
+
 def test_one_class_name_in_two_modules_has_two_meanings() -> None:
     first, second = module("class Part:\n    pass\n"), module("class _Part:\n    pass\n", "kveil.choose")
     assert found(house.names_with_two_meanings, first) == []
@@ -214,6 +232,28 @@ def test_an_exception_is_of_one_module_never_of_a_folder_and_names_a_test_that_t
 def test_an_assertion_that_checks_more_than_a_type_is_seen(test: str, wrong: bool) -> None:
     told = found(house.checks_in_assertions, module(f"def f(x, y):\n    assert {test}\n"))
     assert told == ([("assertions", "src/kveil/table/tree.py")] if wrong else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Content = dict[str, Any]", ["Content"]),
+        ("x: Mapping[str, object] = {}", ["x"]),
+        ("class A:\n    x: dict[str, Any]", ["A.x"]),
+        ("class A:\n    def f(self, x: list[dict[str, Any]]) -> None:\n        y: dict[str, Any] = x", ["A.f", "A.f"]),
+        ("def f() -> typing.Dict[int, typing.Any]:\n    pass", ["f"]),
+        ("def f() -> dict[str, dict[str, Any]]:\n    pass", ["f"]),
+        ("def f(x: 'Mapping[str, Any] | None') -> None:\n    pass", ["f"]),
+        ("def f(x):\n    def g() -> dict[str, Any]:\n        pass", ["f.g"]),
+        ("x = cast(dict[str, Any], y)", ["x"]),
+        ("x: dict[str, int]\ny: dict[Any, str]\nz: Callable[[dict[str, str]], Any]", []),
+        ("x: dict[str, list[Any]]", []),
+        ('"""Holds dict[str, Any] once more."""\nx = "[not a type"', []),
+    ],
+)
+def test_a_mapping_of_anything_is_seen_wherever_it_stands(text: str, names: list[str]) -> None:
+    place = "src/kveil/table/tree.py"
+    assert found(house.mappings_of_anything, module(text)) == [("mappings", f"{place}:{name}") for name in names]
 
 
 @pytest.mark.parametrize(

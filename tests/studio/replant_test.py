@@ -9,7 +9,8 @@ import pytest
 
 from kveil.errors import PolicyError
 from kveil.policy.lines import check_lines
-from kveil.studio.replant import as_file, dissolved, moved, pasted, placed, renamed, with_group
+from kveil.policy.yaml_text import hierarchy_csv
+from kveil.studio.replant import dissolved, moved, pasted, placed, renamed, with_group
 
 LINES = (
     ("02138", "Cambridge", "Massachusetts", "*"),
@@ -30,7 +31,7 @@ def test_each_change_is_what_it_says() -> None:
     assert _parents(with_group(LINES, ["Cambridge", "Boston"], "Cities"))["Cities"] == "Massachusetts"
     assert _parents(dissolved(LINES, "Cambridge"))["02139"] == "Massachusetts"
     assert _parents(placed(LINES, ["99999"], "Vermont"))["99999"] == "Vermont"
-    assert pasted(as_file(LINES), "rows") == LINES
+    assert pasted(hierarchy_csv(LINES), "rows") == LINES
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.stars import NOTHING_LEFT, count_as_suppressed, star_nodes, without_part
 from kveil.algorithms.suppression import LEFT_BEHIND
 from kveil.arrays import Bools, Ints, Longs
+from kveil.free_form import Details
 from kveil.models.groups import Pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
 from kveil.table.solution import Shown, Solution
@@ -69,13 +69,16 @@ class PolicyJudge:
         everyone = np.ones(state.nodes.shape[1], dtype=bool) if dead is None else ~dead
         return ~maximal_anonymous_subset(requirements, state.weights, state.pairs, everyone), requirements
 
-    def standing(self, state: Tuples, *, dead: Bools | None = None) -> Standing:
+    def standing(self, state: Tuples, *, dead: Bools | None = None, others_hold: bool = False) -> Standing:
         """Find who lies outside; ``dead`` (component × tuple) are those an algorithm has given up already.
 
-        Where a row outside one component is gone from all, the subset is taken under all constraints together.
+        Where a row outside one component is gone from all, the subset is taken under all constraints together. Where
+        ``others_hold``, an algorithm has seen that all others satisfy every model, as long as all of them take part.
         """
         outside = np.zeros((len(self.components), state.nodes.shape[1]), dtype=bool)
         nothing_left = self.nothing_left(state.nodes)
+        if others_hold and dead is not None and len(dead) == 1 and not (nothing_left & ~dead[0]).any():
+            return Standing(dead, dead[0])
         together: list[Requirement] = []
         for c, component in enumerate(self.components):
             gone = None if dead is None else dead[c]
@@ -86,7 +89,7 @@ class PolicyJudge:
         lost = outside.any(axis=0) | nothing_left
         return Standing(outside, gone_as_whole_rows(self.table, together, state.weights, state.pairs, lost))
 
-    def solution(self, state: Tuples, standing: Standing, details: dict[str, Any]) -> Solution:
+    def solution(self, state: Tuples, standing: Standing, details: Details) -> Solution:
         """Return what a state shows as a solution, with the reason of everyone who is suppressed."""
         table = self.table
         member = state.member[table.distinct.member]

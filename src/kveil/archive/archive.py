@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import polars as pl
 
-from kveil.archive.entry import Archived, Entry, pack
+from kveil.archive.entry import Archived, Entry, Manifest, pack
 from kveil.archive.integrity import check_archive
 from kveil.archive.ledger import (
     KEY_FILE,
@@ -114,7 +114,7 @@ class Additions:
                     first.write(first.open(self.folder / name, private=True), content)
                 first.commit()
         made = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        manifest: dict[str, Any] = {
+        manifest: Manifest = {
             "number": len(self.listed) + 1,
             "made": made,
             "kveil": __version__,

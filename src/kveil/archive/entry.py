@@ -10,10 +10,10 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 import polars as pl
@@ -21,6 +21,7 @@ import polars as pl
 from kveil.archive.people import DIGEST
 from kveil.errors import DataError
 from kveil.files import Source, parse_table, with_points
+from kveil.free_form import Details, JsonObject
 from kveil.guarantee import Guarantee
 from kveil.policy.attributes import HierarchyFile
 from kveil.policy.model import Policy
@@ -43,9 +44,10 @@ class Entry:
     policy: Policy
     release: bytes
     suffix: str
-    receipt: Mapping[str, object]
-    account: Mapping[str, object]
-    owner: Mapping[str, object]
+    receipt: JsonObject
+    account: JsonObject
+    owner: JsonObject
+    _: KW_ONLY
     people: pl.Series
 
     def parts(self) -> dict[str, bytes]:
@@ -81,9 +83,27 @@ def policy_parts(policy: Policy) -> tuple[str, dict[str, str]]:
     return json.dumps(content, ensure_ascii=False, indent=1, default=str) + "\n", files
 
 
-def pack(parts: Mapping[str, bytes], manifest: Mapping[str, Any]) -> bytes:
+class Manifest(TypedDict):
+    """What an archived release says of itself: its number, when and by what it was made, and what came before it."""
+
+    number: int
+    made: str
+    kveil: str
+    key: str
+    before: str | None
+
+
+class PackedManifest(Manifest):
+    """A manifest as the file has it: with the form it is written in, and the hash of every other part."""
+
+    archive: int
+    files: dict[str, str]
+
+
+def pack(parts: Mapping[str, bytes], manifest: Manifest) -> bytes:
     """Return the bytes of an archived release: its parts, and a manifest with their hashes."""
-    told = {**manifest, "archive": VERSION, "files": {name: sha256(part).hexdigest() for name, part in parts.items()}}
+    hashes = {name: sha256(part).hexdigest() for name, part in parts.items()}
+    told: PackedManifest = {**manifest, "archive": VERSION, "files": hashes}
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
         for name, part in {MANIFEST: json.dumps(told, indent=2).encode() + b"\n", **parts}.items():
@@ -91,7 +111,7 @@ def pack(parts: Mapping[str, bytes], manifest: Mapping[str, Any]) -> bytes:
     return out.getvalue()
 
 
-def unpack(raw: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+def unpack(raw: bytes) -> tuple[PackedManifest, dict[str, bytes]]:
     """Return the manifest and the parts of an archived release; raise Damaged where they are not what was written."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as file:
@@ -145,7 +165,7 @@ class ArchivedAccount(TypedDict):
     records: ArchivedCounts
     individuals: ArchivedCounts | None
     loss: ArchivedLoss
-    details: dict[str, object]
+    details: Details
 
 
 @dataclass(frozen=True)
@@ -162,6 +182,7 @@ class Archived:
     policy: Policy
     release: Source
     people: pl.Series
+    _: KW_ONLY
     receipt: ArchivedReceipt
     account: ArchivedAccount
     release_sha256: str
@@ -186,7 +207,7 @@ class Archived:
             policy,
             replace(with_points(release, policy.numeric, policy.data.missing, decimal=policy.data.decimal), name=name),
             pl.Series("person", hashes).cast(pl.String),
-            receipt,
-            account,
-            sha256(parts[str(path)]).hexdigest(),
+            receipt=receipt,
+            account=account,
+            release_sha256=sha256(parts[str(path)]).hexdigest(),
         )

@@ -2,11 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NotRequired, TypedDict, cast
 
-from kveil.attacker.rate import Rate
+from kveil.attacker.rate import Rate, RateFigures
+
+
+class RowMatches(TypedDict):
+    """Of an attacker's rows, how many no row of a table fits, and how many exactly one fits."""
+
+    none: int
+    one: int
+
+
+class Matches(TypedDict):
+    """The matches of an attacker's rows in the original and in the release."""
+
+    before: RowMatches
+    after: RowMatches
+
+
+class AttackFigures(TypedDict):
+    """An attack as plain data, without a value of the tables; what only some kinds have is left out by the others."""
+
+    attack: str
+    attributes: list[str]
+    knowing: str
+    sentence: str
+    before: NotRequired[RateFigures | None]
+    after: NotRequired[RateFigures | None]
+    promised: NotRequired[bool]
+    rules: NotRequired[list[str]]
+    without: NotRequired[RateFigures]
+    sensitive: NotRequired[str]
+    guess: NotRequired[float]
+    items: NotRequired[int | None]
+    differing: NotRequired[int]
+    left_out: NotRequired[int]
+    worlds: NotRequired[int]
+    left: NotRequired[int]
+    releases: NotRequired[int]
+    one: NotRequired[RateFigures]
+    rows: NotRequired[int]
+    matched: NotRequired[Matches]
+    judged_by: NotRequired[list[str] | None]
+    drawn: NotRequired[int | None]
+
+
+class GameFigures(TypedDict):
+    """Everything that was played on a release, as plain data."""
+
+    assumption: str
+    counts: str
+    original: int
+    released: int
+    attacks: list[AttackFigures]
 
 
 def _plain(value: Any) -> Any:
@@ -24,9 +74,10 @@ class Attack:
     knowing: str = ""
     sentence: str = ""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> AttackFigures:
         """Return the attack as plain data without a value of the tables."""
-        return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+        plain = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+        return cast(AttackFigures, plain)  # each kind has those of the names that are its own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,13 +165,13 @@ class FileJoin(Attack):
     """
 
     rows: int
-    matched: Mapping[str, Mapping[str, int]]
+    matched: Matches
     judged_by: tuple[str, ...] | None
     before: Rate | None
     after: Rate | None
     drawn: int | None = None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> AttackFigures:
         """Return the attack as plain data; how many rows were drawn only where not all were looked at."""
         content = super().as_json()
         if self.drawn is None:
@@ -138,7 +189,12 @@ class Attacks:
     released: int
     attacks: tuple[Attack, ...]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> GameFigures:
         """Return the whole game as plain data without a value of the tables."""
-        content = {field.name: getattr(self, field.name) for field in fields(self)}
-        return content | {"attacks": [attack.as_json() for attack in self.attacks]}
+        return {
+            "assumption": self.assumption,
+            "counts": self.counts,
+            "original": self.original,
+            "released": self.released,
+            "attacks": [attack.as_json() for attack in self.attacks],
+        }

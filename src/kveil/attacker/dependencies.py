@@ -14,6 +14,7 @@ from kveil.attacker.link import affordable, chances, chances_before, knowledge
 from kveil.attacker.match import CHUNK, Clue, EqualRows, KnownValue, coded
 from kveil.attacker.rate import rate_of
 from kveil.attacker.world import World
+from kveil.kernels.grouping.members import Members, members_by_group
 from kveil.policy.dependencies import Dependency
 
 
@@ -54,10 +55,11 @@ class Narrowed:
         return self.clue.values
 
     @cached_property
-    def _pairs(self) -> tuple[Longs, Longs]:
-        """All pairs in the order of their right sides, and where those of each value begin."""
-        order = np.argsort(self.rights, kind="stable")
-        return order, np.searchsorted(self.rights[order], np.arange(self.kinds + 1)).astype(np.int64)
+    def _pairs(self) -> Members:
+        """The pairs of each value, which is their right side."""
+        known = np.flatnonzero(self.rights >= 0)
+        pairs, starts = members_by_group(self.rights[known], self.kinds)
+        return Members(known[pairs], starts)
 
     def table(self, values: Longs) -> Bools:
         """Return which groups some values fit, and show a left side that goes with them."""

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Floats, Longs
-from kveil.attacker.attacks import FileJoin
+from kveil.attacker.attacks import FileJoin, RowMatches
 from kveil.attacker.link import affordable
 from kveil.attacker.match import CodedTexts, KnownValue, coded, group, matches
 from kveil.attacker.rate import rate_of
@@ -59,7 +59,7 @@ def attackers_file(world: World, original: Source, attacker: Source) -> FileJoin
         attack="attacker's file",
         attributes=names,
         rows=attacker.rows,
-        matched={when: _matched(fits) for when, fits in (("before", equal), ("after", fitting))},
+        matched={"before": _matched(equal), "after": _matched(fitting)},
         judged_by=None,
         before=None,
         after=None,
@@ -80,7 +80,7 @@ def attackers_file(world: World, original: Source, attacker: Source) -> FileJoin
     return _judged(content, pairs, (same, equal), (fits, fitting))
 
 
-def _matched(fitting: Floats) -> dict[str, int]:
+def _matched(fitting: Floats) -> RowMatches:
     return {"none": int((fitting == 0).sum()), "one": int((fitting == 1).sum())}
 
 

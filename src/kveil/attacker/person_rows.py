@@ -15,6 +15,7 @@ from kveil.attacker.match import coded, matches
 from kveil.attacker.rate import rate_of
 from kveil.attacker.world import World
 from kveil.files import Source
+from kveil.kernels.grouping.members import members_by_group
 from kveil.verifier.rows import INDIVIDUAL, released_texts
 
 
@@ -78,8 +79,8 @@ def _put_together(world: World, release: Source, names: tuple[str, ...], targets
     _, first, number = np.unique(person, return_index=True, return_inverse=True)
     place = np.empty(len(first), dtype=np.int64)
     place[np.argsort(first)] = np.arange(len(first))  # persons in the order in which they appear
-    order = np.argsort(place[number.reshape(-1)], kind="stable")
-    starts = np.searchsorted(place[number.reshape(-1)][order], np.arange(len(first))).astype(np.int64)
+    order, ends = members_by_group(place[number.reshape(-1)], len(first))
+    starts = ends[:-1]
     differs = np.zeros(len(first), dtype=bool)
     clues = []
     for name in names:

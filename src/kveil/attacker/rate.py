@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from kveil.arrays import Floats
 
 Z = 1.959963984540054  # 95 % of a normal distribution lie within as many standard deviations
+
+
+class RateFigures(TypedDict):
+    """A rate as plain data."""
+
+    rate: float
+    interval: list[float]
+    worst: float
+    certain: int
+    targets: int
+    at_most: NotRequired[float]
 
 
 @dataclass(frozen=True)
@@ -26,16 +37,18 @@ class Rate:
     targets: int
     at_most: float | None = None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> RateFigures:
         """Return the rate as plain data."""
-        content: dict[str, Any] = {
+        content: RateFigures = {
             "rate": self.rate,
             "interval": list(self.interval),
             "worst": self.worst,
             "certain": self.certain,
             "targets": self.targets,
         }
-        return content if self.at_most is None else content | {"at_most": self.at_most}
+        if self.at_most is not None:
+            content["at_most"] = self.at_most
+        return content
 
 
 def wilson(rate: float, targets: int) -> tuple[float, float]:

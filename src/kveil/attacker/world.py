@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -32,6 +32,7 @@ class World:
     items_before: dict[str, pl.DataFrame]
     items_after: dict[str, pl.DataFrame]
     places: Longs
+    _: KW_ONLY
     persons: bool
     starred: Bools
     _coded: dict[tuple[str, str], CodedTexts] = field(default_factory=dict)
@@ -118,8 +119,8 @@ def world_of(policy: Policy, original: Source, release: Source, places: Longs) -
         _items(was.items, original, policy, was.height),
         _items(shown.items, release, policy, shown.height),
         places,
-        was.persons,
-        shown.starred.to_numpy(),
+        persons=was.persons,
+        starred=shown.starred.to_numpy(),
     )
 
 

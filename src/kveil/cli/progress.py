@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any, TextIO
+from typing import TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from kveil.progress import Compared
+from kveil.progress import Compared, ProgressLine
 
 # For every command: how much of a run is usually done when a stage begins, and how much of it the stage is.
 PLANS: dict[str, dict[str, tuple[float, float]]] = {
@@ -118,7 +118,7 @@ def progress_lines(out: TextIO, command: str) -> Callable[[str], None]:
     def tell(stage: str) -> None:
         nonlocal furthest
         furthest = max(furthest, done_at(stage, command=command) or 0.0)
-        line: dict[str, Any] = {"stage": stage, "done": round(furthest, 4)}
+        line: ProgressLine = {"stage": stage, "done": round(furthest, 4)}
         loss = re.search(r"\bloss ([0-9.]+)%", stage)
         if loss:
             line["loss"] = float(loss[1]) / 100

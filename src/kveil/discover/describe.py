@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import polars as pl
 
 from kveil.discover.coded_columns import Columns
 from kveil.discover.find import functional_rules, multivalued_rules
-from kveil.discover.offending import check_names, offending
+from kveil.discover.offending import GroupSides, check_names, offending
 from kveil.errors import DataError, PolicyError
 from kveil.files import Source
 from kveil.policy.attributes import STAR
@@ -42,7 +42,7 @@ class RuleStanding(TypedDict):
     kind: str
     holds: bool
     broken: int
-    groups: list[dict[str, Any]]
+    groups: list[GroupSides]
     kept: str
 
 

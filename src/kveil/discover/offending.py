@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import polars as pl
@@ -23,6 +23,15 @@ SHOWN = 5  # offending groups that are shown
 VALUES = 5  # right sides of a group that are shown
 
 
+class GroupSides(TypedDict):
+    """A group that breaks a rule, as plain data."""
+
+    left: dict[str, str | None]
+    right: list[dict[str, str | None]]
+    right_sides: int
+    records: int
+
+
 @dataclass(frozen=True)
 class OffendingGroup:
     """A group of equal left sides that breaks a rule: its left side, some of its right sides, and its size."""
@@ -32,7 +41,7 @@ class OffendingGroup:
     rights: int
     records: int
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> GroupSides:
         """Return the group as plain data."""
         return {"left": self.left, "right": self.right, "right_sides": self.rights, "records": self.records}
 
@@ -80,7 +89,7 @@ class MultisetDependency:
     right: tuple[str, ...]
     k: int
     broken: int
-    groups: list[dict[str, Any]]
+    groups: list[dict[str, str | int | None]]  # the texts of a pair by their columns, and its records
 
     @property
     def holds(self) -> bool:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from kveil.algorithms.least_loss.refine_options import RefineOptions
 from kveil.algorithms.registry import FEW_ROWS, starts_of
 from kveil.algorithms.settle import settled_or_before
 from kveil.errors import PolicyError, Unmeetable
+from kveil.free_form import GivenOptions
 from kveil.measures import Losses, loses_less, measure_solution, measure_written
 from kveil.policy.fields import PolicyPart
 from kveil.progress import Progress, silent
@@ -61,6 +61,7 @@ class _Task:
     tries_per_row: float  # of refining, 0 for none
     budget: _Budget
     progress: Progress
+    _: KW_ONLY
     solutions: list[tuple[Table, Solution]] = field(default_factory=list)  # tables, and what was found for each
 
     def solve(self, table: Table) -> Solution:
@@ -108,12 +109,12 @@ class _Task:
         return self.refine(table, self.solve(table))
 
 
-def run(algorithm: Algorithm, table: Table, options: dict[str, Any], *, progress: Progress = silent) -> Solution:
+def run(algorithm: Algorithm, table: Table, options: GivenOptions, *, progress: Progress = silent) -> Solution:
     """Return the solution of an algorithm, refined as its options ask, with the policy's rules kept."""
     return solve(algorithm, table, options, progress=progress).solution
 
 
-def solve(algorithm: Algorithm, table: Table, options: dict[str, Any], *, progress: Progress = silent) -> Solved:
+def solve(algorithm: Algorithm, table: Table, options: GivenOptions, *, progress: Progress = silent) -> Solved:
     """Solve a table with an algorithm, refine that as asked, and keep its rules.
 
     It stops as `kveil.stopping` tells: refining then returns the best so far, so that a solution once found is never
@@ -140,7 +141,7 @@ def _keeping_afterwards(task: _Task, solve: Callable[[Table], Solution]) -> Solu
     return solve_keeping_rules(task.table, solve, multivalued=MULTIVALUED in task.algorithm.honours)
 
 
-def part_solver(algorithm: Algorithm, table: Table, options: dict[str, Any]) -> Callable[[Table], Solution]:
+def part_solver(algorithm: Algorithm, table: Table, options: GivenOptions) -> Callable[[Table], Solution]:
     """Return what solves parts of a table with an algorithm, and refines them as its options ask."""
     return _task(algorithm, table, options, silent).solve_part
 
@@ -156,7 +157,7 @@ def _weighed(table: Table, solution: Solution) -> Solved:
     return Solved(solution, measure_written(table, solution))
 
 
-def checked_options(algorithm: Algorithm, options: dict[str, Any]) -> tuple[PolicyPart, RefineOptions]:
+def checked_options(algorithm: Algorithm, options: GivenOptions) -> tuple[PolicyPart, RefineOptions]:
     """Return the options of an algorithm, its own and those of refining, which all take; raise PolicyError if wrong."""
     own = {key: value for key, value in options.items() if key not in RefineOptions.model_fields}
     names = [*algorithm.options.model_fields, *RefineOptions.model_fields]
@@ -171,7 +172,7 @@ def checked_options(algorithm: Algorithm, options: dict[str, Any]) -> tuple[Poli
     return algorithm.options.read(own, where), refining
 
 
-def _task(algorithm: Algorithm, table: Table, options: dict[str, Any], progress: Progress) -> _Task:
+def _task(algorithm: Algorithm, table: Table, options: GivenOptions, progress: Progress) -> _Task:
     checked, refining = checked_options(algorithm, options)
     seconds = None if refining.refine_seconds is None else float(refining.refine_seconds)
     return _Task(algorithm, table, checked, refining.tries_per_row(algorithm.refine), _Budget(seconds), progress)

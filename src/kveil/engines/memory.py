@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -73,7 +74,7 @@ class MemoryStore:
 
     def lay_out(self, policy: Policy, source: Source, release: Release, out: ReleaseFile | None) -> LaidRelease:
         kind = CategorySource if isinstance(source, SharedSource) else Source
-        return LaidRelease(kind("the release", release.frame(source), source.kind, source.separator))
+        return LaidRelease(kind("the release", release.frame(source), source.kind, separator=source.separator))
 
 
 @dataclass(frozen=True)
@@ -88,15 +89,8 @@ def _table(policy: Policy, place: Place, *, hashed: bool, in_pieces: bool, early
     if not isinstance(place, Path):
         return numbers_held(read_database(place, hashed=hashed), policy)
     data = policy.data
-    expected: dict[str, Any] = {
-        "separator": data.separator,
-        "columns": policy.attributes,
-        "hashed": hashed,
-        "encoding": data.encoding,
-    }
-    if early is not None:
-        return numbers_held(parse_early(early, place, **expected), policy)
-    source = read_table(place, **expected, in_pieces=in_pieces)
+    read = partial(read_table, place, in_pieces=in_pieces) if early is None else partial(parse_early, early, place)
+    source = read(separator=data.separator, columns=policy.attributes, hashed=hashed, encoding=data.encoding)
     return numbers_held(source, policy)
 
 

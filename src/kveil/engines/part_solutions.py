@@ -73,8 +73,8 @@ def join_solutions(table: Table, parts: TableParts, solutions: Sequence[Solution
         suppressed,
         {reason: np.sort(np.concatenate(who)).astype(np.int32) for reason, who in reasons.items()},
         {"divided": {"parts": len(parts.rows), "largest": largest}},
-        _items(table, parts, solutions),
-        _alike(table, parts, solutions, suppressed),
+        items=_items(table, parts, solutions),
+        alike=_alike(table, parts, solutions, suppressed),
     )
 
 

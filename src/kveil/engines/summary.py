@@ -5,8 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 import polars as pl
@@ -15,6 +14,7 @@ from kveil import errors
 from kveil.algorithms.stars import nothing_left, star_cells
 from kveil.arrays import Bools
 from kveil.errors import DataError, Unmeetable
+from kveil.free_form import Details
 from kveil.measures import items_loss
 from kveil.table.scale import Scale
 from kveil.table.solution import Solution
@@ -41,9 +41,10 @@ class PartSummary:
 
     part: int
     counts: pl.DataFrame
+    _: KW_ONLY
     groups: int = 0
     nothing_left: int = 0
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Details = field(default_factory=dict)
     items: tuple[float, int] = (0.0, 0)
     values: Mapping[str, list[str]] = field(default_factory=dict)
     error: tuple[str, str, int] | None = None
@@ -80,7 +81,16 @@ class PartSummary:
         counts = pl.read_ipc(io.BytesIO(content[8 + size + 8 :]))
         error = (told["kind"], told["said"], told["lost"]) if told["kind"] else None
         details, items, values = (json.loads(told[name]) for name in ("details", "items", "values"))
-        return cls(told["part"], counts, told["groups"], told["nothing"], details, tuple(items), values, error)
+        return cls(
+            told["part"],
+            counts,
+            groups=told["groups"],
+            nothing_left=told["nothing"],
+            details=details,
+            items=tuple(items),
+            values=values,
+            error=error,
+        )
 
     def raise_error(self) -> None:
         """Raise what went wrong in the part, if anything did."""
@@ -104,8 +114,15 @@ def summarized(part: int, table: Table, solution: Solution) -> PartSummary:
     counts = [_counted(table, solution, position) for position in range(len(table.names))]
     groups = int(solution.details.get("parts", 0))
     star = _stars_to_settle(table, solution) & ~solution.suppressed_anywhere
-    own = (part, pl.concat(counts), groups, table.count(star), solution.details)
-    return PartSummary(*own, items_loss(table, solution), _released_values(table, solution))
+    return PartSummary(
+        part,
+        pl.concat(counts),
+        groups=groups,
+        nothing_left=table.count(star),
+        details=solution.details,
+        items=items_loss(table, solution),
+        values=_released_values(table, solution),
+    )
 
 
 def _stars_to_settle(table: Table, solution: Solution) -> Bools:

@@ -17,7 +17,9 @@ from typing import Any
 from kveil.errors import FileError, PolicyError
 from kveil.exchange.foreign import MOST_HIERARCHY_BYTES, ForeignColumn, ForeignPolicy, as_tree, check_models
 from kveil.policy.numbers import parse_number, show_number
+from kveil.policy.written import WrittenIntervals, WrittenModel
 
+ScriptValues = dict[str, Any]  # what a script's own names, or a call's arguments, stand for
 MOST_SCRIPT = 4 * 2**20  # bytes
 _AROUND = ("data", "ident", "quasi_ident"), ("supp_level", "hierarchies")
 FUNCTIONS = {
@@ -62,7 +64,7 @@ class AnjanaCall:
     """One call of a function of ANJANA with what it was given."""
 
     function: str
-    given: dict[str, Any]
+    given: ScriptValues
 
     def get(self, name: str) -> Any:
         """Return an argument; raise PolicyError where only running the script would tell it."""
@@ -79,7 +81,7 @@ class _ScriptReader(ast.NodeVisitor):
     """Goes through a script in its order, keeping the names that stand for plain values."""
 
     def __init__(self) -> None:
-        self.names: dict[str, Any] = {}
+        self.names: ScriptValues = {}
         self.calls: list[AnjanaCall] = []
 
     def visit_Assign(self, node: ast.Assign) -> None:
@@ -184,7 +186,7 @@ def policy_of(script: AnjanaScript, columns: Sequence[str], numeric: Sequence[st
         raise PolicyError(
             f"{script.name} has calls with different quasi_ident; leave one kind of them in and bring that."
         )
-    models: list[dict[str, Any]] = [] if k is None else [{"model": "k-anonymity", "k": str(k)}]
+    models: list[WrittenModel] = [] if k is None else [{"model": "k-anonymity", "k": str(k)}]
     left_out: list[str] = []
     for call in script.calls:
         for model in _models(call, numeric, left_out):
@@ -224,22 +226,27 @@ def policy_of(script: AnjanaScript, columns: Sequence[str], numeric: Sequence[st
     )
 
 
-def _models(call: AnjanaCall, numeric: Sequence[str], left_out: list[str]) -> list[dict[str, Any]]:
+def _models(call: AnjanaCall, numeric: Sequence[str], left_out: list[str]) -> list[WrittenModel]:
     """Return the models that a call asks for; ANJANA asks for k everywhere."""
-    least = {"model": "k-anonymity", "k": str(call.get("k"))}
+    least: WrittenModel = {"model": "k-anonymity", "k": str(call.get("k"))}
     if call.function == "k_anonymity":
         return [least]
     about = str(call.get("sens_att"))
     if call.function == "alpha_k_anonymity":
         return [{"model": "alpha-k", "sensitive": about, "alpha": str(call.get("alpha")), "k": least["k"]}]
     if call.function == "t_closeness":
-        distance = {"distance": "ordered"} if about in numeric else {}
-        return [least, {"model": "t-closeness", "sensitive": about, "t": str(call.get("t")), **distance}]
+        close: WrittenModel = {"model": "t-closeness", "sensitive": about, "t": str(call.get("t"))}
+        if about in numeric:
+            close["distance"] = "ordered"
+        return [least, close]
     if call.function.endswith("l_diversity"):
         variant = {"entropy_l_diversity": "entropy", "recursive_c_l_diversity": "recursive"}.get(call.function)
-        extra = {"variant": variant} if variant else {}
-        constant = {"c": str(call.get("c"))} if variant == "recursive" else {}
-        return [least, {"model": "l-diversity", "sensitive": about, "l": str(call.get("l_div")), **extra, **constant}]
+        diverse: WrittenModel = {"model": "l-diversity", "sensitive": about, "l": str(call.get("l_div"))}
+        if variant is not None:
+            diverse["variant"] = variant
+        if variant == "recursive":
+            diverse["c"] = str(call.get("c"))
+        return [least, diverse]
     left_out.append(f"{call.function} for {about}: kveil has no such model. Add another under `privacy`.")
     return [least]
 
@@ -263,7 +270,7 @@ def _column(column: ForeignColumn, levels: Any, script: AnjanaScript) -> tuple[F
         return column, [f"{column.name}: its hierarchy, which is no tree ({str(error).split(': ')[-1].rstrip('.')})."]
 
 
-def _intervals(steps: Sequence[_OfTable]) -> dict[str, Any]:
+def _intervals(steps: Sequence[_OfTable]) -> WrittenIntervals:
     low, high = show_number(_number(steps[0].low)), show_number(_number(steps[0].high))
     return {"intervals": {"from": low, "to": high, "widths": [show_number(_number(step.width)) for step in steps]}}
 

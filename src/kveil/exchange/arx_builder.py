@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from kveil.errors import FileError, PolicyError
 from kveil.exchange.arx_groups import NotCarriedError, arx_levels, interval_rows, number_in, order_rows
@@ -16,6 +15,7 @@ from kveil.exchange.java_stream import JavaObject, read_java, unwrapped
 from kveil.policy.attributes import DATE_LEVELS
 from kveil.policy.lines import Line
 from kveil.policy.numbers import is_whole, show_number
+from kveil.policy.written import IntervalKeys, WrittenBuilder
 
 MOST = 16 * 2**20  # bytes
 _KINDS = "org.deidentifier.arx.aggregates.HierarchyBuilder"
@@ -32,7 +32,7 @@ _UNITS = {
 class ArxHierarchy:
     """What ARX's settings make: a builder, or a tree; ``left_out`` are sentences on what is not carried over."""
 
-    builder: dict[str, Any] | None = None
+    builder: WrittenBuilder | None = None
     lines: tuple[Line, ...] = ()
     left_out: tuple[str, ...] = ()
 
@@ -106,7 +106,11 @@ def _regular_intervals(settings: JavaObject) -> ArxHierarchy | None:
     low, high = ends
     if all(is_whole(number) for number in (low, high, *steps)) and "Integer" in settings.fields["datatype"].name:
         high -= 1  # ARX leaves the upper bound out; here it is the last whole number
-    inside = {"from": show_number(low), "to": show_number(high), "widths": [show_number(step) for step in steps]}
+    inside: IntervalKeys = {
+        "from": show_number(low),
+        "to": show_number(high),
+        "widths": [show_number(step) for step in steps],
+    }
     others = sorted(kinds - {"Interval", "Bounds", "Set"})
     told = [f"The labels of intervals by the function {kind}: kveil shows their bounds." for kind in others]
     return ArxHierarchy({"intervals": inside}, left_out=tuple(told))

@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
+from typing import cast
 from xml.etree.ElementTree import Element
 
 from kveil.errors import FileError, PolicyError
@@ -20,6 +21,7 @@ from kveil.exchange.foreign import MOST_HIERARCHY_BYTES, ForeignColumn, ForeignP
 from kveil.exchange.zip_parts import MOST_TABLE, Zipped
 from kveil.policy.attributes import Role
 from kveil.policy.numbers import parse_number, show_number
+from kveil.policy.written import WrittenModel
 
 ROLES: dict[str, Role] = {
     "IDENTIFYING_ATTRIBUTE": "identifier",
@@ -29,9 +31,8 @@ ROLES: dict[str, Role] = {
 }
 _NUMBER = r"\d+(?:\.\d+)?(?:E-?\d{1,3})?"
 _FOR = r" for attribute '(?P<sensitive>.+)'"
-ModelKeys = dict[str, str]
 # Sentences that ARX writes for its models, and what a policy says beside what stands in them.
-CRITERIA: tuple[tuple[str, ModelKeys], ...] = (
+CRITERIA: tuple[tuple[str, WrittenModel], ...] = (
     (rf"(?P<k>{_NUMBER})-anonymity", {"model": "k-anonymity"}),
     (rf"distinct-(?P<l>{_NUMBER})-diversity{_FOR}", {"model": "l-diversity"}),
     (rf"(?:shannon-)?entropy-(?P<l>{_NUMBER})-diversity{_FOR}", {"model": "l-diversity", "variant": "entropy"}),
@@ -48,14 +49,14 @@ CRITERIA: tuple[tuple[str, ModelKeys], ...] = (
 )
 
 
-def _model_of(criterion: str) -> ModelKeys | None:
+def _model_of(criterion: str) -> WrittenModel | None:
     """Return the model that a sentence of ARX means; None where kveil has none."""
     for pattern, model in CRITERIA:
         if match := re.fullmatch(pattern, criterion):
             parts = match.groupdict()
             numbers = {key: _plain(text) for key, text in parts.items() if key != "sensitive"}
             about = {"sensitive": parts["sensitive"]} if "sensitive" in parts else {}
-            return {**model, **about, **numbers}
+            return cast(WrittenModel, {**model, **about, **numbers})  # groups of patterns are named as its keys
     return None
 
 
@@ -122,7 +123,7 @@ def _weights(config: Element, name: str) -> dict[str, Decimal]:
     return weights
 
 
-def _models(config: Element) -> tuple[list[ModelKeys], list[str]]:
+def _models(config: Element) -> tuple[list[WrittenModel], list[str]]:
     """Return the models kveil has, and sentences on those it has not."""
     models, left_out = [], []
     for element in config.iter("criterion"):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, field
 
 from kveil.errors import PolicyError
 from kveil.policy.attributes import STAR, Role
 from kveil.policy.lines import Line, check_lines, collapse
+from kveil.policy.written import WrittenAttribute, WrittenBuilder, WrittenModel
 from kveil.policy.yaml_text import comment, flow_text, hierarchy_csv, hierarchy_file_name, scalar
 
 MOST_HIERARCHY_BYTES = 256 * 2**20  # of a file that is read as a hierarchy
@@ -21,7 +21,7 @@ class ForeignColumn:
     name: str
     role: Role
     lines: tuple[Line, ...] | None = None
-    hierarchy: dict[str, Any] | None = None
+    hierarchy: WrittenBuilder | None = None
     boundary: tuple[str, ...] = ()
     weight: str | None = None
 
@@ -33,8 +33,9 @@ class ForeignPolicy:
     tool: str
     name: str
     columns: tuple[ForeignColumn, ...]
-    models: tuple[dict[str, Any], ...]
+    models: tuple[WrittenModel, ...]
     limit: str
+    _: KW_ONLY
     show: str = "drop"
     separator: str = ","
     missing: tuple[str, ...] = ("",)
@@ -67,7 +68,7 @@ def foreign_policy_text(policy: ForeignPolicy, data: str | None, stem: str) -> t
     lines.append(f"  missing: [{', '.join(_quoted(text) for text in policy.missing)}]")
     lines += ["", "attributes:"]
     for column in policy.columns:
-        entry: dict[str, Any] = {"role": column.role}
+        entry: WrittenAttribute = {"role": column.role}
         if column.lines is not None:
             name = hierarchy_file_name(stem, column.name, taken)
             files[name] = hierarchy_csv(column.lines)
@@ -88,7 +89,7 @@ def _quoted(text: str) -> str:
     return '"\\t"' if text == "\t" else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def check_models(models: Sequence[dict[str, Any]], told: Sequence[str], name: str) -> None:
+def check_models(models: Sequence[WrittenModel], told: Sequence[str], name: str) -> None:
     """Raise PolicyError where nothing that protects is left: a policy promises something."""
     if not models:
         why = f" ({told[0].rstrip('.')})" if told else ""

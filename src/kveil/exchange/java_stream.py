@@ -20,6 +20,9 @@ FIRST_HANDLE = 0x7E0000
 PRIMITIVES = {"B": ">b", "C": ">H", "D": ">d", "F": ">f", "I": ">i", "J": ">q", "S": ">h", "Z": ">?"}
 
 
+JavaFields = dict[str, Any]  # what an object of Java's holds, by the names that its class gives
+
+
 @dataclass
 class JavaClass:
     """A class as a stream describes it: its name, its fields with their types, and what it extends."""
@@ -35,7 +38,7 @@ class JavaObject:
     """An object: the name of its class, its fields, and what its classes wrote after them."""
 
     name: str
-    fields: dict[str, Any] = field(default_factory=dict)
+    fields: JavaFields = field(default_factory=dict)
     written: list[Any] = field(default_factory=list)
 
 

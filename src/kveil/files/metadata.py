@@ -12,7 +12,6 @@ import tempfile
 from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -33,6 +32,7 @@ from kveil.files.repeated_lines import RepeatedSource
 from kveil.files.source import Source
 from kveil.files.texts import fresh
 from kveil.files.writing import write_table
+from kveil.free_form import JsonObject
 from kveil.suffixes import LABELLED, PACKED
 from kveil.words import count, listing
 
@@ -238,16 +238,16 @@ def _without_sparks(metadata: dict[str, bytes]) -> dict[str, bytes]:
     return found
 
 
-def _says_nothing(field: dict[str, Any]) -> bool:
+def _says_nothing(field: JsonObject) -> bool:
     """Tell whether Spark says of a column its name and type alone, and not that it never had a cell without a value."""
     kind = field["type"]
     if isinstance(kind, dict):
         plain = set(kind) == {"type", "elementType", "containsNull"} and isinstance(kind["elementType"], str)
     else:
         plain = isinstance(kind, str)
-    return (
-        plain and set(field) == {"name", "type", "nullable", "metadata"} and field["nullable"] and not field["metadata"]
-    )
+    if not plain or set(field) != {"name", "type", "nullable", "metadata"}:
+        return False
+    return bool(field["nullable"]) and not field["metadata"]
 
 
 def _in_arrow(raw: bytes, ours: bytes, frame: pl.DataFrame) -> list[str]:

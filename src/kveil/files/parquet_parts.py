@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from mmap import mmap
 from typing import Any
 
+ThriftFields = dict[int, Any]  # a structure's fields by the numbers that the format gives them
 MAGIC = b"PAR1"
 DICTIONARY_PAGE = 2
 SCHEMA_KEY = "ARROW:schema"  # the schema as Arrow writes it, which may hold metadata of its own
@@ -95,9 +96,9 @@ class _Compact:
         }  # fmt: skip
         return readers[kind]()
 
-    def structure(self) -> dict[int, Any]:
+    def structure(self) -> ThriftFields:
         """Return a structure's fields by their numbers."""
-        fields: dict[int, Any] = {}
+        fields: ThriftFields = {}
         number = 0
         while True:
             head = self.raw[self.at]
@@ -144,7 +145,7 @@ def _parts(raw: bytes | mmap) -> ParquetParts:
     return parts
 
 
-def _tells(statistics: dict[int, Any] | None) -> bool:
+def _tells(statistics: ThriftFields | None) -> bool:
     """Tell whether statistics name a smallest or largest value, or count different ones; how many are null is seen."""
     return statistics is not None and not {1, 2, 4, 5, 6}.isdisjoint(statistics)
 
@@ -153,7 +154,7 @@ def _key_values(entries: Any) -> dict[str, bytes]:
     return {entry[1].decode(): entry.get(2, b"") for entry in entries or ()}
 
 
-def _pages(raw: bytes | mmap, at: int, size: int) -> Iterator[dict[int, Any]]:
+def _pages(raw: bytes | mmap, at: int, size: int) -> Iterator[ThriftFields]:
     end = at + size
     while at < end:
         reader = _Compact(raw, at)

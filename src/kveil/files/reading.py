@@ -53,17 +53,9 @@ def read_bytes(path: Path) -> bytes:
         raise FileError(f"{path.name}: the file cannot be read ({error.strerror}); check the path.") from None
 
 
-def parse_table(
-    raw: bytes,
-    path: Path,
-    *,
-    separator: str | None = None,
-    columns: Iterable[str] = (),
-    hashed: bool = False,
-    encoding: str = UTF8,
-) -> Source:
+def parse_table(raw: bytes, path: Path, *, separator: str | None = None, columns: Iterable[str] = ()) -> Source:
     """Read a table out of the bytes of a file, by the suffix of its path."""
-    source = parse_early(EarlyText(raw), path, separator=separator, columns=columns, hashed=hashed, encoding=encoding)
+    source = parse_early(EarlyText(raw), path, separator=separator, columns=columns)
     return replace(source, frame=source.frame.rechunk())
 
 
@@ -82,7 +74,9 @@ def parse_early(
     if kind == "csv":
         text = in_utf8(unpacked(raw, path), encoding, path.name)
         frame, separator = read_csv(text, path.name, separator, frozenset(columns), early=early)
-        return Source(path.name, frame, kind, separator, digest, encoding=encoding, quoted=b'"' in text)
+        return Source(
+            path.name, frame, kind, separator=separator, sha256=digest, encoding=encoding, quoted=b'"' in text
+        )
     if kind == "excel":
         from kveil.files.excel import read_excel
 

@@ -33,7 +33,7 @@ def read_headless(path: Path, names: Sequence[str], *, skip: int = 0, encoding: 
     separator = _find_separator(text, len(names), skip)
     rows = _rows(text, separator, names, skip, path.name)
     frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
-    return Source(path.name, frame, "csv", separator, encoding=encoding)
+    return Source(path.name, frame, "csv", separator=separator, encoding=encoding)
 
 
 def _check_names(names: Sequence[str]) -> None:

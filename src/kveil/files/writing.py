@@ -10,11 +10,11 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Self
 
 import polars as pl
 
@@ -24,6 +24,7 @@ from kveil.files.dataset import is_dataset
 from kveil.files.reading import parse_table
 from kveil.files.source import Labels, check_written, kind_of
 from kveil.files.texts import as_texts, fresh
+from kveil.free_form import JsonObject
 from kveil.suffixes import suffix_of
 
 ROWS_PER_GROUP = 131_072  # of a Parquet file, so that its bytes do not depend on how a table lay in memory
@@ -193,7 +194,7 @@ class Outputs:
                     Path(staged.name).unlink(missing_ok=True)
 
 
-def as_json(content: Mapping[str, Any], *, indent: int | None = 2) -> bytes:
+def as_json(content: JsonObject, *, indent: int | None = 2) -> bytes:
     """Return plain data as the bytes of a JSON file."""
     return json.dumps(content, indent=indent, ensure_ascii=False).encode() + b"\n"
 

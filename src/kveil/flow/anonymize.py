@@ -12,7 +12,7 @@ from kveil.databases import Place
 from kveil.engines.choosing import ChosenStore, store_of
 from kveil.engines.memory import BeingRead, MemoryStore
 from kveil.errors import Refused
-from kveil.flow.cluster.entrances import spark_result, write_on_spark
+from kveil.flow.cluster.entrances import refuse_earlier, spark_result, write_on_spark
 from kveil.flow.steps.cancelling import cancellable
 from kveil.flow.steps.inputs import check_targets, table_of, with_algorithm
 from kveil.flow.steps.make_release import make_release
@@ -47,8 +47,11 @@ def anonymize(
     with cancellable():
         stages = Stages(progress)
         policy = with_algorithm(policy, algorithm)
+        on_spark = is_spark_frame(frame)
+        if on_spark:
+            refuse_earlier(policy, previous)
         asked = Request.of(policy, bounded=bound, previous=previous)
-        if is_spark_frame(frame):
+        if on_spark:
             return spark_result(frame, asked, stages)
         run = make_release(table_of(frame, policy), asked, stages, MemoryStore(), None)
         data = to_frame(run.source, run.release.columns, run.release.source_rows)
@@ -79,7 +82,7 @@ def anonymize_file(
             source = chosen.store.open(asked.policy, path, hashed=targets.hashed)
         outputs.look_at_people(source)
         run = make_release(source, asked, stages, chosen.store, outputs.release_file)
-        run.private_warnings.extend([] if chosen.why is None else [chosen.why])
+        run = run if chosen.why is None else run.with_warning(chosen.why)
         account = outputs.write(run, stages)
         outputs.commit()
     return account

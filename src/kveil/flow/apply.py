@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TypedDict
 
@@ -88,6 +88,7 @@ class _NewRecords:
     individuals: bool
     covered: int
     extended: int
+    _: KW_ONLY
     loss: LossFigures
 
 
@@ -132,13 +133,13 @@ def _new_records(source: Source, archived: Archived, asked: Application, stages:
     release = decode(source, table, applied.solution)
     out = int(applied.solution.suppressed_anywhere.sum())
     return _NewRecords(
-        Source("the new records", release.frame(source), source.kind, source.separator),
+        Source("the new records", release.frame(source), source.kind, separator=source.separator),
         release.rows,
         {"input": table.records, "released": table.records - out, "suppressed": out},
         table.persons is not None,
         applied.covered,
         applied.extended,
-        measure_solution(table, applied.solution).as_json(),
+        loss=measure_solution(table, applied.solution).as_json(),
     )
 
 

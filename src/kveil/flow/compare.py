@@ -167,7 +167,7 @@ def _entry(source: Source, table: Table, trial: Trial, tests: _Tests) -> Compari
         return {"algorithm": name, "solved": False, "seconds": trial.seconds, "reason": trial.reason}
     release = decode(source, table, solved.solution)
     frame = release.frame(source)
-    released = Source("the release", frame, source.kind, source.separator)
+    released = Source("the release", frame, source.kind, separator=source.separator)
     verdict = verify_release(released, table.policy, original=source, places=release.rows)
     gone = int(solved.solution.suppressed_anywhere.sum())
     entry: ComparisonEntry = {

@@ -7,7 +7,7 @@ import io
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from kveil.databases import Place
 from kveil.errors import DataError, FileError
@@ -28,6 +28,15 @@ from kveil.table.encode import encode
 from kveil.words import did_you_mean
 
 
+class ImportedNames(TypedDict):
+    """What was written for a policy of another tool's, as plain data."""
+
+    policy: str
+    hierarchies: list[str]
+    table: str | None
+    left_out: list[str]
+
+
 @dataclass(frozen=True)
 class Imported:
     """A policy of another tool's that was written: its files' names, and what it says that kveil's does not."""
@@ -37,7 +46,7 @@ class Imported:
     table: str | None
     left_out: tuple[str, ...]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> ImportedNames:
         """Return it as plain data."""
         return {
             "policy": self.policy,
@@ -110,6 +119,13 @@ def _written(foreign: ForeignPolicy, source: Source, table: Path, output: Path, 
     return Imported(str(output), tuple(sorted(files)), table.name if reads.take_table else None, foreign.left_out)
 
 
+class HierarchyText(TypedDict):
+    """A hierarchy of another tool's as plain data."""
+
+    hierarchy: str
+    left_out: list[str]
+
+
 @dataclass(frozen=True)
 class ImportedHierarchy:
     """A hierarchy of another tool's: a builder as a policy writes it or the lines of a file, and what it leaves out."""
@@ -117,7 +133,7 @@ class ImportedHierarchy:
     text: str
     left_out: tuple[str, ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> HierarchyText:
         """Return it as plain data."""
         return {"hierarchy": self.text, "left_out": list(self.left_out)}
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from kveil.files import Source
 from kveil.flow.steps.inputs import align, check_released, table_of
-from kveil.measures import Losses, plugged_measures
+from kveil.measures import Losses, LossFigures, Shares, plugged_measures
 from kveil.measures import measure_solution as losses_of
 from kveil.policy.model import Policy
 from kveil.report.account import Counts, count_suppressed
@@ -16,6 +16,21 @@ from kveil.table.encode import encode
 from kveil.table.reread import codes_of_release, read_items
 from kveil.verifier.rows import ITEM, ROW, release_rows
 from kveil.words import count
+
+
+class OtherFigures(TypedDict):
+    """What measures of other packages say, where there are any."""
+
+    others: NotRequired[dict[str, float]]
+
+
+class MeasuredFigures(OtherFigures):
+    """What a release lost, as plain data."""
+
+    records: Counts
+    loss: LossFigures
+    loss_by_attribute: dict[str, Shares]
+    warnings: list[str]
 
 
 @dataclass(frozen=True)
@@ -27,13 +42,14 @@ class Measured:
     warnings: list[str]
     others: dict[str, float] = field(default_factory=dict)  # what measures of other packages say
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> MeasuredFigures:
         """Return the measures as plain data."""
+        others: OtherFigures = {"others": self.others} if self.others else {}
         return {
             "records": self.records,
             "loss": self.losses.as_json(),
             "loss_by_attribute": self.losses.by_attribute(),
-            **({"others": self.others} if self.others else {}),
+            **others,
             "warnings": self.warnings,
         }
 

@@ -14,6 +14,7 @@ import numba
 
 from kveil.kernels.caching import forget_stale, writable_folder
 
+NumbaOptions = dict[str, Any]  # keyword arguments for Numba, some of which it does not document
 TESTED = ("0.68.",)  # versions of Numba with which loops compiled in our way give what the others give
 
 
@@ -28,8 +29,8 @@ def _is_tested() -> bool:
 
 forget_stale()
 _KEPT = writable_folder(Path(__file__)) is not None  # without a folder, Numba refuses to compile with a cache
-_SHUT: dict[str, Any] = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-_BARE: dict[str, Any] = {"_nrt": False} if _is_tested() else {}
+_SHUT: NumbaOptions = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_BARE: NumbaOptions = {"_nrt": False} if _is_tested() else {}
 
 
 def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -41,7 +42,7 @@ if _is_tested() and not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
     from kveil.kernels.linking import DoorCompiler, linked
     from kveil.kernels.passing import by_address as _prepare
 
-    _OPEN: dict[str, Any] = {"nogil": True, "pipeline_class": DoorCompiler, **_BARE}
+    _OPEN: NumbaOptions = {"nogil": True, "pipeline_class": DoorCompiler, **_BARE}
     _door: Callable[[Callable[..., Any]], Any] = kept(**_OPEN) if _KEPT else numba.njit(**_OPEN)
     _inner = linked(**_SHUT, **_BARE)
 else:

@@ -153,22 +153,22 @@ def _type_of(layout: Any, context: Any) -> LayoutType:
 
 def by_address(function: Callable[..., Any]) -> Callable[..., Any]:
     """Let the layouts that a function is annotated with be handed over by their address; return the function."""
-    for layout in _layouts(inspect.get_annotations(function).values(), function.__globals__):
+    for layout in _layouts(inspect.get_annotations(function).values(), function.__globals__.get):
         typeof_impl.register(layout)(_type_of)
     return function
 
 
-def _layouts(annotations: Any, names: dict[str, Any]) -> list[type]:
+def _layouts(annotations: Any, find: Callable[[str], Any]) -> list[type]:
     """Return the layouts among annotations, and those that are members of them, as far as they are new."""
     new: list[type] = []
     for annotation in annotations:
-        layout = names.get(annotation) if isinstance(annotation, str) else annotation
+        layout = find(annotation) if isinstance(annotation, str) else annotation
         layout = getattr(layout, "__forward_arg__", layout)
-        layout = names.get(layout) if isinstance(layout, str) else layout
+        layout = find(layout) if isinstance(layout, str) else layout
         if not (isinstance(layout, type) and issubclass(layout, tuple) and hasattr(layout, "_fields")):
             continue
         if layout not in _BY_ADDRESS:
             _BY_ADDRESS.add(layout)
             members = layout.__annotations__.values()
-            new += [layout, *_layouts(members, vars(sys.modules[layout.__module__]))]
+            new += [layout, *_layouts(members, vars(sys.modules[layout.__module__]).get)]
     return new

@@ -1,4 +1,4 @@
-"""Fractions that counts are compared with, as such that products of 64 bits hold; no comparison changes by it.
+"""A policy's fractions, with denominators so small that products with counts fit 64 bits; comparisons stay exact.
 
 A policy's number may have any number of digits, and count · denominator then leaves 64 bits. But a share of counts is a
 fraction with a small denominator itself: it is at most x exactly where it is at most the largest fraction with a small

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
+from kveil.free_form import JsonSchema
 from kveil.policy.fields import ANY_TEXT, Names, Number, PolicyPart, Text, Whole, rejection
 from kveil.policy.numbers import EXACT
 
@@ -171,7 +172,7 @@ Hierarchy = Annotated[
 ]
 
 _NUMBERS = {"type": "array", "items": {"type": "number"}, "minItems": 1}
-_HIERARCHY_SCHEMA: dict[str, Any] = {
+_HIERARCHY_SCHEMA: JsonSchema = {
     "description": "a file in ARX's form, or one of the builders; left out: value -> *",
     "anyOf": [
         {"type": "string"},
@@ -275,7 +276,7 @@ class MaxWidth(PolicyPart):
 
 Boundary = Annotated[Marked | Level | MaxWidth, Field(discriminator="form")]
 
-_BOUNDARY_SCHEMA: dict[str, Any] = {
+_BOUNDARY_SCHEMA: JsonSchema = {
     "description": "how far values may be generalized: marked nodes, a level, or a largest width for `ranges`",
     "anyOf": [
         {"type": "array", "items": ANY_TEXT, "minItems": 1},

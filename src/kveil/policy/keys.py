@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
+from kveil.free_form import GivenOptions
 from kveil.policy.attributes import STAR, Attribute, Intervals, Ranges, Role
 from kveil.policy.dependencies import Dependency, parse_dependency
 from kveil.policy.entry_points import ALGORITHM_GROUP, plugged
@@ -123,7 +124,7 @@ class AlgorithmChoice(PolicyPart):
     """An algorithm by name, with its options."""
 
     name: Text = "auto"
-    options: dict[str, Any] = Field(default_factory=dict)
+    options: GivenOptions = Field(default_factory=dict)
 
     @field_validator("name", mode="after")
     @classmethod

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from kveil.errors import PolicyError
 
@@ -81,19 +80,3 @@ def in_preorder(lines: Sequence[Line]) -> list[str]:
         labels.append(label)
         stack.extend(reversed(children.get(label, {})))
     return labels
-
-
-def tree_mapping(lines: Sequence[Line]) -> Any:
-    """Return a tree as the mapping that `tree` takes: groups are keys, lists hold values."""
-    root: dict[str, Any] = {}
-    for line in lines:
-        place = root
-        for label in reversed(line):
-            place = place.setdefault(label, {})
-    return _with_lists(root)
-
-
-def _with_lists(tree: dict[str, Any]) -> Any:
-    if all(not below for below in tree.values()):
-        return list(tree)
-    return {label: _with_lists(below) if below else [] for label, below in tree.items()}

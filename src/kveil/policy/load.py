@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from kveil.errors import PolicyError
+from kveil.free_form import Content
 from kveil.policy.wording import Location, utf8_text
 
 _OPTIONAL = {
@@ -39,7 +40,7 @@ class Document:
     """A policy as its YAML says it: texts, lists and dicts, and where each of them stands."""
 
     name: str
-    content: dict[str, Any]
+    content: Content
     root: yaml.Node
     sha256: str
 
@@ -129,8 +130,8 @@ def _construct(node: yaml.Node, name: str) -> Any:
     if isinstance(node, yaml.SequenceNode):
         return [_construct(item, name) for item in node.value]
     assert isinstance(node, yaml.MappingNode)
-    written: dict[str, Any] = {}
-    merged: dict[str, Any] = {}
+    written: Content = {}
+    merged: Content = {}
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):
             raise PolicyError(f"{name}: line {key.start_mark.line + 1}: a key must be a text.")

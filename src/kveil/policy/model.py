@@ -9,11 +9,12 @@ from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from pydantic import PrivateAttr, model_validator
 
 from kveil.errors import PolicyError
+from kveil.free_form import Content, JsonSchema
 from kveil.policy.attributes import HierarchyFile, Tree
 from kveil.policy.checks import check_labels, check_policy
 from kveil.policy.hierarchy import WaysUp, parse_hierarchy, read_hierarchy_file
@@ -28,7 +29,7 @@ class Policy(PolicyKeys):
     _folder: Path = PrivateAttr(default_factory=Path)
     _sha256: str | None = PrivateAttr(default=None)
     _file: Path | None = PrivateAttr(default=None)
-    _content: dict[str, Any] | None = PrivateAttr(default=None)  # the keys as a file writes them
+    _content: Content | None = PrivateAttr(default=None)  # the keys as a file writes them
     _texts: dict[str, str] = PrivateAttr(default_factory=dict)  # hierarchy files that are not on the disk, by path
     _lines: dict[str, Lines | None] = PrivateAttr(default_factory=dict)  # hierarchies that do not depend on data
 
@@ -97,7 +98,7 @@ class Policy(PolicyKeys):
         return sha256(self.model_dump_json(by_alias=True).encode()).hexdigest()
 
     @property
-    def content(self) -> dict[str, Any]:
+    def content(self) -> Content:
         """The keys as a file writes them, which reading the file again gives this policy, but for what was replaced.
 
         Raises PolicyError where the policy was not read from a file.
@@ -151,7 +152,7 @@ class Policy(PolicyKeys):
         return policy_html(self.outline())
 
 
-def json_schema() -> dict[str, Any]:
+def json_schema() -> JsonSchema:
     """Return the JSON Schema of a policy file, for editors."""
     schema = Policy.model_json_schema(by_alias=True)
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"

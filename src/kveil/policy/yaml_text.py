@@ -6,11 +6,13 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from kveil.policy.lines import Line
+from kveil.policy.written import WrittenTree
 
+_Branch = dict[str, "_Branch"]
 WIDTH = 110
 MOST_LEAVES_INSIDE = 60  # of a tree that is written into the policy rather than beside it
 
@@ -63,7 +65,23 @@ def hierarchy_file_name(stem: str, column: str, taken: set[str]) -> str:
     return name
 
 
-def hierarchy_csv(lines: tuple[Line, ...]) -> str:
+def tree_mapping(lines: Sequence[Line]) -> WrittenTree | list[str]:
+    """Return a tree's lines as the mapping that `tree` takes: groups are keys, lists hold values."""
+    root: _Branch = {}
+    for line in lines:
+        place = root
+        for label in reversed(line):
+            place = place.setdefault(label, {})
+    return _with_lists(root)
+
+
+def _with_lists(tree: _Branch) -> WrittenTree | list[str]:
+    if all(not below for below in tree.values()):
+        return list(tree)
+    return {label: _with_lists(below) if below else [] for label, below in tree.items()}
+
+
+def hierarchy_csv(lines: Sequence[Line]) -> str:
     """Return a tree's lines as a hierarchy file has them."""
     out = io.StringIO()
     csv.writer(out, delimiter=";", lineterminator="\n").writerows(lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -70,6 +70,7 @@ class Past:
     looks: tuple[Longs, ...]
     models: tuple[tuple[EarlierModel, ...], ...]
     changed: dict[str, Bools]
+    _: KW_ONLY
     ties: Longs
 
     @classmethod
@@ -87,7 +88,7 @@ class Past:
             tuple(_looks(model, policy, earlier, len(number)) for model in policy.privacy),
             tuple(tuple(_models(model, policy, earlier, len(number))) for model in policy.privacy),
             {name: _changed(name, values, earlier, len(hashes)) for name, values in now.items()},
-            (hashes.rank("ordinal") - 1).cast(pl.Int64).to_numpy(),
+            ties=(hashes.rank("ordinal") - 1).cast(pl.Int64).to_numpy(),
         )
 
     @property

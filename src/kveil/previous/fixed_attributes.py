@@ -1,4 +1,8 @@
-"""Looks of the past as attributes of a table that no search may generalize, and a table without some of its rows."""
+"""What each person showed in an earlier release, their look there, as an attribute that no search may generalize.
+
+Rows of one group then looked alike in every release, so that all of them together tell nobody apart. And a table
+without some of its rows.
+"""
 
 from __future__ import annotations
 

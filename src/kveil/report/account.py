@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from kveil.arrays import Bools, Longs
 from kveil.choose import TriedEntry
+from kveil.free_form import Details, GivenOptions
 from kveil.guarantee import Guarantee
 from kveil.measures import LossFigures, Shares
 from kveil.policy.components import components, implied
@@ -60,7 +61,7 @@ class Account(TypedDict):
 
     kveil: str
     algorithm: str
-    options: dict[str, Any]
+    options: GivenOptions
     seed: int
     engine: str
     records: Counts
@@ -74,7 +75,7 @@ class Account(TypedDict):
     components: list[PolicyPartition]
     implied: list[dict[str, int]]
     tried: list[TriedEntry]
-    details: dict[str, Any]
+    details: Details
     warnings: list[str]
     seconds: dict[str, float]
     sha256: dict[str, str | None]

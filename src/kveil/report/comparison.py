@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from kveil.measures import LossFigures
 from kveil.utility.prediction import PredictionFigures
@@ -30,6 +30,23 @@ class ComparisonEntry(TypedDict):
     cut: NotRequired[bool]
 
 
+class RowFigures(TypedDict, total=False):
+    """How many rows were compared: ``individuals`` where they are people, else ``records``."""
+
+    records: int
+    individuals: int
+
+
+class ComparisonFigures(RowFigures):
+    """A comparison as plain data."""
+
+    loss: str
+    best: str | None
+    queries: str | None
+    prediction: PredictionFigures | None
+    algorithms: list[ComparisonEntry]
+
+
 @dataclass(frozen=True)
 class Comparison:
     """What each algorithm made of a table, the smallest loss first, those without a release last.
@@ -54,11 +71,13 @@ class Comparison:
         """
         return next((entry["algorithm"] for entry in self.algorithms if entry.get("holds")), None)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> ComparisonFigures:
         """Return the comparison as plain data."""
+        people = self.noun == row_noun(people=True)
+        rows: RowFigures = {"individuals": self.rows} if people else {"records": self.rows}
         return {
             "loss": self.loss,
-            "individuals" if self.noun == row_noun(people=True) else "records": self.rows,
+            **rows,
             "best": self.best,
             "queries": self.queries,
             "prediction": self.prediction,

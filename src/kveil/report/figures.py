@@ -13,8 +13,9 @@ from hashlib import sha256
 from html import escape
 from typing import Any
 
+VegaLite = dict[str, Any]  # a picture, or a part of one, in the words of Vega-Lite
 BEFORE, AFTER = "var(--before)", "var(--after)"
-_CONFIG: dict[str, Any] = {
+_CONFIG: VegaLite = {
     "background": None,
     "font": "system-ui, sans-serif",
     "view": {"stroke": None},
@@ -39,7 +40,7 @@ _LABELS = {"title": None, "ticks": False, "minExtent": 132, "maxExtent": 132, "l
 _BESIDE_POINTS = {"labelPadding": 12}  # a point at 0 is as wide as a letter, and lies on the axis
 
 
-def draw_svg(spec: dict[str, Any], told: str) -> str:
+def draw_svg(spec: VegaLite, told: str) -> str:
     """Return a Vega-Lite specification as an SVG that can stand inside a page."""
     import vl_convert
 
@@ -149,7 +150,7 @@ def attacks(rows: Sequence[tuple[str, float, float]], told: str) -> str:
 
 def dots(rows: Sequence[tuple[str, float]], title: str, told: str, *, share: bool) -> str:
     """Return algorithms as points, one per line in the order given, so that no two names are in each other's way."""
-    axis: dict[str, Any] = {"title": title, "tickCount": 5}
+    axis: VegaLite = {"title": title, "tickCount": 5}
     if share:
         axis["format"] = ".1%"
     spec = {

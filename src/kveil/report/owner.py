@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,24 @@ from numpy.typing import NDArray
 from kveil.arrays import Longs
 from kveil.errors import DataError
 from kveil.version import __version__
+
+
+class HashedRows(TypedDict):
+    """How many rows a table has, and the SHA-256 of its file where there is one."""
+
+    rows: int
+    sha256: str | None
+
+
+class OwnerContent(TypedDict):
+    """What the owner's file holds."""
+
+    kveil: str
+    private: str
+    input: HashedRows
+    release: HashedRows
+    rows: list[int]
+    suppressed: dict[str, list[int]]
 
 
 @dataclass(frozen=True)
@@ -33,7 +51,7 @@ class Owner:
     def __repr__(self) -> str:
         return f"Owner(private: {len(self.rows):,} released rows of {self.input_rows:,})"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> OwnerContent:
         """Return the file's content."""
         return {
             "kveil": __version__,

@@ -8,11 +8,12 @@ value of the data and no hash of the input, either of which would let anyone tes
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 import polars as pl
 
+from kveil.free_form import GivenOptions
 from kveil.guarantee import Guarantee
 from kveil.policy.components import largest_k
 from kveil.policy.model import Policy
@@ -45,7 +46,7 @@ class Receipt(TypedDict):
 
     kveil: str
     algorithm: str
-    options: dict[str, Any]
+    options: GivenOptions
     seed: int
     engine: str
     records: Counts | None

@@ -6,12 +6,13 @@ import re
 import sys
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import Unpack, cast
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from kveil.errors import KveilError
+from kveil.studio.page_data import MoreTold, ToldError
 
 PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -23,14 +24,14 @@ class Stale(Exception):
 class Told(Exception):
     """A refusal with its own sentence and status."""
 
-    def __init__(self, told: str, *, status: int = 422, **more: Any) -> None:
+    def __init__(self, told: str, *, status: int = 422, **more: Unpack[MoreTold]) -> None:
         super().__init__(told)
         self.told = told
         self.status = status
         self.more = more
 
 
-def told_of(error: KveilError) -> dict[str, Any]:
+def told_of(error: KveilError) -> ToldError:
     """Return an error of kveil's as the page takes it, with the line and the encoding that it names."""
     sentence = str(error)
     line = re.search(r"\bline (\d+)\b", sentence)
@@ -41,6 +42,12 @@ def told_of(error: KveilError) -> dict[str, Any]:
         "line": int(line[1]) if line else None,
         "encoding": encoding[1] if encoding else None,
     }
+
+
+def told_again(refused: ToldError) -> Told:
+    """Return what another process refused, as what it told."""
+    more = {key: value for key, value in refused.items() if key != "told"}
+    return Told(refused["told"], **cast(MoreTold, more))
 
 
 def defect_of(error: BaseException) -> str:

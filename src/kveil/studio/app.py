@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from time import monotonic
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.routing import Mount, Route
@@ -62,7 +61,7 @@ def make_app(studio: Studio, nonce: str, stop_server: Callable[[], None]) -> Sta
         Route("/api/stop", page.stop, methods=["POST"]),
         Mount("/static", StaticFiles(directory=page.STATIC)),
     ]
-    handlers: dict[Any, Any] = {Told: refused, Stale: refused, KveilError: refused, Exception: defective}
+    handlers = {Told: refused, Stale: refused, KveilError: refused, Exception: defective}
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
     app.state.studio, app.state.nonce, app.state.stop = studio, nonce, stop_server
     return app

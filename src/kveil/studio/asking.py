@@ -9,6 +9,8 @@ from starlette.requests import Request
 from kveil.studio.answers import Told
 from kveil.studio.studio import Studio
 
+PageBody = dict[str, Any]  # what a request says, before its fields are looked at
+
 
 def studio_of(request: Request) -> Studio:
     """Return the studio that a request is made to."""
@@ -16,7 +18,7 @@ def studio_of(request: Request) -> Studio:
     return studio
 
 
-async def body_of(request: Request) -> dict[str, Any]:
+async def body_of(request: Request) -> PageBody:
     """Return the mapping that a request carries."""
     try:
         body = await request.json()
@@ -27,7 +29,7 @@ async def body_of(request: Request) -> dict[str, Any]:
     return body
 
 
-def field(body: dict[str, Any], name: str, kind: type | tuple[type, ...]) -> Any:
+def field(body: PageBody, name: str, kind: type | tuple[type, ...]) -> Any:
     """Return a field of a request's mapping, of the kind it must have."""
     value = body.get(name)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
@@ -35,7 +37,7 @@ def field(body: dict[str, Any], name: str, kind: type | tuple[type, ...]) -> Any
     return value
 
 
-def texts(body: dict[str, Any], name: str) -> list[str]:
+def texts(body: PageBody, name: str) -> list[str]:
     """Return a field that must be a list of texts."""
     value = field(body, name, list)
     if not all(isinstance(text, str) for text in value):

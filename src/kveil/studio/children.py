@@ -11,12 +11,15 @@ import signal
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from time import monotonic, time
 from typing import Any
 
-from kveil.studio.answers import Told
+from kveil.free_form import JsonObject
+from kveil.progress import ProgressLine
+from kveil.studio.answers import Told, told_again
+from kveil.studio.page_data import ReaderAnswer, ShownJob
 
 PATIENCE = 3.0  # seconds between asking a process to end and ending it
 PASSWORD = "PGPASSWORD"  # what PostgreSQL's library reads
@@ -60,7 +63,7 @@ class Reader:
         """Return the answer to a question; raise Told where it is refused."""
         async with self.turn:
             for again in (True, False):
-                answer = await self._asked(question, given)
+                answer = await self._asked(question, **given)
                 if answer is not None:
                     break
                 await self.stop()
@@ -72,14 +75,13 @@ class Reader:
                     )
         assert answer is not None
         if "refused" in answer:
-            refused = dict(answer["refused"])
-            raise Told(refused.pop("told"), status=422, **refused)
+            raise told_again(answer["refused"])
         if "defect" in answer:
             sys.stderr.write(f"kveil: {answer['defect']}\n")
             raise Told(answer["defect"], status=500, kind="defect")
         return answer["answer"]
 
-    async def _asked(self, question: str, given: dict[str, Any]) -> dict[str, Any] | None:
+    async def _asked(self, question: str, **given: Any) -> ReaderAnswer | None:
         if self._knows_server != self.server:
             await self.stop()
         if self.process is None or self.process.returncode is not None:
@@ -95,7 +97,7 @@ class Reader:
             self.process.stdin.write(json.dumps({"id": self.number, "ask": question, "with": given}).encode() + b"\n")
             await self.process.stdin.drain()
             while line := await self.process.stdout.readline():
-                answer: dict[str, Any] = json.loads(line)
+                answer: ReaderAnswer = json.loads(line)
                 if answer["id"] == self.number:  # others answer questions that nobody waits for any more
                     return answer
         except (OSError, ValueError):
@@ -117,6 +119,7 @@ class Job:
     kind: str
     arguments: list[str]
     folder: Path
+    _: KW_ONLY
     made: Path | None = None  # the folder of a release, which goes again where there is none
     about: str | None = None  # the release that it looks at
     process: Process | None = None
@@ -124,7 +127,7 @@ class Job:
     stage: str = "starting"
     done: float = 0.0
     losses: list[tuple[float, float]] = field(default_factory=list)  # (seconds, share lost), of one search
-    compared: list[dict[str, Any]] = field(default_factory=list)  # methods that are done, each with its losses
+    compared: list[JsonObject] = field(default_factory=list)  # methods that are done, each with its losses
     told: str = ""
     result: Any = None
     code: int | None = None
@@ -132,7 +135,7 @@ class Job:
     ended: float | None = None
     began: float = field(default_factory=time)
 
-    def shown(self) -> dict[str, Any]:
+    def shown(self) -> ShownJob:
         """Return the job as the page shows it."""
         return {
             "number": self.number,
@@ -168,7 +171,7 @@ class Jobs:
         self, kind: str, arguments: list[str], folder: Path, *, made: Path | None = None, about: str | None = None
     ) -> Job:
         """Start a command in a folder; its standard output is JSON."""
-        job = Job(len(self.all) + 1, kind, arguments, folder, made, about)
+        job = Job(len(self.all) + 1, kind, arguments, folder, made=made, about=about)
         self.all[job.number] = job
         job.process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "kveil.cli.child", *arguments,
@@ -241,7 +244,7 @@ class Jobs:
             await task
 
 
-def _take_note(job: Job, told: dict[str, Any]) -> None:
+def _take_note(job: Job, told: ProgressLine) -> None:
     """Take note of one line that a command tells about its progress."""
     job.stage = str(told.get("stage", job.stage))
     if told.get("done") is not None:

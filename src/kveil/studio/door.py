@@ -9,7 +9,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from time import monotonic
-from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
@@ -137,5 +136,4 @@ class Door:
 
 def report_headers() -> dict[str, str]:
     """Return the headers of a report: a page that may run nothing and reach nothing."""
-    headers: dict[str, Any] = {"content-security-policy": REPORT_POLICY}
-    return headers
+    return {"content-security-policy": REPORT_POLICY}

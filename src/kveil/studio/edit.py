@@ -18,6 +18,7 @@ from typing import Any
 import yaml
 
 from kveil.errors import PolicyError
+from kveil.free_form import Content
 from kveil.studio.yaml_places import LOADER, Spans, comments
 from kveil.studio.yaml_values import flow, scalar_as_quoted
 
@@ -88,8 +89,8 @@ def content_of(node: yaml.Node) -> Any:
         return None if node.value == "" and not node.style else str(node.value)
     if isinstance(node, yaml.SequenceNode):
         return [content_of(item) for item in node.value]
-    own: dict[str, Any] = {}
-    merged: dict[str, Any] = {}
+    own: Content = {}
+    merged: Content = {}
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):
             raise PolicyError(f"line {key.start_mark.line + 1}: a key must be a text.")
@@ -104,9 +105,9 @@ def content_of(node: yaml.Node) -> Any:
     return merged | own
 
 
-def content(text: str) -> dict[str, Any]:
+def content(text: str) -> Content:
     """Return what a policy's text says, as plain data; texts stay as written."""
-    found: dict[str, Any] = content_of(compose(text))
+    found: Content = content_of(compose(text))
     return found
 
 
@@ -123,7 +124,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def wished(before: dict[str, Any], changes: Iterable[Change]) -> dict[str, Any]:
+def wished(before: Content, changes: Iterable[Change]) -> Content:
     """Return a policy's content after some changes; mappings that were emptied by them go too."""
     after = copy.deepcopy(before)
     for change in changes:
@@ -220,7 +221,7 @@ class _Patch:
                 written = " " * (indent + 2 - node.start_mark.column) + written
         self.splices.put(start, end, written)
 
-    def _mapping(self, node: yaml.MappingNode, new: dict[str, Any]) -> bool:
+    def _mapping(self, node: yaml.MappingNode, new: Content) -> bool:
         """Change a mapping key by key; False where no key of it stays, so that it is written anew."""
         pairs = node.value
         own = [key.value if not _is_merge(key, value) else None for key, value in pairs]
@@ -353,13 +354,13 @@ def edited(text: str, changes: Sequence[Change]) -> Edited:
     return _to(text, root, before, after)
 
 
-def rewritten(text: str, after: dict[str, Any]) -> Edited:
+def rewritten(text: str, after: Content) -> Edited:
     """Return the text changed so that it says something else."""
     root = compose(text)
     return _to(text, root, content_of(root), _plain(after))
 
 
-def _to(text: str, root: yaml.MappingNode, before: dict[str, Any], after: dict[str, Any]) -> Edited:
+def _to(text: str, root: yaml.MappingNode, before: Content, after: Content) -> Edited:
     if before == after:
         return Edited(text, ())
     patch = _Patch(text)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 from kveil.studio.answers import Told
+from kveil.studio.page_data import FolderEntry, FolderList
 from kveil.suffixes import PACKED, SUFFIXES, WRITTEN, plain_suffix, suffix_of
 from kveil.words import listing
 
@@ -32,12 +32,12 @@ def path_below(root: Path, named: str) -> Path:
     return path
 
 
-def listed(root: Path, under: str) -> dict[str, Any]:
+def listed(root: Path, under: str) -> FolderList:
     """Return the folders, policies and tables of a folder."""
     folder = path_below(root, under)
     if not folder.is_dir():
         raise Told("This is no folder any more; go up and choose another one.", status=404)
-    entries: list[dict[str, Any]] = []
+    entries: list[FolderEntry] = []
     try:
         children = sorted(folder.iterdir(), key=lambda path: path.name.lower())
     except OSError as error:

@@ -6,12 +6,13 @@ import contextlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from kveil.studio.answers import Told
 from kveil.studio.edit import content
 from kveil.studio.files import DATABASES, POLICIES, fresh_name, is_table, path_below, stem_of
+from kveil.studio.page_data import PolicyFiles, TableAsked
 from kveil.studio.project import Project, save
 
 if TYPE_CHECKING:
@@ -99,12 +100,13 @@ async def open_table(studio: Studio, folder: Path, named: str, *, said: FileSaid
     if said.columns is not None:
         copy = str(folder / fresh_name(folder, f"{stem_of(named)}-named.csv"))
     studio.tell("working", {"told": f"Looking at the columns of {_shown(named)}…"})
-    data: dict[str, Any] = {"path": named} | ({"encoding": said.encoding} if said.encoding else {})
+    data = {"path": named} | ({"encoding": said.encoding} if said.encoding else {})
     studio.openings += 1
+    asked: TableAsked = {"data": data, "folder": str(folder), "names": [], "opened": studio.openings}
     studio.place_table(named)
-    suggested = await studio.reader.ask(
+    suggested: PolicyFiles = await studio.reader.ask(
         "suggest",
-        table={"data": data, "folder": str(folder), "names": [], "opened": studio.openings},
+        table=asked,
         stem=Path(name).stem,
         columns=said.columns,
         skip=said.skip,

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from kveil.errors import Refused, Unmeetable
 from kveil.files import Source, with_points
+from kveil.free_form import JsonSchema
 from kveil.policy.model import Policy
+from kveil.studio.page_data import ComparedRows, LimitCosts, Method, NeverKept
 from kveil.studio.questions import Desk
 from kveil.studio.tables import TableAt
 from kveil.words import count, plural_of
@@ -45,7 +47,7 @@ class PolicyDesk(Desk):
         self.encoded = (source, unlimited, table)
         return table
 
-    def on_never_kept(self, text: str, name: str, folder: str, opened: int) -> dict[str, Any]:
+    def on_never_kept(self, text: str, name: str, folder: str, opened: int) -> NeverKept:
         """Return whether the policy can be kept at all: who can never be kept, and which methods can do it."""
         from kveil.algorithms.proofs import count_never_kept
         from kveil.algorithms.registry import honouring
@@ -83,7 +85,7 @@ class PolicyDesk(Desk):
             "seconds": perf_counter() - self.reading - started,
         }
 
-    def on_limits(self, text: str, name: str, folder: str, opened: int) -> dict[str, Any]:
+    def on_limits(self, text: str, name: str, folder: str, opened: int) -> LimitCosts:
         """Return what each limit costs: who could be kept without it, and with it one step looser."""
         from kveil.flow.check import check_boundaries
 
@@ -96,14 +98,14 @@ class PolicyDesk(Desk):
             "seconds_of_limits": perf_counter() - self.reading - started,
         }
 
-    def on_methods(self) -> list[dict[str, Any]]:
+    def on_methods(self) -> list[Method]:
         """Return the algorithms, with what each is and which options it has."""
         from kveil.algorithms.least_loss.refine_options import RefineOptions
         from kveil.algorithms.registry import ALGORITHMS
 
         refine = RefineOptions.model_json_schema()
 
-        def options(schema: dict[str, Any]) -> dict[str, Any]:
+        def options(schema: JsonSchema) -> JsonSchema:
             return schema | {"properties": schema.get("properties", {}) | refine.get("properties", {})}
 
         return [
@@ -118,7 +120,7 @@ class PolicyDesk(Desk):
 
     # ------------------------------------------------------------------------------------------ results
 
-    def on_compared(self, text: str, name: str, folder: str, release: str, opened: int) -> dict[str, Any]:
+    def on_compared(self, text: str, name: str, folder: str, release: str, opened: int) -> ComparedRows:
         """Return some released rows beside the records they were, by the owner's file beside the release."""
         from kveil.flow.steps.inputs import read_release
         from kveil.report.owner import Owner

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from kveil.policy.lines import Lines
 from kveil.policy.model import Policy
 from kveil.studio.answers import Stale, told_of
 from kveil.studio.edit import Change, compose, content, edited
+from kveil.studio.page_data import ProjectState
 from kveil.studio.yaml_places import notes_above
 
 MOST_STEPS = 500
@@ -70,12 +71,13 @@ class Project:
 
     path: Path
     text: str
+    _: KW_ONLY
     number: int = 1
     steps: list[Step] = field(default_factory=list)
     done: int = 0  # steps that are in force; those behind it were undone
     suggested: set[str] = field(default_factory=set)  # notes that kveil wrote, which a decision makes stale
     seen: bytes = b""  # what was last read from, or written to, the disk
-    _shown: tuple[Any, dict[str, Any]] | None = None  # the state as it was last shown
+    _shown: tuple[tuple[int, dict[str, str]], ProjectState] | None = None  # the state as it was last shown
     _trees: dict[tuple[str, str], Lines | None] = field(default_factory=dict)  # by file and when it was changed
 
     @classmethod
@@ -199,7 +201,7 @@ class Project:
 
     # ------------------------------------------------------------------------------------------ showing
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> ProjectState:
         """Return everything the page shows of the policy: text, content, what is wrong with it, steps."""
         stamps = self._stamps()
         if self._shown is not None and self._shown[0] == (self.number, stamps):
@@ -210,7 +212,7 @@ class Project:
         except KveilError as wrong:
             error = told_of(wrong)
         notes = notes_above(self.text, _attribute_keys(self.text))
-        shown = {
+        shown: ProjectState = {
             "number": self.number,
             "name": self.path.name,
             "path": str(self.path),

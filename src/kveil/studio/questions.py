@@ -23,6 +23,18 @@ from kveil.policy.lines import Line
 from kveil.policy.model import Policy
 from kveil.policy.numbers import parse_number
 from kveil.policy.wording import policy_error
+from kveil.studio.page_data import (
+    ColumnBins,
+    ColumnNumbers,
+    PolicyFiles,
+    SampleRows,
+    StepsLines,
+    StepsPreview,
+    StepsTree,
+    SuggestedSteps,
+    TableNumbers,
+    ValueCounts,
+)
 from kveil.studio.tables import TableAt, tables_in
 from kveil.suggestion import policy_text, suggest
 from kveil.suggestion.profile import profile
@@ -85,10 +97,10 @@ class Desk:
             self.columns[key] = known
         return known
 
-    def on_table(self, table: TableAt) -> dict[str, Any]:
+    def on_table(self, table: TableAt) -> TableNumbers:
         """Return what a table is, and every column's numbers; no value of it."""
         source, missing = self._open(table), list(table.data.missing)
-        columns = []
+        columns: list[ColumnNumbers] = []
         for name in source.frame.columns:
             try:
                 texts = source.texts(name)
@@ -105,7 +117,7 @@ class Desk:
             "columns": columns,
         }
 
-    def on_values(self, table: TableAt, column: str, start: int, find: str) -> dict[str, Any]:
+    def on_values(self, table: TableAt, column: str, start: int, find: str) -> ValueCounts:
         """Return values of a column with how often each occurs, most frequent first."""
         known = self._column(table, column)
         counts = known.counts
@@ -114,7 +126,7 @@ class Desk:
         shown = counts.sort(["len", "text"], descending=[True, False]).slice(start, MOST_VALUES)
         return {"of": counts.height, "values": [[text[:200], number] for text, number in shown.iter_rows()]}
 
-    def on_bins(self, table: TableAt, column: str) -> dict[str, Any]:
+    def on_bins(self, table: TableAt, column: str) -> ColumnBins:
         """Return the numbers of a column in equal parts, or none where it has other texts."""
         known = self._column(table, column, numbers=True)
         numbers = known.counts.select(pl.col("text").str.strip_chars().cast(pl.Float64, strict=False), pl.col("len"))
@@ -134,11 +146,11 @@ class Desk:
             bins[at] = number
         return {"numbers": True, "low": low, "high": high, "whole": whole, "width": width, "bins": bins, "other": other}
 
-    def on_sample(self, table: TableAt, hidden: list[str]) -> dict[str, Any]:
+    def on_sample(self, table: TableAt, hidden: list[str]) -> SampleRows:
         """Return the first records, without the values of hidden columns."""
         source = self._open(table)
         shown = [name for name in source.frame.columns if name not in hidden]
-        head = Source(source.name, source.frame.head(5), source.kind, source.separator)
+        head = Source(source.name, source.frame.head(5), source.kind, separator=source.separator)
         texts = {name: head.texts(name).to_list() for name in shown}
         rows = [
             [None if name in hidden else (texts[name][i] or "")[:80] for name in source.frame.columns]
@@ -154,7 +166,7 @@ class Desk:
 
     def on_suggest(
         self, table: TableAt, stem: str, columns: list[str] | None, skip: int, copy: str | None
-    ) -> dict[str, Any]:
+    ) -> PolicyFiles:
         """Return a policy for a table, with the files it names; named columns are written into a copy first."""
         if columns is not None and copy is not None:
             from kveil.files import Outputs, write_table
@@ -172,9 +184,9 @@ class Desk:
         text, files = policy_text(suggestion, table.written, stem, by_role=False)
         return {"text": text, "files": files}
 
-    def on_roles(self, table: TableAt, names: list[str], role: str) -> dict[str, Any]:
+    def on_roles(self, table: TableAt, names: list[str], role: str) -> dict[str, SuggestedSteps | None]:
         """Return suggested steps for columns that get a role which has some."""
-        found: dict[str, Any] = {}
+        found: dict[str, SuggestedSteps | None] = {}
         for name in names:
             if role != "quasi-identifier":
                 found[name] = None
@@ -203,7 +215,7 @@ class Desk:
         """Return a column as its steps read it: as numbers where they are of numbers."""
         return self._column(table, column, numbers=isinstance(self._spec(hierarchy), (Intervals, Ranges)))
 
-    def on_tree(self, table: TableAt, column: str, hierarchy: Any) -> dict[str, Any]:
+    def on_tree(self, table: TableAt, column: str, hierarchy: Any) -> StepsTree:
         """Return the tree of a column: labels, parents, records below each node, and the values it does not know."""
         known = self._stepped(table, column, hierarchy)
         counts: dict[str, int] = dict(known.counts.iter_rows())
@@ -254,7 +266,7 @@ class Desk:
         built, unknown = build_lines(spec, values, column)
         return built.lines or ((STAR,),), unknown, True
 
-    def on_lines(self, table: TableAt, column: str, hierarchy: Any) -> dict[str, Any]:
+    def on_lines(self, table: TableAt, column: str, hierarchy: Any) -> StepsLines:
         """Return a column's tree as lines, to be written as a file."""
         known = self._stepped(table, column, hierarchy)
         lines, unknown, _ = self._lines(hierarchy, known.counts["text"].to_list(), table.folder, column)
@@ -262,7 +274,7 @@ class Desk:
             raise PolicyError("ranges have no tree; choose other steps first.")
         return {"lines": [list(line) for line in lines], "unknown": unknown[:MOST_VALUES]}
 
-    def on_preview(self, table: TableAt, column: str, hierarchy: Any) -> dict[str, Any]:
+    def on_preview(self, table: TableAt, column: str, hierarchy: Any) -> StepsPreview:
         """Return the ways up of some values and how many records each step's coarsest groups hold; nothing is saved."""
         known = self._stepped(table, column, hierarchy)
         counts: dict[str, int] = dict(known.counts.iter_rows())

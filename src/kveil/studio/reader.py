@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any
 
 from kveil.errors import KveilError
 from kveil.studio.answers import defect_of, told_of
+from kveil.studio.page_data import ReaderAnswer
 
 
 def main() -> None:
@@ -26,21 +26,21 @@ def main() -> None:
     for line in sys.stdin:
         question = json.loads(line)
         given = question["with"]
+        answer: ReaderAnswer = {"id": question["id"]}
         try:
             if "table" in given:
                 given["table"] = TableAt.said(**given["table"])
-            answer: dict[str, Any] = {"answer": getattr(desk, f"on_{question['ask']}")(**given)}
+            answer["answer"] = getattr(desk, f"on_{question['ask']}")(**given)
         except KveilError as error:
-            answer = {"refused": told_of(error)}
+            answer["refused"] = told_of(error)
         except MemoryError:
-            answer = {
-                "refused": {"told": "There is not enough memory for this table; take fewer columns.", "kind": "memory"}
-            }
+            told = "There is not enough memory for this table; take fewer columns."
+            answer["refused"] = {"told": told, "kind": "memory"}
         except BaseException as error:  # polars' panics are no Exception
             if isinstance(error, (KeyboardInterrupt, SystemExit)):
                 raise
-            answer = {"defect": defect_of(error)}
-        answers.write(json.dumps({"id": question["id"], **answer}) + "\n")
+            answer["defect"] = defect_of(error)
+        answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
 

@@ -111,13 +111,6 @@ def pasted(text: str, name: str) -> tuple[Line, ...]:
     return check_lines(lines, name, remedy="correct the rows")
 
 
-def as_file(lines: Sequence[Line]) -> str:
-    """Return a tree as the file that a policy names."""
-    out = io.StringIO()
-    csv.writer(out, delimiter=";", lineterminator="\n").writerows(lines)
-    return out.getvalue()
-
-
 def _way(lines: Sequence[Line], label: str) -> Line:
     """Return a node's way to the root, itself first."""
     for line in lines:

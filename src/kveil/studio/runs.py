@@ -6,9 +6,9 @@ import contextlib
 import json
 import shlex
 from pathlib import Path
-from typing import Any
 
 from kveil.studio.answers import Told
+from kveil.studio.page_data import ListedRun, RunFile
 from kveil.studio.project import Project
 
 PUBLIC_REPORT = "report-public.html"
@@ -37,9 +37,9 @@ def command(project: Project, target: str) -> str:
     return f"kveil anonymize {shlex.quote(project.path.name)} --output {shlex.quote(target)}"
 
 
-def files(folder: Path) -> list[dict[str, Any]]:
+def files(folder: Path) -> list[RunFile]:
     """Return the files of a release, each with its size and whether it may be published; links are left out."""
-    found = []
+    found: list[RunFile] = []
     for path in sorted(folder.iterdir()):
         published = is_release(path.name) or path.name in PUBLISHED
         if (published or path.name in PRIVATE) and path.is_file() and not path.is_symlink():
@@ -47,9 +47,9 @@ def files(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def listed_releases(project: Project) -> list[dict[str, Any]]:
+def listed_releases(project: Project) -> list[ListedRun]:
     """Return the releases there are, the newest first, with what each was made with."""
-    found: list[dict[str, Any]] = []
+    found: list[ListedRun] = []
     folder = releases(project)
     for path in sorted(folder.iterdir(), reverse=True) if folder.is_dir() and not folder.is_symlink() else []:
         names = [file["name"] for file in files(path)] if path.is_dir() and not path.is_symlink() else []

@@ -9,7 +9,6 @@ import sys
 import threading
 import webbrowser
 from pathlib import Path
-from typing import Any
 
 import uvicorn
 
@@ -82,7 +81,7 @@ def serve(given: Path | None, *, port: int = 0, browser: bool = True) -> None:
     except (OSError, OverflowError):
         raise FileError(f"the port {port} cannot be had; name another one with --port, or leave it out.") from None
     studio = Studio(root)
-    holder: dict[str, Any] = {}
+    holder: dict[str, _Server] = {}
     door = Door(lambda *_: None, listening.getsockname()[1])  # type: ignore[arg-type]
     door.app = make_app(studio, door.nonce, lambda: setattr(holder["server"], "should_exit", True))
     config = uvicorn.Config(

@@ -12,11 +12,26 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from kveil.free_form import Content
 from kveil.studio import runs
 from kveil.studio.answers import Told
 from kveil.studio.children import Job, Jobs, Reader
 from kveil.studio.edit import Change, content
 from kveil.studio.files import release_suffix
+from kveil.studio.page_data import (
+    Catalogue,
+    CheckSoon,
+    CheckWhole,
+    LimitCosts,
+    LiveCheck,
+    NeverKept,
+    OpenTable,
+    ReadTable,
+    StudioState,
+    TableAsked,
+    TableNumbers,
+    UnreadTable,
+)
 from kveil.studio.project import Project, save
 
 WAIT = 0.15  # seconds after a change before the table is asked
@@ -33,13 +48,13 @@ class Studio:
         self.checker = Reader()  # a process of its own: while it reckons, the other one answers
         self.jobs = Jobs(lambda job: self.tell("job", job.shown()))
         self.listeners: set[asyncio.Queue[str]] = set()
-        self.table: dict[str, Any] | None = None
-        self.check: dict[str, Any] = {"state": "none"}
+        self.table: OpenTable | None = None
+        self.check: LiveCheck = {"state": "none"}
         self.checking: asyncio.Task[None] | None = None
         self.took = {"never_kept": 0.0, "limits": 0.0}  # seconds that the last check took, without reading the table
         self.openings = 0  # how often something was opened; a server's table is read again each time
         self.used = monotonic()
-        self.catalogue: dict[str, Any] = {}
+        self.catalogue: Catalogue | None = None
 
     # ------------------------------------------------------------------------------------------ telling
 
@@ -72,7 +87,7 @@ class Studio:
         for queue in self.listeners:
             queue.put_nowait("")
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> StudioState:
         """Return everything a page needs to start with."""
         return {
             "root": str(self.root),
@@ -101,7 +116,7 @@ class Studio:
         await self.look_at_table()
         self.ask_check()
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> Content:
         """Return what the policy says about its table; say what to do where it names none."""
         data = content(self.opened().text).get("data")
         if not isinstance(data, dict) or not data.get("path"):
@@ -113,7 +128,7 @@ class Studio:
         server = named.startswith("postgres")
         self.reader.server = self.checker.server = self.jobs.server = server
 
-    def reading(self) -> dict[str, Any]:
+    def reading(self) -> TableAsked:
         """Return where the table is and how its texts are read, as the process that holds it asks for it."""
         project = self.opened()
         names = list(content(project.text).get("attributes") or {})
@@ -121,13 +136,15 @@ class Studio:
 
     async def look_at_table(self) -> None:
         """Ask what the table is; the answer, or why there is none, is told to every page."""
-        given: dict[str, Any] | None = None
+        given: Content | None = None
         try:
-            given = self.reading()
-            self.table = {**await self.reader.ask("table", table=given), "error": None, "given": given["data"]}
+            asked = self.reading()
+            given = asked["data"]
+            found: TableNumbers = await self.reader.ask("table", table=asked)
+            self.table = ReadTable(**found, error=None, given=given)
         except Told as error:
-            nothing: dict[str, Any] = {"columns": [], "rows": 0, "name": "", "given": given and given["data"]}
-            self.table = {**nothing, "error": error.told, "encoding": error.more.get("encoding")}
+            encoding = error.more.get("encoding")
+            self.table = UnreadTable(columns=[], rows=0, name="", given=given, error=error.told, encoding=encoding)
         self.tell("table", self.table)
 
     # ------------------------------------------------------------------------------------------ changes
@@ -175,7 +192,7 @@ class Studio:
         self._checked({"state": "running", "seconds": self.took["never_kept"]})
         self.checking = asyncio.ensure_future(self._check(wanted=wanted))
 
-    def _checked(self, check: dict[str, Any]) -> None:
+    def _checked(self, check: LiveCheck) -> None:
         self.check = check
         self.tell("check", check)
 
@@ -184,22 +201,29 @@ class Studio:
         await asyncio.sleep(0 if wanted else WAIT)
         number = self.opened().number
         try:
-            answer = await self._asked_to_check("never_kept")
+            never_kept: NeverKept = await self._asked_to_check("never_kept")
             whole = wanted or self.took["limits"] <= SLOW
-            self._checked(
-                {"state": "done", "number": number, "whole": False, "looking": whole, "attributes": [], **answer}
-                | {"seconds_of_limits": self.took["limits"]}
-            )
+            soon: CheckSoon = {
+                "state": "done",
+                "number": number,
+                "whole": False,
+                "looking": whole,
+                "attributes": [],
+                **never_kept,
+                "seconds_of_limits": self.took["limits"],
+            }
+            self._checked(soon)
             if whole:
-                answer |= await self._asked_to_check("limits")
-                self._checked({"state": "done", "number": number, "whole": True, "looking": False, **answer})
+                limits: LimitCosts = await self._asked_to_check("limits")
+                done = CheckWhole(state="done", number=number, whole=True, looking=False, **never_kept, **limits)
+                self._checked(done)
         except Told as error:
             self._checked({"state": "refused", "number": number, "told": error.told, **error.more})
 
-    async def _asked_to_check(self, question: str) -> dict[str, Any]:
+    async def _asked_to_check(self, question: str) -> Any:
         """Ask the process that checks; a change of the policy cancels this, so that no old answer is told."""
         project = self.opened()
-        answer: dict[str, Any] = await self.checker.ask(
+        answer = await self.checker.ask(
             question,
             text=project.text,
             name=project.path.name,

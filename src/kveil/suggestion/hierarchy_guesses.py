@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from kveil.errors import PolicyError
 from kveil.policy.attributes import STAR, Attribute
 from kveil.policy.builders import balanced_lines, build_lines, name_runs
 from kveil.policy.lines import Line, check_lines
 from kveil.policy.numbers import show_number
+from kveil.policy.written import IntervalKeys, WrittenBuilder
 from kveil.suggestion.profile import Profile, usual_k
 from kveil.words import count
 
@@ -34,7 +34,7 @@ class Way:
     """
 
     reason: str
-    builder: dict[str, Any] | None = None
+    builder: WrittenBuilder | None = None
     lines: tuple[Line, ...] | None = None
     doubtful: bool = False
     runs: bool = False
@@ -157,7 +157,7 @@ def dates(profile: Profile) -> Way | None:
     return None
 
 
-def _knows(builder: dict[str, Any], profile: Profile) -> bool:
+def _knows(builder: WrittenBuilder, profile: Profile) -> bool:
     spec = Attribute.model_validate({"role": "quasi-identifier", "hierarchy": builder}).hierarchy
     try:
         return not build_lines(spec, profile.texts, profile.name)[1]
@@ -219,8 +219,12 @@ def _step(profile: Profile, span: Decimal) -> Decimal:
 
 
 def _intervals(ends: tuple[Decimal, Decimal], widths: list[Decimal], reason: str, which: str) -> Way:
-    inside: dict[str, Any] = {"from": show_number(ends[0]), "to": show_number(ends[1])}
-    inside |= {"widths": [show_number(width) for width in widths], "open": which}
+    inside: IntervalKeys = {
+        "from": show_number(ends[0]),
+        "to": show_number(ends[1]),
+        "widths": [show_number(width) for width in widths],
+        "open": which,
+    }
     return Way(reason, {"intervals": inside})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 import polars as pl
 
@@ -46,6 +46,7 @@ class Suggestion:
     conflicts: bool  # records of one person disagree on a quasi-identifier
     k: int
     k_reason: str
+    _: KW_ONLY
     models: tuple[SensitiveModel, ...]  # what is suggested for each sensitive attribute, or why nothing is
     follows: tuple[tuple[str, str], ...]  # (left, right): right follows from left in this table
     limit: str = "0.05"  # of suppression
@@ -117,7 +118,7 @@ def suggest(source: Source, correct: Correct | None = None) -> Suggestion:
     sensitive = sorted((guess for guess in guesses if guess.role == "sensitive"), key=lambda guess: guess.doubtful)
     sets = any(guess.role == "individual" for guess in guesses)
     models = tuple(_model_for(guess.profile, sets=sets) for guess in sensitive)  # what is surely sensitive first
-    return Suggestion(source, missing, guesses, conflicts, k, reason, models, follows)
+    return Suggestion(source, missing, guesses, conflicts, k, reason, models=models, follows=follows)
 
 
 def _something_follows(left: str, guesses: list[Guess], columns: Columns) -> bool:

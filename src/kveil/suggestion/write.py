@@ -5,10 +5,17 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
 
-from kveil.policy.lines import tree_mapping
-from kveil.policy.yaml_text import MOST_LEAVES_INSIDE, comment, flow_text, hierarchy_csv, hierarchy_file_name, scalar
+from kveil.policy.written import WrittenAttribute, WrittenTree
+from kveil.policy.yaml_text import (
+    MOST_LEAVES_INSIDE,
+    comment,
+    flow_text,
+    hierarchy_csv,
+    hierarchy_file_name,
+    scalar,
+    tree_mapping,
+)
 from kveil.suggestion.propose import Suggestion
 from kveil.suggestion.roles import Guess
 from kveil.words import count, listing, plural_of, row_noun
@@ -38,8 +45,8 @@ def _attribute(guess: Guess, stem: str | None, files: dict[str, str], taken: set
     told = f"{guess.reason[:1].upper()}{guess.reason[1:]}{'' if guess.way is None else f'. Steps: {guess.way.reason}'}"
     mark = "CHECK: " if guess.doubtful or (guess.way is not None and guess.way.doubtful) else ""
     lines = comment(f"{mark}{told}.", indent="  ")
-    entry: dict[str, Any] = {"role": guess.role}
-    tree: Any = None
+    entry: WrittenAttribute = {"role": guess.role}
+    tree: WrittenTree | list[str] = []
     if guess.way is not None and guess.way.builder is not None:
         entry["hierarchy"] = guess.way.builder
     elif guess.way is not None and guess.way.lines is not None:
@@ -50,13 +57,13 @@ def _attribute(guess: Guess, stem: str | None, files: dict[str, str], taken: set
         elif guess.role == "quasi-identifier":
             tree = tree_mapping(guess.way.lines)
     key = scalar(guess.name)
-    if tree is None:
+    if not isinstance(tree, dict):
         return [*lines, f"  {key}: {flow_text(entry)}"]
     lines += [f"  {key}:", f"    role: {guess.role}", "    hierarchy:", "      tree:"]
     return lines + _block(tree, "        ")
 
 
-def _block(tree: dict[str, Any], indent: str) -> list[str]:
+def _block(tree: WrittenTree, indent: str) -> list[str]:
     lines = []
     for label, below in tree.items():
         if isinstance(below, list):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kveil.arrays import Bools, Floats, Ints, Longs
+from kveil.free_form import Details
 from kveil.kernels.grouping.equal_rows import add_up
 from kveil.policy.attributes import STAR
 from kveil.table.scale import Scale
@@ -148,7 +148,8 @@ class Solution:
     shown: tuple[Shown, ...]
     suppressed: Bools
     reasons: Mapping[str, Ints] = field(default_factory=dict)
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Details = field(default_factory=dict)
+    _: KW_ONLY
     items: Mapping[str, Ints] = field(default_factory=dict)
     alike: Ints | None = None
     plain: bool = False

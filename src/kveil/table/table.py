@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -49,6 +49,7 @@ class Table:
     leaves: Ints
     low: Ints
     high: Ints
+    _: KW_ONLY
     sensitive: Mapping[str, Sensitive] = field(default_factory=dict)
     persons: Persons | None = None
     others: Mapping[str, Ints] = field(default_factory=dict)

@@ -53,7 +53,7 @@ def can_check(model: PrivacyModel) -> bool:
 
 def parameters(model: PrivacyModel, attributes: tuple[str, ...]) -> NamedModel:
     """Return a model as receipts name it."""
-    settings: dict[str, Any] = {}
+    settings: dict[str, int | float | str | list[str]] = {}
     for key, value in model.model_dump(exclude={"model", "attributes"}, exclude_none=True).items():
         if isinstance(value, Decimal):
             settings[key] = int(value) if value == int(value) else float(value)

@@ -1,4 +1,4 @@
-"""Releases of which it is known who each row is."""
+"""Releases linked to people: who stands behind each row is known, by the owner's files or an archive."""
 
 from __future__ import annotations
 

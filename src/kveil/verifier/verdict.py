@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any, TypedDict
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import NotRequired, TypedDict
 
 from kveil.guarantee import Guarantee
 
@@ -55,6 +55,26 @@ class TogetherCheck(TypedDict):
     possible: list[PossibleValues]
 
 
+class EarlierFigures(TypedDict):
+    """What was counted over earlier releases, where some were given."""
+
+    previous: NotRequired[TogetherCheck]
+
+
+class VerdictFigures(EarlierFigures):
+    """A verdict as plain data."""
+
+    holds: bool
+    guarantees: list[Guarantee]
+    dependencies: list[DependencyCheck]
+    suppression: SuppressionCheck
+    boundaries: Violations | None
+    truth: Violations | None
+    unchanged: Violations | None
+    findings: list[str]
+    warnings: list[str]
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The result of checking a release; true if everything that was checked holds.
@@ -70,6 +90,7 @@ class Verdict:
     boundaries: Violations | None
     truth: Violations | None
     unchanged: Violations | None
+    _: KW_ONLY
     findings: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     private_warnings: list[str] = field(default_factory=list)
@@ -91,9 +112,9 @@ class Verdict:
     def __bool__(self) -> bool:
         return self.holds
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> VerdictFigures:
         """Return the verdict as plain data."""
-        previous = {} if self.previous is None else {"previous": self.previous}
+        previous: EarlierFigures = {} if self.previous is None else {"previous": self.previous}
         return {
             "holds": self.holds,
             "guarantees": self.guarantees,

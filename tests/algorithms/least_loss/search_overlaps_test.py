@@ -67,15 +67,7 @@ def test_everything_holds_after_every_kept_move(privacy: str, more: str) -> None
     kept = 0
     for _ in range(120):
         before = overlap.total, overlap.state.nodes.copy()
-        try_moves(
-            overlap.state,
-            overlap.trees,
-            overlap.constraints,
-            overlap.models,
-            overlap.work,
-            1,
-            hides=overlap.refined.hides,
-        )
+        try_moves(overlap.laid, 1, hides=overlap.refined.hides)
         assert overlap.total <= before[0]
         assert overlap.valid()
         if (overlap.state.nodes == before[1]).all():

@@ -45,13 +45,12 @@ def test_an_offer_is_taken_by_the_same_rows_as_when_every_class_is_counted_anew(
     state = state_of(case, trees, constraints, seed)
     climbs = overlaps.climbs_of(state.base, state.limit, trees)
     work = overlaps.new_work(len(case.trees), constraints)
+    laid = overlaps.OverlapLayouts(state, trees, constraints, models, work)
     among = np.arange(len(case.base), dtype=np.int32)
     for _ in range(6):
         depths = [chance.randint(-1, 3) for _ in case.trees]
         expected = case.offer(depths)
-        took = overlaps.offer(
-            state, trees, climbs, constraints, models, work, within(case, [depths]), among, hides=False
-        )
+        took = overlaps.offer(laid, climbs, within(case, [depths]), among, hides=False)
         assert shown_by(state) == expected
         assert took == sum(one != other for one, other in zip(case.shown, expected, strict=True))
         assert state.counts[field.TOTAL] == case.total(expected)
@@ -76,15 +75,16 @@ def test_tries_leave_every_class_valid_every_row_covered_and_nothing_dearer(seed
     if not case.holds(case.shown):
         return
     work = overlaps.new_work(len(case.trees), constraints)
+    laid = overlaps.OverlapLayouts(state, trees, constraints, models, work)
     among = np.arange(len(case.base), dtype=np.int32)
     for turn in range(8):
         before, total = shown_by(state), int(state.counts[field.TOTAL])
         if turn == 0:
             climbs = overlaps.climbs_of(state.base, state.limit, trees)
             lowest = within(case, [[3] * len(case.trees)])
-            overlaps.offer(state, trees, climbs, constraints, models, work, lowest, among, hides=False)
+            overlaps.offer(laid, climbs, lowest, among, hides=False)
         else:
-            gained = overlaps.try_moves(state, trees, constraints, models, work, 25, hides=False)
+            gained = overlaps.try_moves(laid, 25, hides=False)
             assert gained == total - state.counts[field.TOTAL]
         after = shown_by(state)
         assert case.holds(after)
@@ -107,8 +107,9 @@ def test_tries_move_the_rows_that_the_slow_twin_moves(seed: int, hides: bool) ->
         hides,
     )
     work = overlaps.new_work(len(case.trees), constraints)
+    laid = overlaps.OverlapLayouts(state, trees, constraints, models, work)
     for _ in range(6):
-        overlaps.try_moves(state, trees, constraints, models, work, 10, hides=hides)
+        overlaps.try_moves(laid, 10, hides=hides)
         twin.search(10)
         assert shown_by(state) == [None if out else row for row, out in zip(twin.nodes, twin.out, strict=True)]
         assert state.counts[field.TOTAL] == twin.total()
@@ -124,9 +125,8 @@ def test_tries_lower_the_cost_of_most_tables() -> None:
         trees, constraints, models = laid_out(case)
         state = state_of(case, trees, constraints, seed)
         before = int(state.counts[field.TOTAL])
-        overlaps.try_moves(
-            state, trees, constraints, models, overlaps.new_work(len(case.trees), constraints), 200, hides=False
-        )
+        work = overlaps.new_work(len(case.trees), constraints)
+        overlaps.try_moves(overlaps.OverlapLayouts(state, trees, constraints, models, work), 200, hides=False)
         valid += 1
         lower += state.counts[field.TOTAL] < before
     assert lower >= valid // 2 > 5
@@ -158,7 +158,8 @@ for seed in range(150):
     except overlaps.InvalidStart:
         continue
     work = overlaps.new_work(len(case.trees), constraints)
-    overlaps.try_moves(state, trees, constraints, models, work, 60, hides=seed % 5 == 0)
+    laid = overlaps.OverlapLayouts(state, trees, constraints, models, work)
+    overlaps.try_moves(laid, 60, hides=seed % 5 == 0)
 print("done")
 """
 

@@ -8,7 +8,7 @@ nothing but `*` count as suppressed, so their clusters are dissolved.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
@@ -102,6 +102,23 @@ def greedy_cka(table: Table, options: KMemberOptions, rng: np.random.Generator) 
     return _solve(table, options, "greedy-cka")
 
 
+class _BoundaryDetails(TypedDict):
+    """How many groups there are within the boundaries, how many are too small, and how many records those have."""
+
+    groups: int
+    groups_out: int
+    out: int
+
+
+class ClusterDetails(TypedDict):
+    """What the greedy algorithms tell of their work."""
+
+    clusters: int
+    boundaries: NotRequired[_BoundaryDetails]
+    blocks: NotRequired[int]
+    costs_rounded_to: NotRequired[float]
+
+
 def _solve(table: Table, options: KMemberOptions, name: str) -> Solution:
     (component,) = components_of(table)
     k = component.least_members
@@ -119,7 +136,7 @@ def _solve(table: Table, options: KMemberOptions, name: str) -> Solution:
         f"its group within the boundaries has fewer than {k} members": np.flatnonzero(~kept).astype(np.int32),
         NOTHING_LEFT: np.flatnonzero(starred).astype(np.int32),
     }
-    details: dict[str, Any] = {"clusters": len(np.unique(clusters.label[clusters.label >= 0]))}
+    details: ClusterDetails = {"clusters": len(np.unique(clusters.label[clusters.label >= 0]))}
     if name == "greedy-cka":
         small = int(((sizes > 0) & (sizes < k)).sum())
         details["boundaries"] = {"groups": int((sizes > 0).sum()), "groups_out": small, "out": int((~kept).sum())}

@@ -12,6 +12,7 @@ from kveil.algorithms.stars import star_spans
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.clustering.greedy import blocks, cluster
 from kveil.kernels.clustering.layout import Costs, DistinctTuples
+from kveil.kernels.grouping.members import members_by_group
 from kveil.table.solution import Shown
 from kveil.table.table import Table
 from kveil.table.tree import Tree
@@ -119,7 +120,7 @@ def sorted_by_group(table: Table, group: Ints, kept: Bools) -> tuple[Ints, Ints]
     """Return the kept rows by group, in canonical order inside each, and the groups of those rows."""
     rows = table.canonical[kept[table.canonical]]
     of_row = group[table.distinct.member[rows]]
-    order = np.argsort(of_row, kind="stable")
+    order = members_by_group(of_row).rows
     return rows[order].astype(np.int32), of_row[order]
 
 
@@ -167,8 +168,6 @@ def _in_blocks(
     of_item = np.empty(len(order), dtype=np.int64)
     of_item[order] = np.repeat(merged, np.diff(starts))
     of_row = np.repeat(of_item, np.diff(items.start))
-    by_block = np.argsort(of_row, kind="stable")
+    by_block = members_by_group(of_row).rows
     items = space.items(rows[by_block])
-    sorted_blocks = np.sort(of_item)
-    new = np.flatnonzero(np.append(True, sorted_blocks[1:] != sorted_blocks[:-1]))
-    return rows[by_block], items, np.append(new, len(order)).astype(np.int64)
+    return rows[by_block], items, members_by_group(of_item).starts

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from kveil.algorithms.neighbourhoods import looks_at_values
 from kveil.algorithms.settle import settle, settled_or_before
 from kveil.algorithms.small_tables import shown_at_least_cost
 from kveil.errors import Unmeetable
+from kveil.free_form import GivenOptions
 from kveil.measures import released_loss
 from kveil.policy.components import binding_sets, most_suppressed
 from kveil.progress import silent
@@ -81,7 +81,7 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
     return best
 
 
-def _ways(name: str, *, one_way: bool, climbs: bool) -> list[dict[str, Any]]:
+def _ways(name: str, *, one_way: bool, climbs: bool) -> list[GivenOptions]:
     """Return the options with which an algorithm may give a start."""
     if name in SPLITTING:
         return [{"choose": "gain"}] if one_way else [{"choose": "gain"}, {"choose": "widest"}]

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
@@ -43,6 +43,16 @@ from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
 
 ASKED = "asked to stop"
+
+
+class RefineDetails(TypedDict):
+    """What refining tells of its work: moves tried and kept, the loss before it, who came back, and what stopped it."""
+
+    tries: int
+    kept: int
+    loss_before: float
+    brought_back: NotRequired[int]
+    stopped: NotRequired[str]
 
 
 def refine(
@@ -141,7 +151,7 @@ class _Refinement:
                 shown[position] = column
         gone = suppressed.any(axis=0)
         earlier = self.given.details.get("refine", {})  # a start may have descended already
-        details: dict[str, Any] = {
+        details: RefineDetails = {
             "tries": self.watch.tries,
             "kept": self.watch.kept,
             "loss_before": earlier.get("loss_before", before),

@@ -24,6 +24,7 @@ from kveil.arrays import Ints
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.overlaps import (
     InvalidStart,
+    OverlapLayouts,
     climbs_of,
     holds_everywhere,
     new_overlap_state,
@@ -198,6 +199,11 @@ class OverlapSearch:
             depths[i, list(over)] = vector
         return depths
 
+    @property
+    def laid(self) -> OverlapLayouts:
+        """What moves are handed, as it stands now."""
+        return OverlapLayouts(self.state, self.trees, self.constraints, self.models, self.work)
+
     def descend(self, *, tries_follow: bool = False) -> None:
         """Propose everything, cheapest first, then in random order, until little moves."""
         if not len(self.active()):
@@ -211,17 +217,7 @@ class OverlapSearch:
             for begin in range(0, len(proposals), together):
                 if self.watch.over() or not len(active):
                     return
-                offer(
-                    self.state,
-                    self.trees,
-                    climbs,
-                    self.constraints,
-                    self.models,
-                    self.work,
-                    proposals[begin : begin + together],
-                    active,
-                    hides=self.refined.hides,
-                )
+                offer(self.laid, climbs, proposals[begin : begin + together], active, hides=self.refined.hides)
                 active = self.active()  # rows only become cheaper: who is not among them would not move
                 self.watch.tell(self.total)
             if before - self.total <= before // (SMALL_BEFORE_TRIES if tries_follow else SMALL_GAIN):
@@ -280,9 +276,7 @@ class OverlapSearch:
         left = round(tries_per_row * len(self.rows) * min(1.0, FEWER_ABOVE / k))
         while left > 0 and len(self.active()) and not self.watch.over():
             number = min(CHUNK, left)
-            try_moves(
-                self.state, self.trees, self.constraints, self.models, self.work, number, hides=self.refined.hides
-            )
+            try_moves(self.laid, number, hides=self.refined.hides)
             left -= number
             self.watch.tell(self.total)
         self.watch.tries += int(self.state.counts[field.TRIES])

@@ -27,6 +27,7 @@ from kveil.algorithms.suppression import LEFT_BEHIND, LeftOut, beyond_limit
 from kveil.arrays import Bools, Ints
 from kveil.errors import Unmeetable
 from kveil.kernels.grouping.equal_rows import group_rows
+from kveil.kernels.grouping.members import members_by_group
 from kveil.measures import least_lossy, loss_of
 from kveil.models.fingerprints import as_shown, fingerprints, sharers_of_fingerprints
 from kveil.models.groups import AtLeastK
@@ -295,8 +296,8 @@ def _too_much_alike(view: Table, kept: Bools, allowed: int) -> Bools:
             continue
         group = limit_groups(view, component.positions, component.spans()[0])[0][view.distinct.member]
         people = np.flatnonzero(kept & ~out)
-        by_group = people[np.argsort(group[people], kind="stable")]
-        for members in np.split(by_group, np.flatnonzero(np.diff(group[by_group])) + 1):
+        for own in members_by_group(group[people]).without_empty().split():
+            members = people[own]
             few = runs_to_leave_out(counted_rows(view, members), models, allowed - int(out.sum()))
             out[members[few]] = True
     return out

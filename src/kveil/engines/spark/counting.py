@@ -6,7 +6,7 @@ Spark groups and adds up; what is compared with what is decided by `kveil.verifi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +44,21 @@ def types_of(frame: DataFrame) -> Types:
 
 
 @dataclass(frozen=True)
+class NumberedRelease:
+    """A release as it was written, whose columns are numbered; ``place`` has what Spark calls each."""
+
+    frame: DataFrame
+    place: Mapping[str, str]
+    types: Types
+
+    @classmethod
+    def of(cls, frame: DataFrame, types: Types) -> NumberedRelease:
+        """Give the columns of a release numbers, so that no name means anything to Spark."""
+        place = {name: f"r{i}" for i, name in enumerate(frame.columns)}
+        return cls(frame.toDF(*place.values()), place, types)
+
+
+@dataclass(frozen=True)
 class Written:
     """What was counted of a release as it was written."""
 
@@ -60,22 +75,43 @@ def count_written(
 
     Where no column stands apart, rows are told apart by all they have: then no sum of hashes need be ``summed``.
     """
+    rows = rows_of_release(NumberedRelease.of(frame, types), policy, asked, summed=summed)
+    return rows.written(list(in_slices(rows.frame, rows.keys, number, "read the release back")))
+
+
+@dataclass(frozen=True)
+class RowsReadBack:
+    """What is counted of a release: ``frame`` has its ``keys`` with counts and sums."""
+
+    release: NumberedRelease
+    asked: Questions
+    frame: DataFrame
+    keys: list[str]
+
+    def written(self, parts: Sequence[CountedTuples]) -> Written:
+        """Return what came of it to the driver as the verifier takes it."""
+        place, types, asked = self.release.place, self.release.types, self.asked
+        rows = [_with_times({name: part.column(place[name]) for name in asked.rows}, part.times) for part in parts]
+        total = [sum(numbers) for numbers in zip(*(part.sums for part in parts), strict=True)]
+        told = iter(total[1:])
+        apart = {name: _apart(types[name], [next(told) for _ in range(4)]) for name in asked.apart}
+        totals = Totals(sum(int(part.times.sum()) for part in parts), tuple(total[:1]))
+        return Written(types, pl.concat(rows), totals, apart)
+
+
+def rows_of_release(
+    release: NumberedRelease, policy: Policy, asked: Questions, *, summed: bool = True, beside: Sequence[str] = ()
+) -> RowsReadBack:
+    """Return the different rows of a release, with counts and sums; columns ``beside`` them tell rows apart, too."""
     from pyspark.sql import functions as f
 
-    numbered = frame.toDF(*(f"r{i}" for i in range(len(frame.columns))))
-    place = {name: f"r{i}" for i, name in enumerate(frame.columns)}
+    place = release.place
     keys = [place[name] for name in asked.rows]
     some = some_star([[f.col(place[name]) for name in part] for part in asked.parts], asked)
     sums: list[Column] = [hash_number(list(place.values()))] if summed else []
     for name in asked.apart:
-        sums += _apart_sums(f.col(place[name]), types[name], policy, some, role=policy.attributes[name].role)
-    parts = list(in_slices(grouped(numbered, keys, sums), keys, number, "read the release back"))
-    rows = [_with_times({name: part.column(place[name]) for name in asked.rows}, part.times) for part in parts]
-    total = [sum(numbers) for numbers in zip(*(part.sums for part in parts), strict=True)]
-    told = iter(total[1:])
-    apart = {name: _apart(types[name], [next(told) for _ in range(4)]) for name in asked.apart}
-    written = Totals(sum(int(part.times.sum()) for part in parts), tuple(total[:1]))
-    return Written(types, pl.concat(rows), written, apart)
+        sums += _apart_sums(f.col(place[name]), release.types[name], policy, some, role=policy.attributes[name].role)
+    return RowsReadBack(release, asked, grouped(release.frame, [*beside, *keys], sums), keys)
 
 
 def _with_times(columns: Mapping[str, pl.Series], times: Longs) -> pl.DataFrame:
@@ -122,6 +158,7 @@ class _Collected:
     values: dict[str, list[pl.DataFrame]] = field(default_factory=dict)
     images: dict[tuple[str, ...], list[pl.DataFrame]] = field(default_factory=dict)
     sums: list[int] = field(default_factory=lambda: [0, 0])
+    _: KW_ONLY
     released: int = 0
     units: int = 0
 
@@ -134,7 +171,6 @@ def count_release(
     ``before`` is what was counted of the original when a run began; where it is not the same any more, DataError is
     raised.
     """
-    collected = _Collected()
     names = list(written.types)
     slices: Iterable[LaidTuples]
     if isinstance(joined, HeldRelease):
@@ -143,10 +179,19 @@ def count_release(
         slices = laid_slices(joined, policy, asked, names=names, number=written.totals.rows)
     else:
         slices = laid_known(joined, joined.known, policy, asked, names)
+    return count_laid(slices, written, policy, asked, before)
+
+
+def count_laid(
+    slices: Iterable[LaidTuples], written: Written, policy: Policy, asked: Questions, before: CountedTuples | None
+) -> ReleaseCounts:
+    """Return what the verifier asks for, given slices of the join as they came to the driver."""
+    collected, where = _Collected(), ""
     for laid in slices:
+        where = laid.units.table.name
         _collect(collected, laid, policy, asked)
     if before is not None and (collected.units, collected.sums[0]) != (int(before.times.sum()), sum(before.sums)):
-        raise changed_meanwhile(joined.units.table.name)
+        raise changed_meanwhile(where)
     original = OriginalCounts(
         collected.units,
         add_counts(collected.left_out),

@@ -65,16 +65,18 @@ def in_utc(column: pl.Series) -> pl.Series:
 def grouped(frame: DataFrame, keys: Sequence[str], sums: Sequence[Column]) -> DataFrame:
     """Return the different rows of some columns with how many units and records each has, and sums over them.
 
-    A sum is there as a whole, and in two halves.
+    A sum is there as a whole, and in two halves. Rows that have `TUPLE_TIMES` stand for so many units each.
     """
     from pyspark.sql import functions as f
 
-    records = f.sum(RECORDS) if RECORDS in frame.columns else f.count(f.lit(1))
+    several = TUPLE_TIMES in frame.columns
+    units = f.sum(TUPLE_TIMES) if several else f.count(f.lit(1))
+    records = f.sum(RECORDS) if RECORDS in frame.columns else units
     halves = []
     for i, number in enumerate(sums):
-        low, high = _halves(number, i)
+        low, high = _halves(number, i, several=several)
         halves += [f.sum(low).alias(f"{LOW}{i}"), f.sum(high).alias(f"{HIGH}{i}")]
-    counted = frame.groupBy(*keys).agg(f.count(f.lit(1)).alias(TUPLE_TIMES), records.alias(RECORDS), *halves)
+    counted = frame.groupBy(*keys).agg(units.alias(TUPLE_TIMES), records.alias(RECORDS), *halves)
     together = [
         (f.col(f"{HIGH}{i}").cast("decimal(20,0)") * (1 << HALF) + f.col(f"{LOW}{i}")).alias(f"{SUMS}{i}")
         for i in range(len(sums))
@@ -91,19 +93,23 @@ def one_by_one(
 ) -> DataFrame:
     """Return units as `grouped` would return tuples that are all different, and some columns more.
 
-    That each is there once need not be told.
+    That each is there once need not be told; where rows have `TUPLE_TIMES`, they stand for so many units each.
     """
-    halves = [column for i, number in enumerate(sums) for column in _halves(number, i)]
+    several = TUPLE_TIMES in frame.columns
+    halves = [column for i, number in enumerate(sums) for column in _halves(number, i, several=several)]
     more = [column.alias(name) for name, column in others.items()]
-    records = [RECORDS] if RECORDS in frame.columns else []
-    return frame.select(*keys, *records, *halves, *more)
+    told = [name for name in (RECORDS, TUPLE_TIMES) if name in frame.columns]
+    return frame.select(*keys, *told, *halves, *more)
 
 
-def _halves(number: Column, i: int) -> tuple[Column, Column]:
+def _halves(number: Column, i: int, *, several: bool) -> tuple[Column, Column]:
     from pyspark.sql import functions as f
 
     whole = number.cast("long")
-    return whole.bitwiseAND(f.lit((1 << HALF) - 1)).alias(f"{LOW}{i}"), f.shiftright(whole, HALF).alias(f"{HIGH}{i}")
+    low, high = whole.bitwiseAND(f.lit((1 << HALF) - 1)), f.shiftright(whole, HALF)
+    if several:
+        low, high = low * f.col(TUPLE_TIMES), high * f.col(TUPLE_TIMES)
+    return low.alias(f"{LOW}{i}"), high.alias(f"{HIGH}{i}")
 
 
 def slices_of(session: SparkSession, rows: int, cells: int) -> int:
@@ -128,14 +134,15 @@ def in_slices(
         for i in range(slices):
             with told_plainly(doing):
                 rows = (kept.where(by == i) if slices > 1 else kept).toArrow()
-            yield _held(rows, keys)
+            yield held_rows(rows, keys)
     finally:
         if own:
             with told_plainly(doing):
                 kept.unpersist()
 
 
-def _held(rows: Any, keys: Sequence[str]) -> CountedTuples:
+def held_rows(rows: Any, keys: Sequence[str]) -> CountedTuples:
+    """Return an Arrow table of counted rows that came to the driver, told apart by ``keys``."""
     number = sum(name.startswith(LOW) for name in rows.column_names)
     halves = ((_added_up(rows.column(f"{HIGH}{i}")), _added_up(rows.column(f"{LOW}{i}"))) for i in range(number))
     sums = tuple((high << HALF) + low for high, low in halves)
@@ -216,7 +223,7 @@ def _counted(units: Units, most: int, salt: int) -> CountedTuples | None:
     if number <= most and not several and _mostly_different(units, number):
         rows = one_by_one(units.frame, [*units.keys], [*sums], others={HASH: tuple_hash(units, salt)})
         with told_plainly(doing):
-            return _taken_together(_held(rows.toArrow(), units.keys))
+            return _taken_together(held_rows(rows.toArrow(), units.keys))
     frame = grouped(units.frame, units.keys, sums).withColumn(HASH, tuple_hash(units, salt))
     counted = _brought(units, frame, most, number if number <= most and not several else None)
     return None if len(np.unique(counted.hashes)) < len(counted.hashes) else counted

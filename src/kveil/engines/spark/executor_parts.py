@@ -238,25 +238,36 @@ class SolvedRows:
         gone = (pl.col(NAME) == name) & pl.col(GONE)
         return int(self.counts.filter(gone)[SHOWN_RECORDS].sum())
 
-    def joined(self, rewritten: Mapping[str, Mapping[str, str]], made: Sequence[str], exits: ExitStack) -> Joined:
+    def joined(
+        self,
+        rewritten: Mapping[str, Mapping[str, str]],
+        made: Sequence[str],
+        exits: ExitStack,
+        *,
+        one_by_one: bool,
+    ) -> Joined:
         """Return every unit with what it shows; ``rewritten`` are labels of columns that are written otherwise.
 
-        Of the made columns those in ``made`` are. What the units show is kept until ``exits`` are closed.
+        Of the made columns those in ``made`` are. What the units show is kept until ``exits`` are closed. Where tuples
+        have been solved they are joined with records, if these are asked for ``one_by_one``.
         """
         from pyspark.sql import functions as f
 
-        own = self.frame.where(f.col(CLASS) > TOLD).drop(SUMMARY, TUPLE_TIMES)
+        counted = self.rows.tuples and not one_by_one
+        own = self.frame.where(f.col(CLASS) > TOLD).drop(SUMMARY, *([] if counted else [TUPLE_TIMES]))
         for name, labels in rewritten.items():
             if labels:
                 own = _rewritten(own, f"m{self.made.index(name)}", labels)
         texts = [f.col(f"m{self.made.index(name)}").alias(f"m{i}") for i, name in enumerate(made)]
         others = [name for name in own.columns if not (name[0] == "m" and name[1:].isdigit())]
         own = own.select(*others, *texts)
-        if self.rows.tuples:
+        if counted and not any(rewritten.values()):  # it is kept already
+            return Joined(self.rows.units, own, tuple(made), counted=True)
+        if self.rows.tuples and not counted:
             own = with_known(self.rows.units, own)
         frame = kept_on_disk(own)
         exits.callback(forget_frame, frame)
-        return Joined(self.rows.units, frame, tuple(made))
+        return Joined(self.rows.units, frame, tuple(made), counted=counted)
 
 
 def _rewritten(frame: DataFrame, column: str, labels: Mapping[str, str]) -> DataFrame:
@@ -283,6 +294,7 @@ def solved_rows(
         parted = rows.frame.mapInArrow(PartTask(task.encoder, cuts, packs), f"{_told_types(schema)}, {PART} int")
         solved = kept_on_disk(parted.groupBy(PART).applyInArrow(solved_part, _solved_schema(schema, task)))
         exits.callback(forget_frame, solved)
+        solved.count()  # by all executors at once
         # One after another: what all parts tell would grow with the table.
         summaries: list[PartSummary] = []
         counts = added_up(_noted(solved.where(f.col(CLASS) == TOLD).select(SUMMARY), summaries))
@@ -308,13 +320,11 @@ def _solved_schema(schema: StructType, task: SolveTask) -> str:
     return f"{kept}, {made}{CLASS} bigint, {WHY} string, {SUMMARY} binary"
 
 
-def totals_of(joined: Joined) -> tuple[int, int]:
-    """Return how many units a join has, and the sum of hashes that tells whether one changed."""
-    from pyspark.sql import functions as f
-
+def totals_of(frame: DataFrame, units: Units) -> tuple[int, int]:
+    """Return how many units a frame has, and the sum of hashes that tells whether one changed."""
     with told_plainly("make the release"):
-        told = joined.frame.agg(f.count(f.lit(1)), f.sum(joined.units.hashed())).collect()[0]
-    return int(told[0]), int(told[1] or 0)
+        told = grouped(frame, [], [units.hashed()]).select(TUPLE_TIMES, f"{SUMS}0").collect()[0]
+    return int(told[0] or 0), int(told[1] or 0)
 
 
 def records_of_classes(joined: Joined) -> tuple[int, int]:
@@ -339,11 +349,12 @@ def group_sizes(joined: Joined, policy: Policy, *, stars_take_part: bool) -> Gro
     for cell in cells:
         star = star & (f.col(cell) == STAR)
     here = f.col(WHY).isNull() if stars_take_part else ~star
+    units = f.sum(TUPLE_TIMES) if joined.counted else f.count(f.lit(1))
     released = joined.frame.where((f.col(CLASS) >= 0) & here)
-    inside = released.groupBy(*cells).agg(f.count(f.lit(1)).alias(SPAN_COUNT))
+    inside = released.groupBy(*cells).agg(units.alias(SPAN_COUNT))
     square = (f.col(SPAN_COUNT).cast("decimal(20,0)") * f.col(SPAN_COUNT)).cast("decimal(38,0)")
     with told_plainly("count the groups of the release"):
         told = inside.agg(f.count(f.lit(1)), f.sum(SPAN_COUNT), f.sum(square)).collect()[0]
-        everyone = joined.frame.count()
+        everyone = joined.frame.agg(units).collect()[0][0]
     number, records, squares = (int(value or 0) for value in told)
-    return GroupSizes(number, records, squares, everyone - records)
+    return GroupSizes(number, records, squares, int(everyone or 0) - records)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
-from kveil.engines.spark.driver_tuples import CountedTuples, grouped, in_slices, records_at
+from kveil.engines.spark.driver_tuples import CountedTuples, grouped, in_slices, one_by_one, records_at
 from kveil.engines.spark.showing import CLASS, Joined
 from kveil.engines.spark.units import Units, hash_number
 from kveil.files import as_texts
@@ -38,6 +38,7 @@ class LaidTuples:
     shown: pl.DataFrame
     half: Mapping[str, pl.Series]
     released: Bools
+    _: KW_ONLY
     counted: CountedTuples
     classes: Longs | None = None
     made: tuple[str, ...] = ()
@@ -61,9 +62,8 @@ class LaidTuples:
         }
         apart = {name: counted.column(f"h{units.table.place(name)}") for name in half}
         released = (classes >= 0).to_numpy()
-        return cls(
-            units, records, tuple_of, pl.DataFrame([c.alias(n) for n, c in shown.items()]), apart, released, counted
-        )
+        cells = pl.DataFrame([column.alias(name) for name, column in shown.items()])
+        return cls(units, records, tuple_of, cells, apart, released, counted=counted)
 
     def had(self, policy: Policy, name: str) -> pl.Series:
         """Return the original cell of every tuple, or the set of an individual's cells, without missing ones."""
@@ -89,10 +89,36 @@ class LaidTuples:
 def laid_slices(
     joined: Joined, policy: Policy, asked: Questions, *, names: Sequence[str], number: int
 ) -> Iterator[LaidTuples]:
-    """Bring the join to the driver: original cells and what they show, with counts, and two sums of hashes.
+    """Bring the join to the driver; ``number`` is about how many tuples there are."""
+    rows = rows_of_join(joined, policy, asked, names=names)
+    for part in in_slices(rows.frame, rows.keys, number, "compare the release"):
+        yield rows.laid(part)
+
+
+@dataclass(frozen=True)
+class JoinRows:
+    """What is counted of a join: ``frame`` has its ``keys`` with counts and sums.
+
+    Of the columns called ``half`` only cells where rows show stars are among them.
+    """
+
+    joined: Joined
+    frame: DataFrame
+    keys: list[str]
+    half: list[str]
+
+    def laid(self, counted: CountedTuples) -> LaidTuples:
+        """Lay out what came of it to the driver."""
+        return LaidTuples.of(self.joined, counted, self.half)
+
+
+def rows_of_join(
+    joined: Joined, policy: Policy, asked: Questions, *, names: Sequence[str], beside: Sequence[str] = ()
+) -> JoinRows:
+    """Return original cells and what they show, with counts, and two sums of hashes.
 
     The first sum is of all units as the original has them, the second of the released columns, called ``names``, as
-    they are shown. ``number`` is about how many tuples there are.
+    they are shown. Columns ``beside`` stay with the rows.
     """
     from pyspark.sql import functions as f
 
@@ -101,8 +127,8 @@ def laid_slices(
     shown = f.when(f.col(CLASS) >= 0, hash_number([joined.shown(name) for name in names]))
     extra = [*map(units.table.place, units.constant), *(f"h{units.table.place(name)}" for name in half)]
     keys = [*units.keys, *map(joined.shown, joined.made), *extra, CLASS]
-    for part in in_slices(grouped(frame, keys, [units.hashed(), shown]), keys, number, "compare the release"):
-        yield LaidTuples.of(joined, part, half)
+    counted = one_by_one if joined.counted else grouped
+    return JoinRows(joined, counted(frame, [*beside, *keys], [units.hashed(), shown]), keys, half)
 
 
 def with_halves(joined: Joined, frame: DataFrame, policy: Policy, asked: Questions) -> tuple[DataFrame, list[str]]:

@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from subprocess import DEVNULL
@@ -106,6 +106,23 @@ def on_disk(path: Path) -> str:
 def as_pattern(place: str) -> str:
     """Return a place as Spark reads it, which takes brackets and stars for a pattern unless they are escaped."""
     return re.sub(r"([\[\]{}*?\\])", r"\\\1", place)
+
+
+@contextmanager
+def no_new_warehouse(session: SparkSession) -> Iterator[None]:
+    """Take away the folder for tables of its own that Spark makes as soon as its catalog is asked for anything.
+
+    Unless it was there before, or has something in it.
+    """
+    told = str(session.conf.get("spark.sql.warehouse.dir", ""))
+    folder = Path("/" + told.removeprefix("file:").lstrip("/"))  # elsewhere than on this machine there is none
+    there = folder.exists()
+    try:
+        yield
+    finally:
+        if not there:
+            with suppress(OSError):
+                folder.rmdir()
 
 
 @contextmanager

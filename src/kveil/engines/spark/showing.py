@@ -111,13 +111,15 @@ class Joined:
     """Every unit of a table with the number of its class and what it shows.
 
     Made columns are called ``m0``, ``m1`` and so on; a unit whose tuple was not there before has no class. Where the
-    driver holds the tuples, ``known`` has them, and units have the hash of theirs.
+    driver holds the tuples, ``known`` has them, and units have the hash of theirs. Where rows are ``counted``, they are
+    the different tuples, and have `TUPLE_TIMES`, how many units each stands for.
     """
 
     units: Units
     frame: DataFrame
     made: tuple[str, ...]
     known: KnownTuples | None = None
+    counted: bool = False
 
     def let_go(self) -> None:
         """Let Spark forget what it kept of the units."""

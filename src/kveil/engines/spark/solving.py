@@ -7,7 +7,7 @@ whatever an executor raises, Spark tells together with the rows that it was give
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from kveil.engines.spark.showing import CLASS, NOT_SHOWN, WHY
 from kveil.engines.summary import COUNTED, PartSummary, summarized
 from kveil.errors import KveilError
 from kveil.files import as_texts, with_commas
+from kveil.free_form import GivenOptions
 from kveil.policy.components import starred_beside
 from kveil.policy.model import Policy
 from kveil.table.decode import decode
@@ -55,7 +56,7 @@ class SolvePart:
     """Solves a part with an algorithm, as `engines.parts` does; it may leave out its share of what remains."""
 
     algorithm: str
-    options: dict[str, Any]
+    options: GivenOptions
     remaining: int
     inside: int
 
@@ -69,7 +70,7 @@ class SolveWhole:
     """Solves a table that is one part."""
 
     algorithm: str
-    options: dict[str, Any]
+    options: GivenOptions
 
     def __call__(self, table: Table) -> Solution:
         return part_solver(find(self.algorithm), table, self.options)(table)
@@ -101,6 +102,7 @@ class SolveTask:
     made: tuple[str, ...]
     sets: tuple[str, ...]
     why: str
+    _: KW_ONLY
     component: int | None = None
     before: int = 0
 

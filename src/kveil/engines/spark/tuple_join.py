@@ -104,4 +104,6 @@ def _laid(joined: Joined, known: KnownTuples, counted: CountedTuples, half: Sequ
     told = iter(counted.sums)
     sums = (next(told) if units.carried else 0, 0 if seen.shows is None else next(told))
     counted = replace(counted, times=times, sums=sums)
-    return LaidTuples(units, records, tuple_of, shown, apart, classes >= 0, counted, classes, joined.made)
+    return LaidTuples(
+        units, records, tuple_of, shown, apart, classes >= 0, counted=counted, classes=classes, made=joined.made
+    )

@@ -15,9 +15,7 @@ from kveil.engines.spark.laying import LaidTuples
 from kveil.engines.spark.session import told_plainly
 from kveil.engines.spark.showing import CLASS, SENT_WHOLE, TUPLE_NUMBER, ShownTuples, sent, shown_cells
 from kveil.engines.spark.units import Units
-from kveil.policy.model import Policy
 from kveil.table.sensitive import changed_meanwhile
-from kveil.verifier.counts import questions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -110,7 +108,9 @@ class HeldRelease:
         classes, tuple_of = self.table.of_tuple, tuples.of_row.astype(np.int64)
         shown = shown_cells(units, self.table, self.made, (tuples.cells, tuple_of), classes)
         counted = replace(tuples.counted, times=times, sums=(0, 0))
-        return LaidTuples(units, tuples.cells, tuple_of, shown, {}, classes >= 0, counted, classes, self.made)
+        return LaidTuples(
+            units, tuples.cells, tuple_of, shown, {}, classes >= 0, counted=counted, classes=classes, made=self.made
+        )
 
 
 def _in_pieces(times: Longs) -> tuple[Longs, Longs]:
@@ -121,9 +121,3 @@ def _in_pieces(times: Longs) -> tuple[Longs, Longs]:
     last = np.cumsum(pieces)[pieces > 0] - 1
     often[last] = (times - (pieces - 1) * REPEATED)[pieces > 0]
     return at, often
-
-
-def is_held(units: Units, tuples: SparkTuples, policy: Policy) -> bool:
-    """Tell whether tuples hold all that a release of records shows, and all that is compared of it."""
-    types = {name: tuples.source.column(name).dtype for name in units.named}
-    return not (units.individuals or units.carried or questions(policy, types).apart)

@@ -1,10 +1,12 @@
-"""What a release has one row of each: records, or individuals with all of their records."""
+"""Units of a table on Spark: what becomes one row of a release, a record, or an individual with all of its records."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
+
+import polars as pl
 
 from kveil.engines.spark.reading import SparkTable
 from kveil.engines.spark.session import told_plainly
@@ -13,6 +15,7 @@ from kveil.policy.model import Policy
 from kveil.policy.privacy import sensitive_of
 from kveil.table.columns import stars_in
 from kveil.table.persons import records_of_nobody, varying_cells
+from kveil.verifier.counts import questions
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -36,8 +39,14 @@ class Units:
     named: tuple[str, ...]
     carried: tuple[str, ...]
     keys: tuple[str, ...]
+    _: KW_ONLY
     constant: tuple[str, ...] = ()
     individuals: bool = False
+
+    def are_told_by_tuples(self, policy: Policy) -> bool:
+        """Tell whether tuples hold all that a release of records shows, and all that is compared of it."""
+        types = dict.fromkeys(self.named, pl.String())
+        return not (self.individuals or self.carried or questions(policy, types).apart)
 
     def hashed(self) -> Column:
         """Return a number that tells of everything a unit has: its sum over all units tells whether one changed."""
@@ -105,7 +114,7 @@ def _individuals(table: SparkTable, policy: Policy, named: tuple[str, ...], carr
         f.count(f.lit(1)).alias(RECORDS),
         *(f.min(table.column(name)).alias(table.place(name)) for name in (*carried, *constant)),
     )
-    return Units(table, frame, named, carried, (SET,), constant, individuals=True)
+    return Units(table, frame, named, carried, (SET,), constant=constant, individuals=True)
 
 
 def check_cells(units: Units, policy: Policy) -> None:

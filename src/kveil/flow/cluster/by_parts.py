@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -38,6 +37,7 @@ from kveil.flow.cluster.cluster_request import SparkFrame, SparkRequest, cell_wa
 from kveil.flow.steps.judging import check_verdict
 from kveil.flow.steps.publish import policy_sha256
 from kveil.flow.steps.stages import Stages
+from kveil.free_form import Details
 from kveil.measures import GroupSizes, losses_together
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
@@ -83,7 +83,8 @@ class SolvedParts:
     solved: SolvedRows
     columns: Mapping[str, FinishedColumn]
     algorithm: Algorithm
-    details: Mapping[str, Any]
+    details: Details
+    _: KW_ONLY
     exits: ExitStack
 
     @property
@@ -107,12 +108,13 @@ class SolvedParts:
         return self.rows.number - (self.suppressed if self.policy.suppression.show == "drop" else 0)
 
     def joined(self, *, one_by_one: bool = True) -> Joined:
-        """Return every unit with what it shows; by parts they are always there ``one_by_one``."""
+        """Return every unit with what it shows, by tuples where these tell it all, unless asked for ``one_by_one``."""
         starred = starred_columns(self.policy) if self.suppressed else []
         shown = {*self.policy.quasi_identifiers, *starred, *set_columns(self.policy)}
         made = [name for name in self.solved.made if name in shown]
         rewritten = {name: column.rewritten for name, column in self.columns.items()}
-        return self.solved.joined(rewritten, made, self.exits)
+        one_by_one = one_by_one or not self.rows.units.are_told_by_tuples(self.policy)
+        return self.solved.joined(rewritten, made, self.exits, one_by_one=one_by_one)
 
     def attempt(self, groups: GroupSizes) -> Attempt:
         """Return what was found, with one row for all that is released and one for all that is suppressed."""
@@ -144,8 +146,10 @@ class SolvedParts:
         assert isinstance(join, Joined), "the driver holds no tuples of parts"
         policy = self.policy
         stages.begin("verifying")
-        if totals_of(join) != (self.rows.number, self.rows.hashed):
-            raise changed_meanwhile(self.rows.units.table.name)
+        units, before = self.rows.units, (self.rows.number, self.rows.hashed)
+        # Where records were not joined, they are looked at once more.
+        if any(totals_of(frame, units) != before for frame in (join.frame, *([units.frame] if join.counted else []))):
+            raise changed_meanwhile(units.table.name)
         with told_plainly("read the release back"):
             types = types_of(release)
         judged = self._judged(join, release, types)
@@ -154,15 +158,15 @@ class SolvedParts:
         records = None if self.whole.persons is None else np.array(records_of_classes(join), dtype=np.int64)
         stages.end("verify")
         return Run(
-            Source(self.rows.units.table.name, pl.DataFrame(), "frame"),
-            self.table,
-            self.attempt(groups),
-            Release({}, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), {}),
-            judged.aligned,
-            judged.verdict,
-            cell_warnings(release, policy, types, judged.rows),
-            empty_promises(policy),
-            policy_sha256(policy, judged.aligned.rows),
+            source=Source(self.rows.units.table.name, pl.DataFrame(), "frame"),
+            table=self.table,
+            attempt=self.attempt(groups),
+            release=Release({}, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), {}),
+            aligned=judged.aligned,
+            verdict=judged.verdict,
+            warnings=cell_warnings(release, policy, types, judged.rows),
+            private_warnings=empty_promises(policy),
+            policy_sha256=policy_sha256(policy, judged.aligned.rows),
             engine="spark",
             records=records,
             groups=groups if self.whole.persons is None else None,
@@ -184,12 +188,12 @@ class SolvedParts:
             return _Judged(laid.aligned, verdict.with_findings(incomplete(policy, counts)), written.totals.rows)
         judged = SlicedRelease(policy, types, values_taking_part(release, policy))
         first, *others = slicings(policy)
-        sliced = partial(Slices.of, release, rows=self.released, exits=self.exits)
-        for counts in sliced(joined=join, names=first.attributes).counted(policy, asked, types):
+        sliced = partial(Slices.of, release, rows=self.released)
+        for counts in sliced(joined=join, names=first.attributes).counted(policy, asked, types, self.exits):
             judged.add(counts, first)
             del counts  # or the driver would hold two slices at a time
         for slicing in others:
-            for counts in sliced(joined=None, names=slicing.attributes).counted(policy, asked, types):
+            for counts in sliced(joined=None, names=slicing.attributes).counted(policy, asked, types, self.exits):
                 judged.add_again(counts, slicing)
                 del counts
         laid, counted = judged.together()

@@ -12,9 +12,7 @@ from typing import Any
 import polars as pl
 
 from kveil.algorithms.algorithm import Algorithm
-from kveil.algorithms.proofs import proved_or_not_found
-from kveil.algorithms.registry import loops_of
-from kveil.choose import Attempt, attempt
+from kveil.choose import Attempt
 from kveil.databases import Place
 from kveil.engines.spark.counting import Written, count_release, count_written, types_of
 from kveil.engines.spark.driver_tuples import SparkTuples, TooManyTuples, tuples_of
@@ -25,9 +23,9 @@ from kveil.engines.spark.reading import SparkTable, compared_columns, open_table
 from kveil.engines.spark.session import as_pattern, on_disk, spark_session, told_plainly
 from kveil.engines.spark.showing import Joined, joined, shown_tuples
 from kveil.engines.spark.staging import StagedFolder
-from kveil.engines.spark.tuple_release import HeldRelease, is_held
+from kveil.engines.spark.tuple_release import HeldRelease
 from kveil.engines.spark.units import Units
-from kveil.errors import Refused, Unmeetable
+from kveil.errors import Refused
 from kveil.files import Outputs, check_columns, with_commas
 from kveil.flow.cluster.by_parts import SolvedParts, check_by_parts, divides
 from kveil.flow.cluster.by_tuples import DriverLimits, checked_units
@@ -40,13 +38,13 @@ from kveil.flow.steps.outputs import Targets
 from kveil.flow.steps.publish import policy_sha256
 from kveil.flow.steps.run_outputs import files_beside
 from kveil.flow.steps.stages import Stages
+from kveil.flow.steps.table_search import bound_of, search_table
 from kveil.policy.model import Policy
 from kveil.report.account import Account, make_account
 from kveil.report.run import Run
 from kveil.table.decode import Release, decode
 from kveil.table.encode import encode_tuples
 from kveil.table.table import Table
-from kveil.table.tuples import in_tuples
 from kveil.verifier.counts import incomplete, lay_counts, questions
 from kveil.verifier.release import verify_rows
 from kveil.words import listing
@@ -74,7 +72,7 @@ class SolvedTuples:
         frame = with_commas(pl.DataFrame(made), self.tuples.source.commas.intersection(policy.unchanged))
         reasons = self.attempt.solution.reasons
         shown = shown_tuples(frame, self.release.rows, self.table.rows, reasons)
-        if not one_by_one and is_held(self.units, self.tuples, policy):
+        if not one_by_one and self.units.are_told_by_tuples(policy):
             return HeldRelease(self.units, self.tuples, shown)
         return joined(self.units, self.tuples, shown)
 
@@ -101,22 +99,21 @@ class SolvedTuples:
         assert laid.aligned is not None, "the original was counted, too"
         check_verdict(verdict, laid.aligned, policy, self.attempt.algorithm)
         stages.end("verify")
-        least = None
-        if asked.bounded:
-            from kveil.algorithms.bound.bound import lower_bound
-
-            least = lower_bound(self.table, stages.progress)
-            stages.end("solve")
-        told = (
-            cell_warnings(release, policy, types, written.totals.rows, counted=written.rows),
-            tuple_warnings(policy, tuples, self.release),
-            policy_sha256(policy, laid.rows),
-            least,
-            "spark",
-            None,
-            tuples.records,
+        least = bound_of(self.table, stages, bounded=asked.bounded)
+        return Run(
+            source=tuples.source,
+            table=self.table,
+            attempt=self.attempt,
+            release=self.release,
+            aligned=laid.aligned,
+            verdict=verdict,
+            warnings=cell_warnings(release, policy, types, written.totals.rows, counted=written.rows),
+            private_warnings=tuple_warnings(policy, tuples, self.release),
+            policy_sha256=policy_sha256(policy, laid.rows),
+            bound=least,
+            engine="spark",
+            records=tuples.records,
         )
-        return Run(tuples.source, self.table, self.attempt, self.release, laid.aligned, verdict, *told)
 
 
 def able_on_spark(policy: Policy, able: Sequence[Algorithm]) -> list[Algorithm]:
@@ -237,14 +234,7 @@ def solved_tuples(units: Units, asked: SparkRequest, stages: Stages, *, most: in
     check_input(tuples.source, encoded)
     check_values(tuples.source, encoded)
     stages.end("read")
-    told = stages.told_when_compiling(loops_of(policy, asked.able))
-    together = in_tuples(encoded)
-    try:
-        found = attempt(together.table, asked.able, told)
-    except Unmeetable as error:
-        raise proved_or_not_found(error, together.table) from None
-    if together.table is not encoded:
-        found = replace(found, solution=found.solution.spread(together.of_row))
+    found = search_table(encoded, asked.able, stages, by_tuples=True)
     stages.end("solve")
     as_they_come = policy.release.model_copy(update={"order": "keep"})
     laid = encoded.changed(policy=policy.model_copy(update={"release": as_they_come}))

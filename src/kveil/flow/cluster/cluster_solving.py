@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import polars as pl
 
@@ -26,6 +26,7 @@ from kveil.flow.cluster.by_parts import SolvedParts
 from kveil.flow.cluster.cluster_request import SparkFrame, SparkRequest
 from kveil.flow.steps.inputs import check_rules, check_size, check_values
 from kveil.flow.steps.stages import Stages
+from kveil.free_form import Details
 from kveil.policy.components import most_suppressed
 from kveil.policy.model import Policy
 from kveil.table.sensitive import WholeValues
@@ -79,8 +80,8 @@ def _split_components(
             own,
             set_columns(policy),
             plan.why,
-            number if several else None,
-            len(before),
+            component=number if several else None,
+            before=len(before),
         )
         new = solved_rows(rows if solved is None else rows.with_made(solved), task, plan.cut_table.cuts, None, exits)
         earlier = [] if solved is None else solved.summaries
@@ -143,7 +144,7 @@ def solved_by_division(
     _check_stars(rows, start.whole, solved)
     _check_order(start.whole, solved)
     stages.end("solve")
-    details: dict[str, Any] = dict(solved.summaries[0].details)
+    details = solved.summaries[0].details
     if isinstance(solve, SolvePart):
         sizes: dict[int, int] = {}
         for part, pack in packs.items():
@@ -186,7 +187,7 @@ def _finished(
     whole: Table,
     solved: SolvedRows,
     algorithm: Algorithm,
-    details: Mapping[str, Any],
+    details: Details,
     exits: ExitStack,
 ) -> SolvedParts:
     counts = solved.counts
@@ -194,7 +195,7 @@ def _finished(
         kept = rules_kept(solved, whole, counts)
         solved, counts = kept.solved, kept.counts
         details = {**details, "association": {"records": kept.records}} if kept.records else details
-    return SolvedParts(rows, whole, solved, finish(whole, counts), algorithm, details, exits)
+    return SolvedParts(rows, whole, solved, finish(whole, counts), algorithm, details, exits=exits)
 
 
 @dataclass(frozen=True)

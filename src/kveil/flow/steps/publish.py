@@ -13,12 +13,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from kveil.errors import NotVerified, Unmeetable
 from kveil.files import Outputs, Source
 from kveil.flow.steps.inputs import read_release
 from kveil.flow.steps.outputs import check_new
+from kveil.free_form import Content, JsonObject
 from kveil.guarantee import Guarantee
 from kveil.policy.attributes import STAR, Attribute
 from kveil.policy.hierarchy import marked_nodes
@@ -26,6 +26,7 @@ from kveil.policy.lines import Line, Lines
 from kveil.policy.load import read_document
 from kveil.policy.model import Policy
 from kveil.policy.privacy import TCloseness, sensitive_of
+from kveil.policy.written import WrittenAttribute, WrittenData, WrittenSteps
 from kveil.policy.yaml_text import comment, flow_text, hierarchy_csv, hierarchy_file_name
 from kveil.verifier import Verdict, verify_release
 from kveil.verifier.rows import Rows, release_rows
@@ -83,16 +84,17 @@ def _alike(one: Guarantee, other: Guarantee) -> bool:
     return near and {**one, "worst": None} == {**other, "worst": None}
 
 
-def published_policy(policy: Policy, content: dict[str, Any], rows: Rows, stem: str) -> Published:
+def published_policy(policy: Policy, content: Content, rows: Rows, stem: str) -> Published:
     """Return a policy for others, made of a policy's keys as written, and the rows of a release."""
     files: dict[str, str] = {}
     attributes = {}
     for name, labels in _labels_needed(policy, rows).items():
-        entry: dict[str, Any] = {"role": policy.attributes[name].role}
+        entry: WrittenAttribute = {"role": policy.attributes[name].role}
         if labels is not None:
-            entry |= _hierarchy(policy, name, content["attributes"][name], labels, (stem, files))
+            steps = _hierarchy(policy, name, content["attributes"][name], labels, (stem, files))
+            entry = {**entry, **steps}
         attributes[name] = entry
-    data: dict[str, Any] = {"missing": _missing(policy)}
+    data: WrittenData = {"missing": _missing(policy)}
     if policy.data.separator is not None:
         data["separator"] = policy.data.separator
     lines = comment(
@@ -121,18 +123,23 @@ def _measured(policy: Policy) -> set[str]:
 
 
 def _hierarchy(
-    policy: Policy, name: str, written: dict[str, Any], labels: set[str], files: tuple[str, dict[str, str]]
-) -> dict[str, Any]:
+    policy: Policy, name: str, written: Content, labels: set[str], files: tuple[str, dict[str, str]]
+) -> WrittenSteps:
     """Return the hierarchy and the boundary of an attribute as others need them; files are added to ``files``."""
     if policy.fixed_lines(name) is None:
-        return {key: written[key] for key in ("hierarchy", "boundary") if written.get(key) is not None}
+        steps: WrittenSteps = {}
+        if written.get("hierarchy") is not None:
+            steps["hierarchy"] = written["hierarchy"]
+        if written.get("boundary") is not None:
+            steps["boundary"] = written["boundary"]
+        return steps
     tree = _tree(policy, name, labels)
     if tree is None:
         return {}
     stem, texts = files
     path = hierarchy_file_name(stem, name, {taken.lower() for taken in texts})
     texts[path] = hierarchy_csv(tree.lines)
-    return {"hierarchy": path} | ({} if tree.boundary is None else {"boundary": tree.boundary})
+    return {"hierarchy": path} if tree.boundary is None else {"hierarchy": path, "boundary": tree.boundary}
 
 
 @dataclass(frozen=True)
@@ -167,15 +174,16 @@ def policy_sha256(policy: Policy, rows: Rows) -> str:
     that the release does not show goes into it: a hash of all leaves would let anyone test guesses about values of the
     table.
     """
-    attributes: dict[str, Any] = {}
+    attributes: dict[str, JsonObject] = {}
     for name, labels in _labels_needed(policy, rows).items():
         attribute = policy.attributes[name]
-        entry: dict[str, Any] = {"role": attribute.role}
+        entry: JsonObject = {"role": attribute.role}
         if labels is not None and policy.fixed_lines(name) is not None:
             tree = _tree(policy, name, labels)
-            entry |= {} if tree is None else {"hierarchy": sorted(tree.lines), "boundary": tree.boundary}
+            if tree is not None:
+                entry = {**entry, "hierarchy": sorted(tree.lines), "boundary": tree.boundary}
         elif labels is not None:
-            entry |= attribute.model_dump(mode="json", include={"hierarchy", "boundary"})
+            entry = {**entry, **attribute.model_dump(mode="json", include={"hierarchy", "boundary"})}
         attributes[name] = {key: value for key, value in entry.items() if value is not None}
     content = {
         "missing": _missing(policy),

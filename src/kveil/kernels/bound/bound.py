@@ -10,6 +10,7 @@ import numpy as np
 
 from kveil.arrays import Bools, Longs
 from kveil.kernels.bound.layout import CoverLattice, Cuts, Insides, KeptNodes, NodeWalk, Tolls, new_walk
+from kveil.kernels.grouping.members import members_by_group
 from kveil.kernels.threads import threads
 from kveil.stopping import current
 
@@ -121,19 +122,25 @@ def insides_of(nodes: KeptNodes, small: Bools, cuts: Cuts, tuples: int, room: in
     number = nodes.number
     filled = nodes.member[: nodes.start[number]]
     first = np.minimum.reduceat(filled, nodes.start[:number]) if number else filled
-    order = np.argsort(first, kind="stable")
-    order = order[small[order]]
-    begins = np.searchsorted(first[order], np.arange(tuples + 1)).astype(np.int64)
+    chosen = np.flatnonzero(small)
+    by_first = members_by_group(first[chosen], tuples)
     node, cut = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
     mark = np.full(tuples, -1, dtype=np.int32)
     found = int(
         find_insides(
-            order.astype(np.int32), begins, nodes.start, nodes.member, cuts.start, cuts.member, mark, node, cut
+            chosen[by_first.rows].astype(np.int32),
+            by_first.starts,
+            nodes.start,
+            nodes.member,
+            cuts.start,
+            cuts.member,
+            mark,
+            node,
+            cut,
         )
     )
-    by_node = np.argsort(node[:found], kind="stable")
-    start = np.searchsorted(node[:found][by_node], np.arange(number + 1)).astype(np.int64)
-    return Insides(start, cut[:found][by_node])
+    by_node = members_by_group(node[:found], number)
+    return Insides(by_node.starts, cut[by_node.rows])
 
 
 def new_tolls(nodes: KeptNodes, insides: Insides, toll: Longs) -> Tolls:

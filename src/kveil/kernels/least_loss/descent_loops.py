@@ -97,6 +97,18 @@ def uncount_mover(constraints: Constraints, work: TryRoom, i: int) -> None:
 
 
 @inner
+def refuse_mover(state: ShownRows, constraints: Constraints, work: TryRoom, i: int, row: int) -> None:
+    """Leave a mover where it is: the classes it would enter and leave do not change by it."""
+    work.picked[field.MOVERS, i] = -1
+    for c in range(len(constraints.k)):
+        to, of = work.target[c, i], state.rows[c, field.OF, row]
+        if to != of:
+            work.change[c, to] -= 1
+            if of >= 0:
+                work.change[c, of] += 1
+
+
+@inner
 def refuse_movers(state: ShownRows, constraints: Constraints, work: TryRoom, movers: int) -> int:
     """Refuse movers until every class that is entered or left has members enough; return how many are left.
 
@@ -128,15 +140,9 @@ def refuse_movers(state: ShownRows, constraints: Constraints, work: TryRoom, mov
                         refused = True
                         break
             if refused:
-                work.picked[field.MOVERS, i] = -1
+                refuse_mover(state, constraints, work, i, row)
                 left -= 1
                 changed = True
-                for c in range(len(constraints.k)):
-                    to, of = work.target[c, i], state.rows[c, field.OF, row]
-                    if to != of:
-                        work.change[c, to] -= 1
-                        if of >= 0:
-                            work.change[c, of] += 1
     return left
 
 
@@ -186,13 +192,7 @@ def models_allow(state: ShownRows, constraints: Constraints, models: Models, wor
                 of >= 0 and state.classes[c, field.VERDICT, of] == field.BAD
             ):
                 good = False
-                work.picked[field.MOVERS, i] = -1
-                for d in range(len(constraints.k)):
-                    into, out = work.target[d, i], state.rows[d, field.OF, row]
-                    if into != out:
-                        work.change[d, into] -= 1
-                        if out >= 0:
-                            work.change[d, out] += 1
+                refuse_mover(state, constraints, work, i, row)
         for i in range(movers):
             of, to = work.picked[field.CAME_FROM, i], work.target[c, i]
             if of != field.STAYS:

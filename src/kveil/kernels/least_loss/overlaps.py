@@ -1,11 +1,14 @@
-"""What rows show under constraints that overlap, and moves from valid to valid. Numba is imported with the first."""
+"""What rows show under constraints that overlap, and moves from valid to valid. The first call imports Numba."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from kveil.arrays import Ints, Longs
 from kveil.kernels.grouping.equal_rows import group_rows
+from kveil.kernels.grouping.hash_slots import slots_for
 from kveil.kernels.least_loss import overlaps_layout as field
 from kveil.kernels.least_loss.overlaps_layout import Climbs, Constraints, NodeColumns, ShownRows, TryRoom
 from kveil.kernels.models.layout import Models, no_models
@@ -44,12 +47,11 @@ def new_overlap_state(
     sets = len(constraints.k)
     room = room_for(rows, constraints.k)
     widest = int(np.diff(constraints.start).max(initial=1))
-    slots = 1 << int(2 * room - 1).bit_length()
     state = ShownRows(
         base, limit, nodes.copy(), out.copy(), np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64),
         np.full((sets, 3, rows), -1, dtype=np.int32), np.zeros((sets, field.CLASS_FIELDS, room), dtype=np.int32),
         np.zeros((sets, room, widest), dtype=np.int32), np.zeros((sets, room), dtype=np.uint64),
-        np.full((sets, slots), -1, dtype=np.int32), np.full(sets, room, dtype=np.int64),
+        np.full((sets, slots_for(room)), -1, dtype=np.int32), np.full(sets, room, dtype=np.int64),
         np.zeros(field.COUNTS, dtype=np.int64), np.array([seed], dtype=np.uint64),
     )  # fmt: skip
     state.classes[:, field.FREE] = np.arange(room - 1, -1, -1)
@@ -89,18 +91,18 @@ def climbs_of(base: Ints, limit: Ints, trees: NodeColumns) -> Climbs:
     return Climbs(at, np.concatenate(nodes).astype(np.int32), np.concatenate(cost))
 
 
-def offer(
-    state: ShownRows,
-    trees: NodeColumns,
-    climbs: Climbs,
-    constraints: Constraints,
-    models: Models,
-    work: TryRoom,
-    proposals: Ints,
-    among: Ints,
-    *,
-    hides: bool,
-) -> int:
+@dataclass(frozen=True)
+class OverlapLayouts:
+    """What moves of rows are handed: what rows show, in which trees, under which constraints and models, and room."""
+
+    state: ShownRows
+    trees: NodeColumns
+    constraints: Constraints
+    models: Models
+    work: TryRoom
+
+
+def offer(laid: OverlapLayouts, climbs: Climbs, proposals: Ints, among: Ints, *, hides: bool) -> int:
     """Offer vectors of depths one after another to the rows each makes cheaper; return how many took one.
 
     ``climbs`` are those of the state's rows; no depth lies below theirs, -1 leaves an attribute as it is. With
@@ -108,26 +110,18 @@ def offer(
     """
     from kveil.kernels.least_loss.descent_loops import propose_each
 
-    return int(propose_each(state, trees, climbs, constraints, models, work, proposals, among, hides))
+    state, trees = laid.state, laid.trees
+    return int(propose_each(state, trees, climbs, laid.constraints, laid.models, laid.work, proposals, among, hides))
 
 
-def try_moves(
-    state: ShownRows,
-    trees: NodeColumns,
-    constraints: Constraints,
-    models: Models,
-    work: TryRoom,
-    tries: int,
-    *,
-    hides: bool,
-) -> int:
+def try_moves(laid: OverlapLayouts, tries: int, *, hides: bool) -> int:
     """Try so many times to move a row that costs something, and repair what that breaks; return how much was gained.
 
     What is not dearer and holds is kept. A try looks at a bounded number of rows.
     """
     from kveil.kernels.least_loss.repair_loops import search_shown
 
-    return int(search_shown(state, trees, constraints, models, work, tries, hides))
+    return int(search_shown(laid.state, laid.trees, laid.constraints, laid.models, laid.work, tries, hides))
 
 
 def try_no_moves() -> None:
@@ -137,10 +131,10 @@ def try_no_moves() -> None:
     ends = np.array([0, 1], dtype=np.int64)
     constraints = Constraints(ends, one[0], ends[1:], np.zeros(2, dtype=np.int64), np.zeros((1, 1, 2), dtype=np.int32))
     state = new_overlap_state(one, one, one, one[0], trees, constraints, 0)
-    work, models = new_work(1, constraints), no_models()
-    holds_everywhere(state, constraints, models)
-    offer(state, trees, climbs_of(one, one, trees), constraints, models, work, one, one[0], hides=False)
-    try_moves(state, trees, constraints, models, work, 1, hides=False)
+    laid = OverlapLayouts(state, trees, constraints, no_models(), new_work(1, constraints))
+    holds_everywhere(state, constraints, laid.models)
+    offer(laid, climbs_of(one, one, trees), one, one[0], hides=False)
+    try_moves(laid, 1, hides=False)
 
 
 def room_for(rows: int, k: Longs) -> int:

@@ -1,4 +1,4 @@
-"""Models and sensitive values as the compiled loops read them."""
+"""The arrays in which compiled loops find models and the sensitive values that these count."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ import asyncio
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
@@ -15,7 +14,7 @@ from kveil.policy.keys import algorithm_names
 from kveil.policy.model import json_schema
 from kveil.studio import opening
 from kveil.studio.answers import Told
-from kveil.studio.asking import body_of, field, studio_of, texts
+from kveil.studio.asking import PageBody, body_of, field, studio_of, texts
 from kveil.studio.files import DATABASES, TABLES, fresh_folder, listed, path_below, stem_of, table_name
 from kveil.studio.studio import copy_demo
 from kveil.words import PROMISES, WORST
@@ -65,7 +64,7 @@ async def open_file(request: Request) -> Response:
     return JSONResponse(studio.state())
 
 
-def _said(body: dict[str, Any]) -> opening.FileSaid:
+def _said(body: PageBody) -> opening.FileSaid:
     """Return what the page says of a table that it does not say itself."""
     skip = body.get("skip") or 0
     return opening.FileSaid(
@@ -119,7 +118,7 @@ async def demo(request: Request) -> Response:
 async def catalogue(request: Request) -> Response:
     """Send what a policy may say: the schema, and the methods with what each can do."""
     studio = studio_of(request)
-    if not studio.catalogue:
+    if studio.catalogue is None:
         studio.catalogue = {
             "schema": json_schema(),
             "algorithms": algorithm_names(),

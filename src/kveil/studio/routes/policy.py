@@ -8,13 +8,13 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from kveil.policy.lines import tree_mapping
-from kveil.policy.yaml_text import MOST_LEAVES_INSIDE
-from kveil.studio import replant
+from kveil.free_form import Content
+from kveil.policy.yaml_text import MOST_LEAVES_INSIDE, hierarchy_csv, tree_mapping
 from kveil.studio.answers import Told
 from kveil.studio.asking import body_of, field, studio_of, texts
 from kveil.studio.edit import REMOVED, Change, content, edited
 from kveil.studio.files import fresh_name, table_name
+from kveil.studio.page_data import SuggestedSteps
 from kveil.studio.studio import Studio
 
 
@@ -71,7 +71,7 @@ async def roles(request: Request) -> Response:
     wanting = [name for name in names if role == "quasi-identifier" and not (said.get(name) or {}).get("hierarchy")]
     steps = await studio.reader.ask("roles", table=studio.reading(), names=wanting, role=role) if wanting else {}
     for name in names:
-        has: dict[str, Any] = said[name] if isinstance(said.get(name), dict) else {}
+        has: Content = said[name] if isinstance(said.get(name), dict) else {}
         changes.append(Change(("attributes", name, "role"), role))
         gone = {"quasi-identifier": (), "sensitive": ("boundary", "weight")}.get(
             role, ("hierarchy", "boundary", "weight")
@@ -95,7 +95,7 @@ def take_step(studio: Studio, changes: list[Change], words: str, files: dict[str
     studio.changed()
 
 
-def written_steps(studio: Studio, name: str, found: dict[str, Any], files: dict[str, str]) -> Any:
+def written_steps(studio: Studio, name: str, found: SuggestedSteps, files: dict[str, str]) -> Any:
     """Return how the policy writes suggested steps: a builder, a small tree, or the name of a new file."""
     if "builder" in found:
         return found["builder"]
@@ -103,7 +103,7 @@ def written_steps(studio: Studio, name: str, found: dict[str, Any], files: dict[
     if len(lines) <= MOST_LEAVES_INSIDE:
         return {"tree": tree_mapping(lines)}
     file = fresh_name(studio.opened().folder, f"{Path(table_name(f'{name}.csv')).stem}-steps.csv")
-    files[file] = replant.as_file(lines)
+    files[file] = hierarchy_csv(lines)
     return file
 
 

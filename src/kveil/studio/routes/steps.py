@@ -7,11 +7,10 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from kveil.policy.lines import tree_mapping
-from kveil.policy.yaml_text import MOST_LEAVES_INSIDE
+from kveil.policy.yaml_text import MOST_LEAVES_INSIDE, hierarchy_csv, tree_mapping
 from kveil.studio import replant
 from kveil.studio.answers import Told
-from kveil.studio.asking import body_of, field, studio_of, texts
+from kveil.studio.asking import PageBody, body_of, field, studio_of, texts
 from kveil.studio.edit import Change, content
 from kveil.studio.files import path_below
 from kveil.studio.routes.policy import take_step, written_steps
@@ -145,7 +144,7 @@ def project_file(studio: Studio, named: str) -> str:
         raise Told(f"{path.name} cannot be read as text in UTF-8; choose another file.") from None
 
 
-def _changed_tree(do: str, lines: tuple[tuple[str, ...], ...], body: dict[str, Any]) -> tuple[tuple[str, ...], ...]:
+def _changed_tree(do: str, lines: tuple[tuple[str, ...], ...], body: PageBody) -> tuple[tuple[str, ...], ...]:
     if do == "rename":
         return replant.renamed(lines, field(body, "label", str), field(body, "name", str))
     if do == "move":
@@ -161,7 +160,7 @@ def _changed_tree(do: str, lines: tuple[tuple[str, ...], ...], body: dict[str, A
     raise Told("The page asked for something this server does not know; load it again.", status=400)
 
 
-def _words(do: str, body: dict[str, Any]) -> str:
+def _words(do: str, body: PageBody) -> str:
     label = body.get("label") or ", ".join(body.get("labels") or [])[:60]
     return {
         "rename": f"renamed {label} to {body.get('name')}",
@@ -179,14 +178,14 @@ def _written(studio: Studio, column: str, spec: Any, lines: Any, files: dict[str
     """Return how the policy writes a changed tree: in the place where it was written, else by its size."""
     folder = studio.opened().folder
     if isinstance(spec, str) and (folder / spec).resolve().parent == folder.resolve():
-        files[spec] = replant.as_file(lines)
+        files[spec] = hierarchy_csv(lines)
         return spec
     if isinstance(spec, dict) and "tree" in spec and len(lines) <= 4 * MOST_LEAVES_INSIDE:
         return {"tree": tree_mapping(lines)}
     return written_steps(studio, column, {"lines": lines}, files)
 
 
-def _boundary_after(do: str, boundary: Any, body: dict[str, Any], lines: Any, column: str) -> list[Change]:
+def _boundary_after(do: str, boundary: Any, body: PageBody, lines: Any, column: str) -> list[Change]:
     """Return what a changed tree means for its limits: renamed ones follow, those that are gone go."""
     if isinstance(boundary, dict):
         return [Change(("attributes", column, "boundary"))] if "max_width" in boundary else []
