@@ -320,4 +320,4 @@ def group_search_of(
 ) -> GroupSearch | None:
     """Return the search of a component, None where the solution to begin with breaks a constraint."""
     groups = GroupSearch(refined, costs, watch, solution, followers)
-    return groups if groups.valid(groups.found) else None
+    return groups if groups.valid(groups.best) else None
