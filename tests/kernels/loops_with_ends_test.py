@@ -27,7 +27,7 @@ REASONS = {
     "bins_loops.assign_bins: left < right": HALVES,
     "bins_loops.lowest_ancestor: trees.last[node] < high and node != base": UP,
     "bound_loops.best_set: number < k": "every turn goes on to the next lower price; below the lowest it returns",
-    "bound_loops.trim_members: top - bar > cost[g] >> NARROWED": HALVES,
+    "bound_loops.sure_price: top - bar > cost >> NARROWED": HALVES,
     "boxes_loops.cover: low < costs.nodes[node, field.FIRST] or high > costs.nodes[node, field.LAST]": UP,
     "boxes_loops.widened_cost: from_ < costs.nodes[node, field.FIRST] or to > costs.nodes[node, field.LAST]": UP,
     "boxes_loops.cost_at_least: from_ > costs.nodes[node, field.LAST] and costs.nodes[node, field.PARENT] != node": UP,
@@ -70,7 +70,7 @@ REASONS = {
     "rebuild_loops.merge_units: opened > 1": "every turn closes a unit or two",
     "rebuild_loops.rebuild: at >= 0": ALONG,
     "rebuild_loops.unit_allowed: at >= 0": ALONG,
-    "repair_loops.lower_row: trees.ints[field.DEPTH, trees.at[a] + node] > shown_depth": UP,
+    "repair_loops.lower_row: not found and trees.ints[field.DEPTH, trees.at[a] + node] > shown_depth": UP,
     "search._groups_below: len(node)": "every turn drops the roots and takes the parents of the others",
     "search_loops.keep: place >= 0": ALONG,
     "search_loops.list_near: tree.parent[node] >= 0 and (higher > 0 or field.WALKS * (search.below_start[node + 1] "

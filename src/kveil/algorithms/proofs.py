@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from kveil.algorithms.component import SearchComponent, components_of
-from kveil.algorithms.judge import gone_as_whole_rows
+from kveil.algorithms.judge import rows_gone_as_a_whole
 from kveil.algorithms.least_loss.small_search import everything_fails
 from kveil.algorithms.limits import MamGroups, codes_at_limits, is_bounded, mam_groups
 from kveil.algorithms.small_tables import sizes_allow_none
@@ -41,10 +41,10 @@ def never_kept(table: Table, *, certain: bool = True) -> Bools:
             required = [requirement for requirement in required if requirement.model.unique_subset]
         outside |= ~maximal_anonymous_subset(required, distinct.weights, pairs, everyone)
         together += required
-    return np.asarray(gone_as_whole_rows(table, together, distinct.weights, pairs, outside)[distinct.member])
+    return np.asarray(rows_gone_as_a_whole(table, together, distinct.weights, pairs, outside)[distinct.member])
 
 
-def proved_or_not_found(error: Unmeetable, table: Table) -> Unmeetable:
+def tell_if_proved(error: Unmeetable, table: Table) -> Unmeetable:
     """Return the error of a search that found no release, with whether it is proved that there is none.
 
     It is where more records than allowed fail k, distinct l or p with every value at its limit, where the sizes of a

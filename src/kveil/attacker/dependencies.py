@@ -10,8 +10,8 @@ import numpy as np
 
 from kveil.arrays import Bools, Longs
 from kveil.attacker.attacks import LinkingByRules
-from kveil.attacker.link import affordable, chances, chances_before, knowledge
-from kveil.attacker.match import CHUNK, Clue, EqualRows, KnownValue, coded
+from kveil.attacker.link import chances, chances_before, knowledge, most_targets
+from kveil.attacker.match import CHUNK, Clue, EqualRows, KnownValue, code_column
 from kveil.attacker.rate import rate_of
 from kveil.attacker.world import World
 from kveil.kernels.grouping.members import Members, members_by_group
@@ -102,7 +102,7 @@ def _narrowed(world: World, rule: Dependency, clue: Clue, right: tuple[str, list
     rights = np.array([position.get(text, -1) for text in pairs[name].to_list()], dtype=np.int64)
     lefts = []
     for attribute in rule.left:
-        column, released = coded(pairs[attribute]), world.column("after", attribute)
+        column, released = code_column(pairs[attribute]), world.column("after", attribute)
         cover = world.cover(attribute, column.texts, released.texts)
         lefts.append(KnownValue(cover, column.codes, released.codes[groups.first]))
     return Narrowed(clue, rights, lefts)
@@ -121,7 +121,7 @@ def refinement(world: World, names: tuple[str, ...]) -> list[LinkingByRules]:
         return []
     columns = tuple(dict.fromkeys([*wide, *(name for rule in narrowing for name in rule.left)]))
     groups = world.equal("after", columns)
-    targets = world.sample(affordable(len(groups.sizes), len(columns)))
+    targets = world.sample(most_targets(len(groups.sizes), len(columns)))
     plain, _ = chances(world, knowledge(world, names, targets), world.hidden(names))
     known = knowledge(world, wide, targets, shown=groups)
     clues = list(known.clues)

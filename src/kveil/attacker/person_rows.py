@@ -11,7 +11,7 @@ from kveil.attacker.attacks import Inconsistency
 from kveil.attacker.cover import Cover
 from kveil.attacker.fingerprints import MOST_TARGETS
 from kveil.attacker.link import chances, knowledge
-from kveil.attacker.match import coded, matches
+from kveil.attacker.match import code_column, matches
 from kveil.attacker.rate import rate_of
 from kveil.attacker.world import World
 from kveil.files import Source
@@ -75,7 +75,7 @@ class _EveryRow:
 
 def _put_together(world: World, release: Source, names: tuple[str, ...], targets: Longs) -> tuple[Floats, int]:
     """Return targets' chances when a released person is all of that person's rows, and how many persons differ."""
-    person = coded(release.texts(INDIVIDUAL).fill_null("")).codes
+    person = code_column(release.texts(INDIVIDUAL).fill_null("")).codes
     _, first, number = np.unique(person, return_index=True, return_inverse=True)
     place = np.empty(len(first), dtype=np.int64)
     place[np.argsort(first)] = np.arange(len(first))  # persons in the order in which they appear
@@ -84,7 +84,7 @@ def _put_together(world: World, release: Source, names: tuple[str, ...], targets
     differs = np.zeros(len(first), dtype=bool)
     clues = []
     for name in names:
-        shown = coded(released_texts(release, world.policy, name, stars=True))
+        shown = code_column(released_texts(release, world.policy, name, stars=True))
         values = world.column("before", name).at(targets)
         texts = shown.codes[order]
         differs |= np.minimum.reduceat(texts, starts) != np.maximum.reduceat(texts, starts)

@@ -58,8 +58,10 @@ def _diverse() -> None:
 
 def _bound() -> None:
     from kveil.kernels.bound.bound import bound_nothing
+    from kveil.kernels.bound.grown import grow_nothing
 
     bound_nothing()
+    grow_nothing()
 
 
 def _k_msd() -> None:

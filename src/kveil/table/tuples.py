@@ -41,7 +41,7 @@ def in_tuples(table: Table) -> TupleTable:
     return TupleTable(chosen_rows(table, first, table.tally(of_row, len(first)).astype(np.int64)), of_row)
 
 
-def expanded(table: Table) -> TupleTable:
+def expand_rows(table: Table) -> TupleTable:
     """Return a table with a row for every record that the rows of another stand for, those of a row side by side."""
     rows = np.repeat(np.arange(table.rows, dtype=np.int32), table.weights)
     return TupleTable(chosen_rows(table, rows, None), rows)

@@ -116,7 +116,7 @@ class Space:
         return Offers(open_to, low, high, growth, self.is_star(low, high))
 
 
-def sorted_by_group(table: Table, group: Ints, kept: Bools) -> tuple[Ints, Ints]:
+def sort_by_group(table: Table, group: Ints, kept: Bools) -> tuple[Ints, Ints]:
     """Return the kept rows by group, in canonical order inside each, and the groups of those rows."""
     rows = table.canonical[kept[table.canonical]]
     of_row = group[table.distinct.member[rows]]
@@ -129,7 +129,7 @@ def clusters_of(space: Space, group: Ints, kept: Bools, k: int, *, most: int | N
 
     Every group with a kept row has at least k of them.
     """
-    rows, of_row = sorted_by_group(space.table, group, kept)
+    rows, of_row = sort_by_group(space.table, group, kept)
     tuples = space.tuples(rows)
     first = of_row[tuples.start[:-1]]
     groups = np.append(np.flatnonzero(np.append(True, first[1:] != first[:-1])), len(first)).astype(np.int64)

@@ -17,7 +17,7 @@ from kveil.algorithms.algorithm import DivideOptions
 from kveil.algorithms.classfly.classfly import ClassflyOptions, classfly_complete
 from kveil.algorithms.component import components_of
 from kveil.algorithms.limits import limit_groups
-from kveil.algorithms.neighbourhoods import counted_rows, hidden_with_neighbours, runs_to_leave_out
+from kveil.algorithms.neighbourhoods import counted_rows, hide_with_neighbours, runs_to_leave_out
 from kveil.algorithms.people.combinations import SharedCombinations, generalize_combinations
 from kveil.algorithms.people.item_sets import bucketings, finest, generalize_items
 from kveil.algorithms.people.person_order import canonical_fingerprints
@@ -106,7 +106,7 @@ def _solve(table: Table, options: PeopleOptions, name: str) -> Solution:
             else:
                 left_out.leave_out(gone, "too rare, or too much alike, within its boundaries")
             continue
-        hidden = hidden_with_neighbours(table, solution.shown, shown, kept)
+        hidden = hide_with_neighbours(table, solution.shown, shown, kept)
         if not hidden.any():
             break
         left_out.leave_out(hidden, NOTHING_LEFT)

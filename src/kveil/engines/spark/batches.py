@@ -21,7 +21,7 @@ from kveil.engines.spark.units import SET, Units
 from kveil.files import Source
 from kveil.kernels.grouping.members import members_by_group
 from kveil.table.encode import encode_some
-from kveil.table.sensitive import changed_meanwhile
+from kveil.table.sensitive import error_of_change
 from kveil.table.table import Table
 from kveil.version import __version__
 
@@ -44,11 +44,11 @@ def arrow_of(frame: pl.DataFrame) -> Any:
 
 
 def as_bytes(rows: Any) -> bytes:
-    """Return an Arrow table as a cell of Spark holds it."""
+    """Return an Arrow table as a cell of Spark holds it, packed: several copies of it are held on its way."""
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, rows.schema) as stream:
+    with pa.ipc.new_stream(sink, rows.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as stream:
         stream.write_table(rows)
     return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
@@ -260,7 +260,7 @@ class PartTask:
         for batch in batches:
             part = self.cuts.part_of(LeafSpans.of(self.encoder.encode(pa.Table.from_batches([batch])).table))
             if (part < LEFT_OUT).any():  # a span that nobody had when the parts were cut
-                raise changed_meanwhile(self.encoder.layout.where)
+                raise error_of_change(self.encoder.layout.where)
             if self.packs is not None:
                 part = np.append(pack, LEFT_OUT)[part].astype(np.int32)
             yield pa.RecordBatch.from_arrays([*batch.columns, pa.array(part, pa.int32())], [*batch.schema.names, PART])

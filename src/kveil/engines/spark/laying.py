@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
-from kveil.engines.spark.driver_tuples import CountedTuples, grouped, in_slices, one_by_one, records_at
+from kveil.engines.spark.driver_tuples import CountedTuples, count_different_rows, in_slices, one_by_one, records_at
 from kveil.engines.spark.showing import CLASS, Joined
 from kveil.engines.spark.units import Units, hash_number
 from kveil.files import as_texts
 from kveil.policy.model import Policy
-from kveil.table.sensitive import changed_meanwhile
+from kveil.table.sensitive import error_of_change
 from kveil.verifier.counts import Questions
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class LaidTuples:
         records, tuple_of = records_at(units, counted, np.arange(number))
         classes = counted.column(CLASS)
         if classes.null_count():
-            raise changed_meanwhile(units.table.name)
+            raise error_of_change(units.table.name)
         names = [*joined.made, *(name for name in units.named if name not in joined.made)]
         shown = {
             name: records[name]
@@ -86,7 +86,7 @@ class LaidTuples:
         return every
 
 
-def laid_slices(
+def lay_slices(
     joined: Joined, policy: Policy, asked: Questions, *, names: Sequence[str], number: int
 ) -> Iterator[LaidTuples]:
     """Bring the join to the driver; ``number`` is about how many tuples there are."""
@@ -127,7 +127,7 @@ def rows_of_join(
     shown = f.when(f.col(CLASS) >= 0, hash_number([joined.shown(name) for name in names]))
     extra = [*map(units.table.place, units.constant), *(f"h{units.table.place(name)}" for name in half)]
     keys = [*units.keys, *map(joined.shown, joined.made), *extra, CLASS]
-    counted = one_by_one if joined.counted else grouped
+    counted = one_by_one if joined.counted else count_different_rows
     return JoinRows(joined, counted(frame, [*beside, *keys], [units.hashed(), shown]), keys, half)
 
 

@@ -23,7 +23,7 @@ from kveil.engines.spark.executor_parts import (
     records_of_classes,
     totals_of,
 )
-from kveil.engines.spark.session import told_plainly
+from kveil.engines.spark.session import tell_plainly
 from kveil.engines.spark.showing import Joined
 from kveil.engines.spark.slices import Slices, values_taking_part
 from kveil.engines.spark.solving import (
@@ -44,7 +44,7 @@ from kveil.policy.model import Policy
 from kveil.report.run import Run
 from kveil.report.warn.promises import empty_promises
 from kveil.table.decode import Release
-from kveil.table.sensitive import changed_meanwhile
+from kveil.table.sensitive import error_of_change
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
 from kveil.verifier.counts import CountedSides, incomplete, lay_counts, questions
@@ -149,8 +149,8 @@ class SolvedParts:
         units, before = self.rows.units, (self.rows.number, self.rows.hashed)
         # Where records were not joined, they are looked at once more.
         if any(totals_of(frame, units) != before for frame in (join.frame, *([units.frame] if join.counted else []))):
-            raise changed_meanwhile(units.table.name)
-        with told_plainly("read the release back"):
+            raise error_of_change(units.table.name)
+        with tell_plainly("read the release back"):
             types = types_of(release)
         judged = self._judged(join, release, types)
         check_verdict(judged.verdict, judged.aligned, policy, self.algorithm)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from kveil.databases import Place
@@ -13,14 +12,8 @@ from kveil.flow.steps.outputs import Targets
 from kveil.flow.steps.request import Request
 from kveil.flow.steps.result import Result
 from kveil.flow.steps.stages import Stages
-from kveil.policy.model import Policy
 from kveil.report.account import Account, make_account
 from kveil.report.receipt import make_receipt
-
-
-def refuse_earlier(policy: Policy, given: Sequence[object]) -> None:
-    """Raise Refused where a run on Spark is to hold together with earlier releases, before any of these is opened."""
-    refuse_on_spark("--previous" if given else "previous, which the policy names" if policy.previous else "")
 
 
 def spark_result(frame: Any, asked: Request, stages: Stages) -> Result:

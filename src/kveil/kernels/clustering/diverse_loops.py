@@ -138,7 +138,7 @@ def plan_needs(left: Models, waiting: int, k: int, room: DiverseRoom) -> None:
 
 
 @inner
-def spared(left: Models, room: DiverseRoom, t: int, spend: bool) -> bool:
+def spare_row(left: Models, room: DiverseRoom, t: int, spend: bool) -> bool:
     """Tell whether later clusters can spare a row of a tuple; ``spend`` it."""
     needs, values, rest = left.needs, left.values, left.tally
     later, spare, frequent = room.later, room.spare, room.frequent
@@ -239,10 +239,10 @@ def cluster_all(
                     key = heap.key[0]
                     size = drop_first(heap, size)
                     good = helps(models, failing, t) if failing >= 0 else fits(models, t, max(total + 1, k))
-                    if not (good and spared(outside, plans, t, False)):
+                    if not (good and spare_row(outside, plans, t, False)):
                         parked = push(aside, parked, key, t, t, version)
                         continue
-                spared(outside, plans, t, True)
+                spare_row(outside, plans, t, True)
                 take(distinct, forest, left, clusters.label, t, 1, made)
                 plans.taken[total] = t
                 total += 1

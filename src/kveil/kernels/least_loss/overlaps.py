@@ -127,7 +127,8 @@ def try_moves(laid: OverlapLayouts, tries: int, *, hides: bool) -> int:
 def try_no_moves() -> None:
     """Search in one row, which compiles the loops for the types they are called with."""
     one = np.zeros((1, 1), dtype=np.int32)
-    trees = NodeColumns(np.zeros(1, dtype=np.int64), np.zeros((5, 1), dtype=np.int32), np.zeros(1, dtype=np.int64), 1)
+    zero = np.zeros(1, dtype=np.int64)
+    trees = NodeColumns(zero, np.zeros((5, 1), dtype=np.int32), zero, 1, one[0], zero - 1)
     ends = np.array([0, 1], dtype=np.int64)
     constraints = Constraints(ends, one[0], ends[1:], np.zeros(2, dtype=np.int64), np.zeros((1, 1, 2), dtype=np.int32))
     state = new_overlap_state(one, one, one, one[0], trees, constraints, 0)

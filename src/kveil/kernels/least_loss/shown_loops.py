@@ -53,6 +53,7 @@ def class_of(state: ShownRows, constraints: Constraints, c: int, vector: Ints, m
     state.classes[c, field.WAITS, g] = 0
     state.classes[c, field.EMPTY, g] = 0
     state.classes[c, field.VERDICT, g] = field.UNJUDGED
+    state.classes[c, field.LEFT_BY, g] = -1
     state.hashes[c, g] = h
     for i in range(begin, end):
         state.projection[c, g, i - begin] = vector[constraints.attribute[i]]
@@ -118,6 +119,7 @@ def leave_class(state: ShownRows, c: int, row: int) -> int:
     if behind >= 0:
         state.rows[c, field.BEFORE, behind] = ahead
     state.classes[c, field.SIZE, g] -= 1
+    state.classes[c, field.LEFT_BY, g] = row
     state.rows[c, field.OF, row] = -1
     return g
 
