@@ -119,9 +119,17 @@ def _tree_of(
         labels[0], losses[0] = STAR, 1.0
     first, last = np.array(ends, dtype=np.int32).T.copy()
     return Tree(
-        tuple(labels), above, depth, height, first, last, np.flatnonzero(leaf).astype(np.int32), limit, losses,
-        scale.missing,
-    )  # fmt: skip
+        labels=tuple(labels),
+        parent=above,
+        depth=depth,
+        height=height,
+        first=first,
+        last=last,
+        leaf_nodes=np.flatnonzero(leaf).astype(np.int32),
+        limit=limit,
+        ncp=losses,
+        missing=scale.missing,
+    )
 
 
 def with_spans(table: Table, climbed: Table, solution: Solution) -> Solution:
