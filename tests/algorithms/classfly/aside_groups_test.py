@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kveil.algorithms.classfly.aside_groups import AsideGroups
-from kveil.algorithms.classfly.part import only
+from kveil.algorithms.classfly.classfly_component import only
 from kveil.algorithms.registry import find
 from kveil.arrays import Ints
 from kveil.engines.local import run

@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from kveil.algorithms.least_loss.overlap_starts import grouped_table, halved, halved_table, overlap_starts
+from kveil.algorithms.least_loss.overlap_starts import grouped_table, halved_table, overlap_starts, tree_of_halves
 from kveil.algorithms.registry import find
 from kveil.engines.local import run
 from kveil.frames import from_frame
@@ -31,7 +31,7 @@ def test_halves_are_a_tree_over_the_same_leaves_and_end_at_the_width(seed: int) 
     missing = number if number == 0 or chance.random() < 0.4 else None
     scale = Scale(numbers, Ranges(within=(Decimal(0), Decimal(60))), missing, "")
     widest = chance.choice([None, None, Decimal(8), Decimal(20)])
-    tree = halved(scale, widest)
+    tree = tree_of_halves(scale, widest)
     assert tree.first[tree.leaf_nodes].tolist() == tree.last[tree.leaf_nodes].tolist() == list(range(scale.leaves))
     for node in range(len(tree.labels)):
         below = [child for child in range(1, len(tree.labels)) if tree.parent[child] == node]

@@ -17,12 +17,13 @@ from kveil.algorithms.least_loss.overlap_starts import overlap_starts
 from kveil.algorithms.least_loss.refine import refine
 from kveil.algorithms.least_loss.small_search import MOST_ROWS_TRIED, keeps_rules, try_everything
 from kveil.algorithms.neighbourhoods import looks_at_values
-from kveil.algorithms.settle import settle, settled_or_before
-from kveil.algorithms.small_tables import shown_at_least_cost
+from kveil.algorithms.settle import settle, settle_unless_dearer
+from kveil.algorithms.small_tables import show_at_least_cost
 from kveil.errors import Unmeetable
 from kveil.free_form import Details, GivenOptions
 from kveil.measures import released_loss
 from kveil.policy.components import binding_sets, most_suppressed
+from kveil.policy.privacy import KAnonymity
 from kveil.progress import silent
 from kveil.stopping import OutOfTime
 from kveil.table.scale import Scale
@@ -53,8 +54,9 @@ def least_loss(table: Table, rng: np.random.Generator, starts: Sequence[Algorith
     most = DESCENDED if descends else 1
     found: list[tuple[float, Solution]] = []
     failures: list[Unmeetable] = []
-    # Refining splits top-down by itself where sizes are enough; elsewhere either way of choosing may be far better.
-    sizes = all(m.model == "k-anonymity" for m in policy.privacy) and all(isinstance(t, Tree) for t in table.trees)
+    # Refining splits top-down by itself where sizes are enough; elsewhere either way of choosing may be far better. The
+    # components' `counts_only` does not tell: they see the sizes alone of (k,kᵐ)-anonymity, and no implied model.
+    sizes = all(isinstance(m, KAnonymity) for m in policy.privacy) and all(isinstance(t, Tree) for t in table.trees)
     for algorithm in starts:
         for chosen in _ways(
             algorithm.name, one_way=sizes and not several and table.rows > ROWS_FOR_BOTH_WAYS, climbs=descends
@@ -117,7 +119,7 @@ def _descended(table: Table, found: list[tuple[float, Solution]]) -> tuple[float
     lowest = []
     for _, solution in found:
         try:
-            refined = settled_or_before(table, refine(table, solution, 0, None, silent), solution)
+            refined = settle_unless_dearer(table, refine(table, solution, 0, None, silent), solution)
         except OutOfTime:
             return found[0]
         lowest.append((released_loss(table, refined), refined))
@@ -184,7 +186,7 @@ def _small_table(table: Table) -> Solution | None:
         return None
     shown: list[Shown | None] = [None] * len(table.names)
     for component in components_of(table):
-        columns = shown_at_least_cost(component, [costs.nodes[position] for position in component.positions])
+        columns = show_at_least_cost(component, [costs.nodes[position] for position in component.positions])
         if columns is None:
             return None
         for position, column in zip(component.positions, columns, strict=True):

@@ -66,12 +66,13 @@ def halved_table(table: Table) -> Table:
         return table
     widest = (table.policy.attributes[name].widest for name in table.names)
     trees = [
-        tree if isinstance(tree, Tree) else halved(tree, most) for tree, most in zip(table.trees, widest, strict=True)
+        tree if isinstance(tree, Tree) else tree_of_halves(tree, most)
+        for tree, most in zip(table.trees, widest, strict=True)
     ]
     return table.changed(trees=tuple(trees))
 
 
-def halved(scale: Scale, widest: Decimal | None) -> Tree:
+def tree_of_halves(scale: Scale, widest: Decimal | None) -> Tree:
     """Return the tree of halves of some numbers, missing beside them; limits are the widest that may be shown."""
     numbers = len(scale.numbers)
     ends: list[tuple[int, int]] = []
@@ -119,12 +120,12 @@ def _tree_of(
         labels[0], losses[0] = STAR, 1.0
     first, last = np.array(ends, dtype=np.int32).T.copy()
     return Tree(
-        labels=tuple(labels),
-        parent=above,
-        depth=depth,
-        height=height,
-        first=first,
-        last=last,
+        tuple(labels),
+        above,
+        depth,
+        height,
+        first,
+        last,
         leaf_nodes=np.flatnonzero(leaf).astype(np.int32),
         limit=limit,
         ncp=losses,

@@ -16,6 +16,7 @@ from kveil.algorithms.rules.follow import Follower, follow_costs, show_followers
 from kveil.algorithms.stars import star_spans
 from kveil.arrays import Bools, Ints
 from kveil.kernels.grouping.equal_rows import group_rows
+from kveil.kernels.grouping.members import members_by_group
 from kveil.kernels.least_loss import groups_layout as field
 from kveil.kernels.least_loss.neighbours import new_state, place_rows, pool_room, search, top_down
 from kveil.kernels.models.layout import Models, SensitiveCodes, new_models
@@ -118,9 +119,7 @@ class GroupSearch:
             self.found = found
 
     def _top_down(self, rows: Ints) -> Grouping | None:
-        by_zone = np.argsort(self.zone[rows], kind="stable")
-        zone = self.zone[rows[by_zone]]
-        starts = np.flatnonzero(np.concatenate([[True], zone[1:] != zone[:-1], [True]])).astype(np.int64)
+        by_zone, starts = members_by_group(self.zone[rows]).without_empty()
         children = children_of_trees(self.refined.table, self.refined.positions)
         split = top_down(self.base(rows[by_zone]), starts, self.codes, children, self.refined.k)
         group = np.empty(len(rows), dtype=np.int32)
@@ -250,12 +249,10 @@ class GroupSearch:
         for b, groups in enumerate(cuts):
             block_of[groups] = b
         total = self.found.cost
-        of_row = block_of[group_of]
-        by_block = np.argsort(of_row, kind="stable").astype(np.int32)
-        ends = np.cumsum(np.bincount(of_row, minlength=len(cuts)))
+        by_block = members_by_group(block_of[group_of], len(cuts))
         with ThreadPoolExecutor(min(threads(), len(cuts))) as pool:
             waiting: dict[Future[tuple[Ints, int, int, int]], Ints] = {}
-            for b, places in enumerate(np.split(by_block, ends[:-1])):
+            for b, places in enumerate(own.astype(np.int32) for own in by_block.split()):
                 seed = np.random.SeedSequence([self.refined.table.policy.seed, self.refined.number, number, b])
                 word = int(seed.generate_state(1, np.uint64)[0])
                 models = self._models(values, places)

@@ -21,7 +21,6 @@ def spark_result(frame: Any, asked: Request, stages: Stages) -> Result:
     from kveil.flow.cluster.cluster_request import SparkRequest
     from kveil.flow.cluster.cluster_run import able_on_spark, anonymize_spark_frame
 
-    refuse_on_spark("--previous" if asked.earlier is not None else "")
     able = able_on_spark(asked.policy, asked.able)
     data, run = anonymize_spark_frame(frame, SparkRequest(asked.policy, able, asked.bounded), stages)
     account = make_account(run, seconds=stages.seconds, release_sha256=None)

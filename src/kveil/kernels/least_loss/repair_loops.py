@@ -186,7 +186,7 @@ def list_active(state: ShownRows, constraints: Constraints, work: TryRoom) -> in
 
 
 @inner
-def costlier(state: ShownRows, active: Ints, number: int) -> int:
+def draw_costly_row(state: ShownRows, active: Ints, number: int) -> int:
     """Draw some of the rows that cost something, and return the one furthest above what it would cost alone."""
     best = active[draw(state.random, number)]
     for _ in range(field.SEEDS - 1):
@@ -213,7 +213,7 @@ def search_shown(
     if number == 0:
         return np.int64(0)
     for _ in range(tries):
-        seed = costlier(state, active, number)
+        seed = draw_costly_row(state, active, number)
         state.counts[field.TRIES] += 1
         if state.cost[seed] == state.least[seed]:
             continue
