@@ -93,10 +93,7 @@ def test_spans_of_numbers_move_and_hold_after_every_kept_move(boundary: str, num
     spans = set()
     for _ in range(150):
         before = overlap.total, overlap.state.nodes.copy()
-        hides = overlap.refined.hides
-        try_moves(
-            overlap.state, overlap.trees, overlap.constraints, overlap.models, overlap.work, 1, hides=hides
-        )  # fmt: skip
+        try_moves(overlap.laid, 1, hides=overlap.refined.hides)
         assert overlap.total <= before[0]
         if (overlap.state.nodes == before[1]).all():
             continue
