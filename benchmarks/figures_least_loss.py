@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,12 @@ import numpy as np
 import polars as pl
 
 from figures_boundaries import BOUNDARIES, policy_over, sample, table_of
-from figures_people import diabetes_policy, diabetes_table
+from figures_people import K, L, diabetes_policy, diabetes_table, specs_of, youtube_table
 from kveil.algorithms.bound.bound import lower_bound
 from kveil.algorithms.registry import find
-from kveil.engines.local import run
+from kveil.engines.solver import run
 from kveil.frames import from_frame
+from kveil.kernels.compiling import compile_all
 from kveil.measures import measure_solution
 from kveil.policy.model import Policy
 from kveil.table.encode import encode
@@ -170,21 +171,34 @@ def boundaries(rows: int | None) -> list[str]:
 
 
 def people(rows: int | None) -> list[str]:
-    """Return the loss of quasi-identifiers of diabetes130 at the fingerprints of 1m-generalization."""
-    frame = diabetes_table() if rows is None else diabetes_table()[:rows]
+    """Return the losses of diabetes130 and Youtube, k = 10 and l = 5: of quasi-identifiers, of items, and the time."""
+    compile_all()
     lines = []
-    for tree in ("icd9_even", "icd9_chapters"):
-        plain = Policy.parse(diabetes_policy(tree), "diabetes130", Path())
-        table = encode(from_frame(frame), plain)
-        for name, options in (
+    for name, table in people_tables(rows):
+        for algorithm, options in (
             ("1m-generalization", {}), ("1m-generalization", {"refine": "normal"}), ("least-loss", {}),
             ("least-loss", {"refine": "best"}),
         ):  # fmt: skip
-            losses = measure_solution(table, run(find(name), table, options))
+            started = time.process_time()
+            solution = run(find(algorithm), table, options)
+            seconds = time.process_time() - started
+            losses = measure_solution(table, solution)
             assert losses.sa_ncp is not None
             more = "".join(f", refine: {effort}" for effort in options.values())
-            lines.append([f"{tree}: {name}{more}", f"{100 * losses.ncp:.2f} %", f"{100 * losses.sa_ncp:.2f} %"])
-    return table_of(["tree of items: algorithm", "NCP of quasi-identifiers", "NCP of items"], lines)
+            shares = [f"{100 * losses.ncp:.2f} %", f"{100 * losses.sa_ncp:.2f} %"]
+            lines.append([f"{name}: {algorithm}{more}", *shares, f"{seconds:.1f} s"])
+            print(lines[-1], flush=True)
+    return table_of(["table: algorithm", "NCP of quasi-identifiers", "NCP of items", "CPU time"], lines)
+
+
+def people_tables(rows: int | None) -> Iterator[tuple[str, Table]]:
+    """Yield diabetes130 under two trees of items, and Youtube, with their names."""
+    frame = diabetes_table()[:rows]
+    for tree in ("icd9_even", "icd9_chapters"):
+        yield f"diabetes130, {tree}", encode(from_frame(frame), Policy.parse(diabetes_policy(tree), tree, Path()))
+    videos = youtube_table()[:rows]
+    model = {"model": "kl-diversity", "sensitive": "related", "k": K, "l": L}
+    yield "youtube", encode(from_frame(videos), Policy(kveil=1, attributes=specs_of(videos), privacy=[model]))
 
 
 def points(k: int, rows: int | None, seconds: tuple[int, ...]) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ import polars as pl
 
 import kveil
 from kveil.algorithms.registry import find
-from kveil.engines.local import run
+from kveil.engines.solver import run
 from kveil.frames import from_frame
 from kveil.kernels.compiling import compile_all
 from kveil.measures import measure_solution
@@ -105,7 +105,7 @@ def even_tree(values: Sequence[str], fan_out: int = 5) -> dict[str, Any]:
     return {"tree": {"*": dict(nodes)}}
 
 
-def _specs(frame: pl.DataFrame) -> dict[str, Any]:
+def specs_of(frame: pl.DataFrame) -> dict[str, Any]:
     """Return the attributes of one of the two tables, as a policy says them."""
     if "icd9" in frame.columns:
         home = DIABETES / "hierarchies"
@@ -176,7 +176,7 @@ def sample(frame: pl.DataFrame, people: int, seed: int) -> pl.DataFrame:
 def runs(data: str, frame: pl.DataFrame, seeds: int, most: int | None) -> Iterable[Run]:
     """Vary k, then l, then the number of people, as the paper's figures 4 to 7 do."""
     frame = frame if most is None else sample(frame, most, 0)
-    specs = _specs(frame)
+    specs = specs_of(frame)
     for algorithm in (OURS, LETTER, THEIRS):
         for k in KS:
             yield _solve(data, frame, specs, algorithm, k, L)
@@ -321,14 +321,17 @@ def pictures(found: list[Run], folder: Path) -> None:
     over_k = rows.filter(pl.col("whole") & (pl.col("diverse") == L))
     over_n = rows.filter((pl.col("k") == K) & (pl.col("diverse") == L))
 
-    def chart(frame: pl.DataFrame, x: str, title: str) -> Any:
+    def color(*names: str) -> Any:
+        return alt.Color("algorithm", title=None, scale=alt.Scale(domain=names))  # the same ones in all pictures
+
+    def chart(frame: pl.DataFrame, x: str, title: str, *names: str) -> Any:
         return (
-            alt.Chart(frame)
+            alt.Chart(frame.filter(pl.col("algorithm").is_in(names)))
             .mark_line(point=True)
             .encode(
                 x=alt.X(x, title=title),
                 y=alt.Y("mean(value)", title="loss", axis=alt.Axis(format="%")),
-                color=alt.Color("algorithm", title=None),
+                color=color(*names),
                 column=alt.Column("data", title=None),
                 row=alt.Row("variable", title=None),
             )
@@ -337,15 +340,15 @@ def pictures(found: list[Run], folder: Path) -> None:
         )
 
     folder.mkdir(exist_ok=True)
-    chart(over_k, "k", "k").save(str(folder / "people-over-k.svg"))
-    chart(over_n.filter(pl.col("algorithm") != LETTER), "people", "people").save(str(folder / "people-over-n.svg"))
+    chart(over_k, "k", "k", OURS, THEIRS, LETTER).save(str(folder / "people-over-k.svg"))
+    chart(over_n, "people", "people", OURS, THEIRS).save(str(folder / "people-over-n.svg"))
     time = (
         alt.Chart(over_n.filter((pl.col("variable") == "SA-NCP") & (pl.col("algorithm") != LETTER)))
         .mark_line(point=True)
         .encode(
             x="people",
             y=alt.Y("mean(time)", title="time (ours on all people: 1)", scale=alt.Scale(type="log")),
-            color=alt.Color("algorithm", title=None),
+            color=color(OURS, THEIRS),
             column=alt.Column("data", title=None),
         )
         .properties(width=260, height=160)

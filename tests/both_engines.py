@@ -18,7 +18,8 @@ Told = tuple[bytes, dict[str, Any], dict[str, Any], dict[str, Any]] | str
 
 def run(policy: Policy, data: Path, engine: str, folder: Path) -> Told:
     """What a run writes: release, account, receipt and owner's file; or what it says instead."""
-    targets = Targets(*(folder / f"{engine}{end}" for end in (".parquet", "-r.json", "-a.json", "-o.json")))
+    beside = {name: folder / f"{engine}-{name[0]}.json" for name in ("receipt", "account", "owner")}
+    targets = Targets(folder / f"{engine}.parquet", **beside)
     try:
         account = anonymize_file(Request.of(policy.model_copy(update={"engine": engine})), data, targets)
     except kveil.KveilError as error:

@@ -33,7 +33,17 @@ def _source(rows: Mapping[str, Row]) -> Source:
 
 def archived(policy: Policy, rows: Mapping[str, Row]) -> Archived:
     """Return an archived release that shows so of these people."""
-    return Archived("r", 1, "", policy, _source(rows), pl.Series(list(rows), dtype=pl.String), {}, {}, "")
+    return Archived(
+        "r",
+        1,
+        "",
+        policy,
+        _source(rows),
+        pl.Series(list(rows), dtype=pl.String),
+        receipt={},
+        account={},
+        release_sha256="",
+    )
 
 
 def past_of(policy: Policy, now: Mapping[str, Row], *before: Mapping[str, Row]) -> tuple[Table, Past]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from itertools import permutations, product
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -33,6 +35,7 @@ QUASI: dict[str, list[Spec]] = {
     "nation": [{}],
 }
 ILLNESS = {"tree": {"*": {"viral": ["flu", "cold"], "other": ["gout", "rash"]}}}
+VALUES = ("flu", "cold", "gout", "rash")
 
 
 class TinyCase(NamedTuple):
@@ -53,8 +56,8 @@ class TinyCase(NamedTuple):
 class Compared(NamedTuple):
     """What kveil found for a case, None for nothing, and the least loss of any release, None where there is none.
 
-    Of all releases those count that leave out as few records as can be, and nobody for what that one has: kveil leaves
-    out nobody to lose less, and nobody by a sensitive value.
+    Of all releases those count that leave out as few records as can be, and nobody for what that one has. kveil may
+    make another one: where a search leaves out more for their sizes, its release can lose less (`beyond`).
     """
 
     found: Fraction | None
@@ -68,6 +71,22 @@ class Compared(NamedTuple):
     @property
     def optimal(self) -> bool:
         return self.found is not None and self.least is not None and self.found <= self.least + Fraction(1, 10**9)
+
+    @property
+    def beyond(self) -> bool:
+        """Whether what was found is none of the releases that count, since it loses less than any of them."""
+        return self.found is not None and (self.least is None or self.found < self.least - Fraction(1, 10**9))
+
+
+class Missing(NamedTuple):
+    """Who is missing from what kveil released of a case, by number, and who of them is known for certain.
+
+    That is what somebody comes to who knows the policy, the release, and all but the sensitive values of everybody, and
+    reruns kveil on every way to give the released values to those who are kept, and any values to those who are not.
+    """
+
+    who: list[int]
+    certain: list[int]
 
 
 def tiny_case(seed: int) -> TinyCase:
@@ -105,7 +124,7 @@ def tiny_case(seed: int) -> TinyCase:
             "job": draw.choice(["clerk", "judge", "cook"][:spread]),
             "age": draw.choice(["3", "8", "14", "22", "37"][: spread + 1]),
             "nation": "N" if city in ("Oslo", "Bergen") else "I",
-            "illness": draw.choice(["flu", "cold", "gout", "rash"][:spread]),
+            "illness": draw.choice(VALUES[:spread]),
         }
         rows.append({name: row[name] for name in attributes})
     return TinyCase(seed, yaml.safe_dump(policy, sort_keys=False), rows)
@@ -127,6 +146,36 @@ def _model(draw: Random) -> Spec:
         return {"model": name, "sensitive": "illness", "alpha": draw.choice(["0.5", "0.7"]), "k": 2}
     distance = draw.choice(["equal", "ordered", "hierarchical"])
     return {"model": name, "sensitive": "illness", "t": draw.choice(["0.3", "0.5", "0.7"]), "distance": distance}
+
+
+def released(case: TinyCase, values: Sequence[str]) -> kveil.Result | None:
+    """Return kveil's release of a case in which people have other values, None where none is found."""
+    frame = case.frame.with_columns(illness=pl.Series(values, dtype=pl.String))
+    try:
+        return kveil.anonymize(frame, case.policy())
+    except kveil.Unmeetable:
+        return None
+
+
+def missing(case: TinyCase) -> Missing:
+    """Return who is missing from a case's release, and whose value follows from that for somebody who reruns kveil."""
+    truth = [row["illness"] for row in case.rows]
+    result = released(case, truth)
+    if result is None or result.owner is None:
+        return Missing([], [])
+    who = sorted({int(row) for rows in result.owner.suppressed.values() for row in rows})
+    kept = [i for i in range(len(truth)) if i not in who]
+    seen: dict[int, set[str]] = {i: set() for i in who}
+    orders = dict.fromkeys(permutations([truth[i] for i in kept]))  # the true one first, which mostly settles it
+    for order, guess in product(orders, product(VALUES, repeat=len(who))):
+        if all(len(values) > 1 for values in seen.values()):
+            break
+        values = dict(zip(kept, order, strict=True)) | dict(zip(who, guess, strict=True))
+        again = released(case, [values[i] for i in range(len(truth))])
+        if again is not None and again.data.equals(result.data):
+            for i, value in zip(who, guess, strict=True):
+                seen[i].add(value)
+    return Missing(who, [i for i, values in seen.items() if len(values) == 1])
 
 
 def compare(case: TinyCase, steps: int = 500_000) -> Compared | None:

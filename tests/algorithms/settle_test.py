@@ -13,8 +13,9 @@ import pytest
 import yaml
 
 import kveil
-from kveil.algorithms.settle import LEFT_BEHIND, STARS_ARE_NO_GROUP, settle
+from kveil.algorithms.settle import STARS_ARE_NO_GROUP, settle
 from kveil.algorithms.stars import NOTHING_LEFT
+from kveil.algorithms.suppression import LEFT_BEHIND
 from kveil.errors import Unmeetable
 from kveil.files import Source
 from kveil.frames import from_frame

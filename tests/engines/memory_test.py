@@ -51,7 +51,8 @@ Told = tuple[bytes, list[dict[str, Any]]] | str
 
 def run(policy: Policy, data: Path, folder: Path, worth: int) -> Told:
     """What a run writes where so many rows are worth a thread; or what it says instead."""
-    targets = Targets(*(folder / name for name in ("out.csv", "r.json", "a.json", "o.json")))
+    beside = {name: folder / f"{name[0]}.json" for name in ("receipt", "account", "owner")}
+    targets = Targets(folder / "out.csv", **beside)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "ROWS_WORTH_A_THREAD", worth)
         patch.setattr(outputs, "ROWS_WORTH_A_THREAD", worth)

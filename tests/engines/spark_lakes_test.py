@@ -64,7 +64,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 from kveil.databases import parse_place
 from kveil.engines.spark import reading
-from kveil.flow.cluster import cluster_run as flow
+from kveil.flow.spark import spark_run as flow
 from kveil.flow.anonymize import anonymize_file
 from kveil.flow.steps.outputs import Targets
 from kveil.flow.steps.request import Request
@@ -83,14 +83,14 @@ def noted(*given):
 reading.pinned = noted
 session.sql(f"CREATE NAMESPACE IF NOT EXISTS {name.rsplit('.', 1)[0]}")
 session.read.parquet(str(folder / "data.parquet")).writeTo(name).using(kind).create()
-solved = flow.solved_table
+solved = flow.solve_table
 
 def meanwhile(*given):
     session.sql(f"INSERT INTO {name} VALUES ('10001', 99, 'late')")
     session.sql(f"DELETE FROM {name} WHERE zip = '02138'")
     return solved(*given)
 
-flow.solved_table = meanwhile
+flow.solve_table = meanwhile
 policy = Policy.load(folder / "policy.yaml")
 anonymize_file(Request.of(policy), parse_place(f"table:{name}"), Targets(folder / "release"))
 print(asked[0])

@@ -18,9 +18,9 @@ import pytest
 import kveil
 from kveil.databases import parse_place
 from kveil.engines.spark import ordering, staging
-from kveil.engines.spark.reading import pinned, quoted_table
+from kveil.engines.spark.reading import pin_version, quote_table
 from kveil.flow.anonymize import anonymize_file
-from kveil.flow.cluster import cluster_run as flow
+from kveil.flow.spark import spark_run as flow
 from kveil.flow.steps.outputs import Targets
 from kveil.flow.steps.request import Request
 from kveil.policy.model import Policy
@@ -200,7 +200,7 @@ def test_spark_knows_what_is_asked_of_tables_of_iceberg(session: Any) -> None:
         asked.append(query)
         return [3821550127947089009]
 
-    query = pinned(quoted_table("lake.clinic.the visits"), "iceberg", newest)
+    query = pin_version(quote_table("lake.clinic.the visits"), "iceberg", newest)
     plans = [session._jsparkSession.sessionState().sqlParser().parsePlan(text).toString() for text in (*asked, query)]
     assert "[lake, clinic, the visits, refs]" in plans[0]
     assert "'RelationTimeTravel 'UnresolvedRelation [lake, clinic, the visits]" in plans[1]

@@ -31,7 +31,15 @@ def test_the_text_is_a_policy_that_says_the_same() -> None:
         ForeignColumn("s", "sensitive"),
     )
     foreign = ForeignPolicy(
-        "ARX", "clinic.deid", columns, ({"model": "k-anonymity", "k": 3},), "0.1", "star", "\t", ("?", 'a"b'), ("x.",)
+        "ARX",
+        "clinic.deid",
+        columns,
+        ({"model": "k-anonymity", "k": 3},),
+        "0.1",
+        show="star",
+        separator="\t",
+        missing=("?", 'a"b'),
+        left_out=("x.",),
     )
     text, files = foreign_policy_text(foreign, "t.csv", "clinic")
     policy = Policy.parse(text, "policy.yaml", Path(), files)

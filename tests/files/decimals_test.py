@@ -13,7 +13,7 @@ from kveil.files.source import Source
 
 
 def source(texts: list[Any], **others: Any) -> Source:
-    return Source("t", pl.DataFrame({"n": texts, "x": texts}), "csv", ";", **others)
+    return Source("t", pl.DataFrame({"n": texts, "x": texts}), "csv", separator=";", **others)
 
 
 def test_columns_of_numbers_with_commas_are_found() -> None:
@@ -42,7 +42,7 @@ def test_numbers_get_points_value_by_value_and_commas_again() -> None:
     ],
 )
 def test_other_tables_stay_as_they_are(texts: list[str], others: dict[str, Any], decimal: Any) -> None:
-    own = Source("t", pl.DataFrame({"n": texts}), "csv", "," if others else ";", **others)
+    own = Source("t", pl.DataFrame({"n": texts}), "csv", separator="," if others else ";", **others)
     assert with_points(own, ["n"], ("",), decimal=decimal) is own
 
 

@@ -43,7 +43,7 @@ def test_what_cannot_be_met_leaves_no_file(tmp_path: Path) -> None:
     diverse = {"model": "l-diversity", "sensitive": "diagnosis", "l": 9}
     asked = Request.of(make_policy(k=9, limit=0, privacy=[diverse]))
     with pytest.raises(Unmeetable):
-        anonymize_file(asked, tmp_path / "t.csv", Targets(tmp_path / "r.csv", tmp_path / "receipt.json"))
+        anonymize_file(asked, tmp_path / "t.csv", Targets(tmp_path / "r.csv", receipt=tmp_path / "receipt.json"))
     assert names_in(tmp_path) == {"t.csv"}
 
 

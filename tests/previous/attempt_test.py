@@ -96,7 +96,9 @@ def _past(small: Small, names: list[str]) -> tuple[Any, Any, Source]:
     table = encode(source, small.policy)
     shown = pl.DataFrame([(*look, value) for look, value in small.before.values()], schema=[*names, "s"], orient="row")
     people = pl.Series(list(small.before), dtype=pl.String)
-    earlier = Archived("r", 1, "", small.policy, Source("r", shown, "frame"), people, {}, {}, "")
+    earlier = Archived(
+        "r", 1, "", small.policy, Source("r", shown, "frame"), people, receipt={}, account={}, release_sha256=""
+    )
     hashes = pl.Series(list(small.rows), dtype=pl.String)
     return table, Past.of(small.policy, hashes, [earlier], dict(table.sensitive)), source
 

@@ -89,6 +89,24 @@ def test_private_names_of_another_module_are_left_alone(text: str, names: list[s
     assert found(house.privacy_broken, home, module(text, "kveil.choose")) == places
 
 
+@pytest.mark.parametrize(
+    ("made_by", "fields", "crowded"),
+    [
+        ("dataclass", "abcdef", False),
+        ("dataclass", "abcdefg", True),
+        ("dataclass(frozen=True)", "abcdefg", True),
+        ("dataclass(frozen=True, kw_only=True)", "abcdefg", False),
+        ("dataclass", "abc_defg", False),
+        ("dataclass", "abcdefg_h", True),
+        ("other", "abcdefg", False),
+    ],
+)
+def test_a_class_with_seven_fields_takes_some_by_name(made_by: str, fields: str, crowded: bool) -> None:
+    lines = [f"    {name}: {'KW_ONLY' if name == '_' else 'int'}\n" for name in fields]
+    told = found(house.crowded_classes, module(f"@{made_by}\nclass A:\n{''.join(lines)}"))
+    assert told == ([("many-fields", "src/kveil/table/tree.py:A")] if crowded else [])
+
+
 def test_one_class_name_in_two_modules_has_two_meanings() -> None:
     first, second = module("class Part:\n    pass\n"), module("class _Part:\n    pass\n", "kveil.choose")
     assert found(house.names_with_two_meanings, first) == []
@@ -115,6 +133,23 @@ def test_one_function_name_in_two_modules_has_two_meanings() -> None:
 def test_a_use_an_algorithm_and_a_door_may_share_a_name_with_what_is_behind(one: str, other: str) -> None:
     text = "def measure():\n    pass\n"
     assert found(house.functions_with_two_meanings, module(text, one), module(text, other)) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["finished", "joined_by_owner", "told_plainly", "kept_on_disk", "laid_known", "rewritten"]
+)
+def test_a_function_named_by_a_participle_says_not_what_it_is(name: str) -> None:
+    told = [("participles", f"src/kveil/table/tree.py:{name}")]
+    assert found(house.names_without_noun_or_verb, module(f"def {name}():\n    pass\n")) == told
+    assert found(house.names_without_noun_or_verb, module(f"def _{name}():\n    pass\n")) == []
+    assert found(house.names_without_noun_or_verb, module(f"class Part:\n    def {name}(self):\n        pass\n")) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["finish", "released_texts", "split_down", "seed_of", "components_of", "read", "named_k"]
+)
+def test_a_function_named_by_a_verb_or_a_noun_says_what_it_is(name: str) -> None:
+    assert found(house.names_without_noun_or_verb, module(f"def {name}():\n    pass\n")) == []
 
 
 def test_a_constant_that_is_imported_from_two_modules_has_two_meanings() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -95,3 +97,22 @@ def test_a_solution_of_tuples_is_spread_over_their_rows() -> None:
     assert spread.reasons["rare"].tolist() == [0, 3]
     assert spread.alike is not None
     assert spread.alike.tolist() == [1, 0, 0, 1]
+
+
+def test_columns_of_some_rows_become_one_in_which_equal_texts_have_equal_codes() -> None:
+    tree, scale = table()
+    nodes = [np.array(codes, dtype=np.int32) for codes in ([1, 2], [0])]
+    rows = [np.array([3, 0], dtype=np.int32), np.array([1], dtype=np.int32)]
+    joined = Shown.joined([Shown.nodes(tree, own) for own in nodes], rows, 4)
+    assert (joined.labels, joined.codes.tolist()) == (tree.labels, [2, 0, 0, 1])
+    spans = [((0, 1), (1, 2)), ((0, 1), (2, 2)), ((0, 0), (2, 2))]  # 1-4 and 4-9; 1-4 and 9; 1 and 9
+    columns = [Shown.spans(scale, np.array([a, b]), np.array([c, d])) for (a, c), (b, d) in spans]
+    rows = [np.arange(6), np.array([2, 3]), np.array([5, 3])]
+    columns[0] = replace(columns[0], codes=np.array([0, 1, 1, 1, 0, 0], dtype=np.int32))
+    joined = Shown.joined(columns, rows, 6)
+    assert texts_of(joined) == ["1-4", "4-9", "1-4", "9", "1-4", "1"]
+    assert len(set(joined.labels)) == len(joined.labels) == 4
+    for column in columns:
+        for code, label in enumerate(column.labels):
+            at = joined.labels.index(label)
+            assert (joined.ncp[at], joined.is_star[at]) == (column.ncp[code], column.is_star[code])

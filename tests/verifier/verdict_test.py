@@ -30,7 +30,17 @@ def test_what_earlier_releases_show_is_part_of_the_verdict() -> None:
 
 
 def test_plain_data_leaves_out_what_only_the_original_tells() -> None:
-    private = Verdict([], [], GOOD.suppression, {"violations": 0}, None, None, [], ["public."], ["private."])
+    private = Verdict(
+        [],
+        [],
+        GOOD.suppression,
+        {"violations": 0},
+        None,
+        None,
+        findings=[],
+        warnings=["public."],
+        private_warnings=["private."],
+    )
     told = json.dumps(private.as_json())
     assert "public." in told
     assert "private." not in told

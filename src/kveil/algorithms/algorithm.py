@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -86,6 +86,7 @@ class Algorithm:
     honours: frozenset[str]
     summary: str
     paper: str
+    _: KW_ONLY
     needs: frozenset[str] = frozenset()
     made_for: frozenset[str] = frozenset()
     package: str | None = None  # the one that brings it along, where it is not kveil's own

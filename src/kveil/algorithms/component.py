@@ -6,7 +6,7 @@ subset). It owns its columns alone, so a search can work on one component after 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -129,7 +129,7 @@ class SearchComponent:
 
         ``taking_part`` are the rows, or tuples, that its models count, by default all of them.
         """
-        groups = group_each([over_some(shown, constraint.over) for constraint in self.constraints])
+        groups = group_each(shown, [constraint.over for constraint in self.constraints])
         return [
             Requirement(constraint.model, group, len(first), taking_part)
             for constraint, (group, first) in zip(self.constraints, groups, strict=True)
@@ -138,11 +138,6 @@ class SearchComponent:
     def pairs_of(self, pairs: Mapping[str, Pairs]) -> dict[str, Pairs]:
         """Return, of a table's sensitive values, those that its models count."""
         return {name: pairs[name] for name in self.sensitive}
-
-
-def over_some(columns: Ints, chosen: Sequence[int]) -> Ints:
-    """Return some rows of a matrix, without a copy where they are all of them in order."""
-    return columns if list(chosen) == list(range(len(columns))) else columns[list(chosen)]
 
 
 def components_of(table: Table, *, with_implied: bool = False) -> list[SearchComponent]:

@@ -10,6 +10,7 @@ import numpy as np
 from kveil.algorithms.component import SearchComponent, components_of
 from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.stars import NOTHING_LEFT, count_as_suppressed, star_nodes, without_part
+from kveil.algorithms.suppression import LEFT_BEHIND
 from kveil.arrays import Bools, Ints, Longs
 from kveil.free_form import Details
 from kveil.models.groups import Pairs
@@ -27,7 +28,7 @@ class Standing:
     lost: Bools
 
 
-def gone_as_whole_rows(
+def rows_gone_as_a_whole(
     table: Table, required: list[Requirement], weights: Longs, pairs: Mapping[str, Pairs], gone: Bools
 ) -> Bools:
     """Return who is gone, given those who are from some component, and what all components require together.
@@ -68,13 +69,16 @@ class PolicyJudge:
         everyone = np.ones(state.nodes.shape[1], dtype=bool) if dead is None else ~dead
         return ~maximal_anonymous_subset(requirements, state.weights, state.pairs, everyone), requirements
 
-    def standing(self, state: Tuples, *, dead: Bools | None = None) -> Standing:
+    def standing(self, state: Tuples, *, dead: Bools | None = None, others_hold: bool = False) -> Standing:
         """Find who lies outside; ``dead`` (component × tuple) are those an algorithm has given up already.
 
-        Where a row outside one component is gone from all, the subset is taken under all constraints together.
+        Where a row outside one component is gone from all, the subset is taken under all constraints together. Where
+        ``others_hold``, an algorithm has seen that all others satisfy every model, as long as all of them take part.
         """
         outside = np.zeros((len(self.components), state.nodes.shape[1]), dtype=bool)
         nothing_left = self.nothing_left(state.nodes)
+        if others_hold and dead is not None and len(dead) == 1 and not (nothing_left & ~dead[0]).any():
+            return Standing(dead, dead[0])
         together: list[Requirement] = []
         for c, component in enumerate(self.components):
             gone = None if dead is None else dead[c]
@@ -83,7 +87,7 @@ class PolicyJudge:
             outside[c], requirements = self.outside(state, component, gone)
             together += requirements
         lost = outside.any(axis=0) | nothing_left
-        return Standing(outside, gone_as_whole_rows(self.table, together, state.weights, state.pairs, lost))
+        return Standing(outside, rows_gone_as_a_whole(self.table, together, state.weights, state.pairs, lost))
 
     def solution(self, state: Tuples, standing: Standing, details: Details) -> Solution:
         """Return what a state shows as a solution, with the reason of everyone who is suppressed."""
@@ -98,9 +102,7 @@ class PolicyJudge:
             for component, out in zip(self.components, standing.outside, strict=True)
         }
         reasons[NOTHING_LEFT] = nothing_left
-        reasons["too rare once other records were dropped"] = (
-            standing.lost & ~standing.outside.any(axis=0) & ~nothing_left
-        )
+        reasons[LEFT_BEHIND] = standing.lost & ~standing.outside.any(axis=0) & ~nothing_left
         return Solution(
             shown=tuple(Shown.nodes(tree, state.nodes[a][member]) for a, tree in enumerate(self.trees)),
             suppressed=np.take(suppressed, member, axis=1),

@@ -10,6 +10,7 @@ from kveil.policy.components import most_suppressed
 from kveil.table.table import Table
 from kveil.words import count
 
+LEFT_BEHIND = "too rare, or too much alike, once others were left out"  # the reason that owners are told
 WAYS_OUT = "raise suppression.limit, ask for less, or move boundaries up."
 
 

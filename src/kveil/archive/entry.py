@@ -10,7 +10,7 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TypedDict
@@ -47,6 +47,7 @@ class Entry:
     receipt: JsonObject
     account: JsonObject
     owner: JsonObject
+    _: KW_ONLY
     people: pl.Series
 
     def parts(self) -> dict[str, bytes]:
@@ -181,6 +182,7 @@ class Archived:
     policy: Policy
     release: Source
     people: pl.Series
+    _: KW_ONLY
     receipt: ArchivedReceipt
     account: ArchivedAccount
     release_sha256: str
@@ -205,7 +207,7 @@ class Archived:
             policy,
             replace(with_points(release, policy.numeric, policy.data.missing, decimal=policy.data.decimal), name=name),
             pl.Series("person", hashes).cast(pl.String),
-            receipt,
-            account,
-            sha256(parts[str(path)]).hexdigest(),
+            receipt=receipt,
+            account=account,
+            release_sha256=sha256(parts[str(path)]).hexdigest(),
         )

@@ -12,7 +12,7 @@ import polars as pl
 from kveil.arrays import Bools, Floats, Longs, Words
 from kveil.attacker.cover import Cover
 from kveil.stopping import check_cancelled
-from kveil.table.columns import codes_among
+from kveil.table.columns import code_texts
 
 CHUNK = 8_000_000  # cells that are looked at at once, in bytes
 MATCHED = 2_000_000  # bytes of bits that are matched at once: what stays close to the processor
@@ -37,10 +37,10 @@ class CodedTexts:
         return CodedTexts([self.texts[i] for i in np.flatnonzero(used).tolist()], (np.cumsum(used) - 1)[codes])
 
 
-def coded(column: pl.Series) -> CodedTexts:
+def code_column(column: pl.Series) -> CodedTexts:
     """Return a column of texts without nulls as codes."""
-    texts = column.unique().sort().to_list()
-    return CodedTexts(texts, codes_among(column, texts).astype(np.int64))
+    found = code_texts(column)
+    return CodedTexts(found.texts, found.codes.astype(np.int64))
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,10 @@ class EqualRows:
 
 
 def group(columns: Sequence[CodedTexts], rows: int) -> EqualRows:
-    """Return the groups of equal rows, in the order of their codes; O(rows log rows) time."""
+    """Return the groups of equal rows, in the order of their codes; O(rows log rows) time.
+
+    `group_rows` would be faster, but numbers groups by hashes, and sums of shares over groups would follow that order.
+    """
     key = np.zeros(rows, dtype=np.int64)
     span = 1
     for column in columns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -11,7 +11,7 @@ import polars as pl
 
 from kveil.arrays import Bools, Longs
 from kveil.attacker.cover import Cover, covered_values
-from kveil.attacker.match import CodedTexts, EqualRows, coded, group
+from kveil.attacker.match import CodedTexts, EqualRows, code_column, group
 from kveil.files import Source
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
@@ -32,6 +32,7 @@ class World:
     items_before: dict[str, pl.DataFrame]
     items_after: dict[str, pl.DataFrame]
     places: Longs
+    _: KW_ONLY
     persons: bool
     starred: Bools
     _coded: dict[tuple[str, str], CodedTexts] = field(default_factory=dict)
@@ -58,7 +59,7 @@ class World:
         """Return a column of ``before`` or ``after`` as codes."""
         key = (side, name)
         if key not in self._coded:
-            self._coded[key] = coded((self.before if side == "before" else self.after)[name])
+            self._coded[key] = code_column((self.before if side == "before" else self.after)[name])
         return self._coded[key]
 
     def equal(self, side: str, names: tuple[str, ...]) -> EqualRows:
@@ -118,8 +119,8 @@ def world_of(policy: Policy, original: Source, release: Source, places: Longs) -
         _items(was.items, original, policy, was.height),
         _items(shown.items, release, policy, shown.height),
         places,
-        was.persons,
-        shown.starred.to_numpy(),
+        persons=was.persons,
+        starred=shown.starred.to_numpy(),
     )
 
 

@@ -74,7 +74,7 @@ class MemoryStore:
 
     def lay_out(self, policy: Policy, source: Source, release: Release, out: ReleaseFile | None) -> LaidRelease:
         kind = CategorySource if isinstance(source, SharedSource) else Source
-        return LaidRelease(kind("the release", release.frame(source), source.kind, source.separator))
+        return LaidRelease(kind("the release", release.frame(source), source.kind, separator=source.separator))
 
 
 @dataclass(frozen=True)

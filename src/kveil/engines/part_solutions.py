@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -68,34 +67,15 @@ def join_solutions(table: Table, parts: TableParts, solutions: Sequence[Solution
             reasons.setdefault(reason, []).append(rows[who])
     largest = max(int(table.weights[rows].sum()) for rows in parts.rows)
     return Solution(
-        tuple(_shown(table, parts, [s.shown[position] for s in solutions]) for position in range(len(table.names))),
+        tuple(
+            Shown.joined(columns, parts.rows, table.rows) for columns in zip(*(s.shown for s in solutions), strict=True)
+        ),
         suppressed,
         {reason: np.sort(np.concatenate(who)).astype(np.int32) for reason, who in reasons.items()},
         {"divided": {"parts": len(parts.rows), "largest": largest}},
-        _items(table, parts, solutions),
-        _alike(table, parts, solutions, suppressed),
+        items=_items(table, parts, solutions),
+        alike=_alike(table, parts, solutions, suppressed),
     )
-
-
-def _shown(table: Table, parts: TableParts, columns: Sequence[Shown]) -> Shown:
-    """Return an attribute as all parts show it; equal texts get one code."""
-    first = columns[0]
-    codes = np.zeros(table.rows, dtype=np.int32)  # whoever no part holds shows anything
-    if all(column.labels == first.labels for column in columns):
-        for rows, column in zip(parts.rows, columns, strict=True):
-            codes[rows] = column.codes
-        return replace(first, codes=codes)
-    number: dict[str, int] = {}
-    losses: list[tuple[float, float, bool]] = []
-    for rows, column in zip(parts.rows, columns, strict=True):
-        place = np.empty(len(column.labels), dtype=np.int32)
-        for code, label in enumerate(column.labels):
-            place[code] = number.setdefault(label, len(number))
-            if place[code] == len(losses):
-                losses.append((float(column.ncp[code]), float(column.il[code]), bool(column.is_star[code])))
-        codes[rows] = place[column.codes]
-    ncp, il, is_star = zip(*losses, strict=True)
-    return Shown(codes, tuple(number), np.array(ncp), np.array(il), np.array(is_star))
 
 
 def _items(table: Table, parts: TableParts, solutions: Sequence[Solution]) -> dict[str, Ints]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 import polars as pl
@@ -41,6 +41,7 @@ class PartSummary:
 
     part: int
     counts: pl.DataFrame
+    _: KW_ONLY
     groups: int = 0
     nothing_left: int = 0
     details: Details = field(default_factory=dict)
@@ -80,7 +81,16 @@ class PartSummary:
         counts = pl.read_ipc(io.BytesIO(content[8 + size + 8 :]))
         error = (told["kind"], told["said"], told["lost"]) if told["kind"] else None
         details, items, values = (json.loads(told[name]) for name in ("details", "items", "values"))
-        return cls(told["part"], counts, told["groups"], told["nothing"], details, tuple(items), values, error)
+        return cls(
+            told["part"],
+            counts,
+            groups=told["groups"],
+            nothing_left=told["nothing"],
+            details=details,
+            items=tuple(items),
+            values=values,
+            error=error,
+        )
 
     def raise_error(self) -> None:
         """Raise what went wrong in the part, if anything did."""
@@ -91,7 +101,7 @@ class PartSummary:
             )
 
 
-def added_up(counts: Iterable[pl.DataFrame]) -> pl.DataFrame:
+def add_parts(counts: Iterable[pl.DataFrame]) -> pl.DataFrame:
     """Return counts of several parts as those of one: equal lines together, so that they do not grow with the parts."""
     together = pl.DataFrame(schema=COUNTED)
     for own in counts:
@@ -99,13 +109,20 @@ def added_up(counts: Iterable[pl.DataFrame]) -> pl.DataFrame:
     return together.sort(pl.all())
 
 
-def summarized(part: int, table: Table, solution: Solution) -> PartSummary:
+def summarize(part: int, table: Table, solution: Solution) -> PartSummary:
     """Return what the whole has to know of a part."""
     counts = [_counted(table, solution, position) for position in range(len(table.names))]
-    groups = int(solution.details.get("parts", 0))
+    groups = int(solution.details.get("parts", 0))  # a figure for the whole's account, where it is added up
     star = _stars_to_settle(table, solution) & ~solution.suppressed_anywhere
-    own = (part, pl.concat(counts), groups, table.count(star), solution.details)
-    return PartSummary(*own, items_loss(table, solution), _released_values(table, solution))
+    return PartSummary(
+        part,
+        pl.concat(counts),
+        groups=groups,
+        nothing_left=table.count(star),
+        details=solution.details,
+        items=items_loss(table, solution),
+        values=_released_values(table, solution),
+    )
 
 
 def _stars_to_settle(table: Table, solution: Solution) -> Bools:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 from kveil.errors import PolicyError
 from kveil.policy.attributes import STAR, Role
@@ -35,6 +35,7 @@ class ForeignPolicy:
     columns: tuple[ForeignColumn, ...]
     models: tuple[WrittenModel, ...]
     limit: str
+    _: KW_ONLY
     show: str = "drop"
     separator: str = ","
     missing: tuple[str, ...] = ("",)

@@ -69,7 +69,9 @@ def read_repeated(
     if frame.width < 2 or frame.height != len(times) or len(header) + int(((lengths + 1) * times).sum()) != size:
         return None
     told = None if digest is None else digest.hexdigest()
-    return RepeatedSource(path.name, frame, "csv", separator, told, quoted=False, times=times, size=size)
+    return RepeatedSource(
+        path.name, frame, "csv", separator=separator, sha256=told, quoted=False, times=times, size=size
+    )
 
 
 def _counted(file: IO[bytes], name: str, digest: hashlib._Hash | None) -> pl.DataFrame | None:

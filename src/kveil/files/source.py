@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,6 +30,7 @@ class Source:
     name: str
     frame: pl.DataFrame
     kind: Kind | Literal["frame", "database"]
+    _: KW_ONLY
     separator: str = ","
     sha256: str | None = None
     native: Any = None

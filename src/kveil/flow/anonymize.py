@@ -12,12 +12,12 @@ from kveil.databases import Place
 from kveil.engines.choosing import ChosenStore, store_of
 from kveil.engines.memory import BeingRead, MemoryStore
 from kveil.errors import Refused
-from kveil.flow.cluster.entrances import refuse_earlier, spark_result, write_on_spark
+from kveil.flow.spark.entrances import spark_result, write_on_spark
 from kveil.flow.steps.cancelling import cancellable
 from kveil.flow.steps.inputs import check_targets, table_of, with_algorithm
 from kveil.flow.steps.make_release import make_release
 from kveil.flow.steps.outputs import Targets, check_destination
-from kveil.flow.steps.request import Request
+from kveil.flow.steps.request import Request, refuse_earlier
 from kveil.flow.steps.result import Result, without_names
 from kveil.flow.steps.run_outputs import RunOutputs
 from kveil.flow.steps.stages import Stages
@@ -82,7 +82,7 @@ def anonymize_file(
             source = chosen.store.open(asked.policy, path, hashed=targets.hashed)
         outputs.look_at_people(source)
         run = make_release(source, asked, stages, chosen.store, outputs.release_file)
-        run.private_warnings.extend([] if chosen.why is None else [chosen.why])
+        run = run if chosen.why is None else run.with_warning(chosen.why)
         account = outputs.write(run, stages)
         outputs.commit()
     return account

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TypedDict
 
@@ -88,6 +88,7 @@ class _NewRecords:
     individuals: bool
     covered: int
     extended: int
+    _: KW_ONLY
     loss: LossFigures
 
 
@@ -132,13 +133,13 @@ def _new_records(source: Source, archived: Archived, asked: Application, stages:
     release = decode(source, table, applied.solution)
     out = int(applied.solution.suppressed_anywhere.sum())
     return _NewRecords(
-        Source("the new records", release.frame(source), source.kind, source.separator),
+        Source("the new records", release.frame(source), source.kind, separator=source.separator),
         release.rows,
         {"input": table.records, "released": table.records - out, "suppressed": out},
         table.persons is not None,
         applied.covered,
         applied.extended,
-        measure_solution(table, applied.solution).as_json(),
+        loss=measure_solution(table, applied.solution).as_json(),
     )
 
 
@@ -205,33 +206,20 @@ def _extended(
         return shown, np.zeros_like(rest)
     kept = ~solution.suppressed_anywhere
     rows = np.flatnonzero(rest)[kept]
-    columns = [_merged(own, new, rows, new.codes[kept]) for own, new in zip(shown, solution.shown, strict=True)]
+    columns = [
+        Shown.joined((own, replace(new, codes=new.codes[kept])), (np.arange(table.rows), rows), table.rows)
+        for own, new in zip(shown, solution.shown, strict=True)
+    ]
     solved = np.zeros_like(rest)
     solved[rows] = True
     return tuple(columns), solved
 
 
-def _merged(own: Shown, new: Shown, rows: Longs, codes_of_rows: Ints) -> Shown:
-    """Return what all rows show, some of them something new; equal texts have equal codes."""
-    position = {label: code for code, label in enumerate(own.labels)}
-    added = [code for code, label in enumerate(new.labels) if label not in position]
-    for code in added:
-        position[new.labels[code]] = len(position)
-    translate = np.array([position[label] for label in new.labels], dtype=np.int32)
-    codes = own.codes.copy()
-    codes[rows] = translate[codes_of_rows]
-    return Shown(
-        codes,
-        (*own.labels, *(new.labels[code] for code in added)),
-        np.append(own.ncp, new.ncp[added]),
-        np.append(own.il, new.il[added]),
-        np.append(own.is_star, new.is_star[added]),
-    )
-
-
 def _levels(table: Table, archived: Archived) -> _Applied:
     """Show every record at the levels of a full-domain release, whoever it is like."""
     name = str(archived.account["algorithm"])
+    # Of what an archive has of a release, the account alone says at which levels all records stand. What is shown does
+    # not: two levels may show the same for the values of that release, and something else for new ones.
     details = archived.account["details"].get(LEVELS.get(name, ""))
     if not isinstance(details, dict):
         raise DataError(

@@ -41,7 +41,9 @@ def run_demo(asked: Request, folder: Path, *, keep: bool, progress: Progress = s
     """
     target = folder / "visits-release.csv"
     source = hospital() / str(asked.policy.data.path)
-    targets = Targets(target, folder / "receipt.json", folder / "account.json", folder / "owner.json")
+    targets = Targets(
+        target, receipt=folder / "receipt.json", account=folder / "account.json", owner=folder / "owner.json"
+    )
     if keep:
         _check_folder(folder, [target, *(path for path, _ in targets.beside())])
         shutil.copytree(hospital(), folder, dirs_exist_ok=True)

@@ -117,7 +117,7 @@ def _whole_solution(table: Table, solution: Solution, kept: Bools) -> Solution:
     gone[rows] = solution.suppressed_anywhere
     reasons = {reason: rows[own].astype(np.int32) for reason, own in solution.reasons.items()}
     suppressed = np.tile(gone, (len(table.components), 1))
-    return Solution(tuple(shown), suppressed, _in_words(reasons), solution.details, solution.items)
+    return Solution(tuple(shown), suppressed, _in_words(reasons), solution.details, items=solution.items)
 
 
 def _in_words(reasons: dict[str, Ints]) -> dict[str, Ints]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kveil.arrays import Ints, Longs
@@ -30,7 +30,7 @@ class WayBack:
     reasons: Mapping[str, Ints]
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True, frozen=True)
 class Run:
     """A verified release with all that led to it: the table as read and as encoded, the solution, the verdict.
 
@@ -64,6 +64,10 @@ class Run:
     def policy(self) -> Policy:
         """The policy that the release holds to."""
         return self.table.policy
+
+    def with_warning(self, warning: str) -> Run:
+        """Return the run with one more warning for the owner."""
+        return replace(self, private_warnings=[*self.private_warnings, warning])
 
     def owner(self, release_sha256: str | None) -> Owner:
         """Return the owner's way back from the release to the input."""

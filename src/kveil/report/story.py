@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -45,6 +45,7 @@ class Promise:
     attributes: list[str]
     holds: bool
     worst: float | None
+    _: KW_ONLY
     worst_is: str
     groups: int
 
@@ -114,7 +115,7 @@ class OwnersPart:
     together: str
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True, frozen=True)
 class Story:
     """All that a report tells; ``owner`` is None where everybody may read it."""
 
@@ -218,8 +219,8 @@ def _promise(guarantee: Guarantee, noun: str) -> Promise:
         guarantee["attributes"],
         guarantee["holds"],
         guarantee["worst"],
-        WORST[guarantee["model"]],
-        guarantee["groups"],
+        worst_is=WORST[guarantee["model"]],
+        groups=guarantee["groups"],
     )
 
 

@@ -11,14 +11,14 @@ import signal
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from time import monotonic, time
 from typing import Any
 
 from kveil.free_form import JsonObject
 from kveil.progress import ProgressLine
-from kveil.studio.answers import Told, told_again
+from kveil.studio.answers import Told, tell_again
 from kveil.studio.page_data import ReaderAnswer, ShownJob
 
 PATIENCE = 3.0  # seconds between asking a process to end and ending it
@@ -75,7 +75,7 @@ class Reader:
                     )
         assert answer is not None
         if "refused" in answer:
-            raise told_again(answer["refused"])
+            raise tell_again(answer["refused"])
         if "defect" in answer:
             sys.stderr.write(f"kveil: {answer['defect']}\n")
             raise Told(answer["defect"], status=500, kind="defect")
@@ -119,6 +119,7 @@ class Job:
     kind: str
     arguments: list[str]
     folder: Path
+    _: KW_ONLY
     made: Path | None = None  # the folder of a release, which goes again where there is none
     about: str | None = None  # the release that it looks at
     process: Process | None = None
@@ -170,7 +171,7 @@ class Jobs:
         self, kind: str, arguments: list[str], folder: Path, *, made: Path | None = None, about: str | None = None
     ) -> Job:
         """Start a command in a folder; its standard output is JSON."""
-        job = Job(len(self.all) + 1, kind, arguments, folder, made, about)
+        job = Job(len(self.all) + 1, kind, arguments, folder, made=made, about=about)
         self.all[job.number] = job
         job.process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "kveil.cli.child", *arguments,

@@ -150,7 +150,7 @@ class Desk:
         """Return the first records, without the values of hidden columns."""
         source = self._open(table)
         shown = [name for name in source.frame.columns if name not in hidden]
-        head = Source(source.name, source.frame.head(5), source.kind, source.separator)
+        head = Source(source.name, source.frame.head(5), source.kind, separator=source.separator)
         texts = {name: head.texts(name).to_list() for name in shown}
         rows = [
             [None if name in hidden else (texts[name][i] or "")[:80] for name in source.frame.columns]

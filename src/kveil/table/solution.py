@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kveil.arrays import Bools, Floats, Ints
+from kveil.arrays import Bools, Floats, Ints, Longs
 from kveil.free_form import Details
 from kveil.kernels.grouping.equal_rows import add_up
 from kveil.policy.attributes import STAR
@@ -74,6 +74,30 @@ class Shown:
         renumber = np.array([last[label] for label in labels], dtype=np.int32)
         return replace(self, codes=renumber[self.codes], labels=tuple(labels), ncp=ncp, il=il)
 
+    @classmethod
+    def joined(cls, columns: Sequence[Shown], rows: Sequence[Ints | Longs], number: int) -> Shown:
+        """Show columns that each have some of so many rows as one; equal texts get one code.
+
+        A row that several columns have shows what the last of them does, a row that none has shows anything.
+        """
+        first = columns[0]
+        codes = np.zeros(number, dtype=np.int32)
+        if all(column.labels == first.labels for column in columns):
+            for own, column in zip(rows, columns, strict=True):
+                codes[own] = column.codes
+            return replace(first, codes=codes)
+        number_of: dict[str, int] = {}
+        losses: list[tuple[float, float, bool]] = []
+        for own, column in zip(rows, columns, strict=True):
+            place = np.empty(len(column.labels), dtype=np.int32)
+            for code, label in enumerate(column.labels):
+                place[code] = number_of.setdefault(label, len(number_of))
+                if place[code] == len(losses):
+                    losses.append((float(column.ncp[code]), float(column.il[code]), bool(column.is_star[code])))
+            codes[own] = place[column.codes]
+        ncp, il, is_star = zip(*losses, strict=True)
+        return cls(codes, tuple(number_of), np.array(ncp), np.array(il), np.array(is_star))
+
     def starred(self, rows: Bools) -> Shown:
         """Show `*` in some rows, and the others as before."""
         stars = np.flatnonzero(self.is_star)
@@ -125,6 +149,7 @@ class Solution:
     suppressed: Bools
     reasons: Mapping[str, Ints] = field(default_factory=dict)
     details: Details = field(default_factory=dict)
+    _: KW_ONLY
     items: Mapping[str, Ints] = field(default_factory=dict)
     alike: Ints | None = None
     plain: bool = False

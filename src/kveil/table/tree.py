@@ -7,7 +7,7 @@ ancestor of a set of leaves is that of its smallest and its largest one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -34,6 +34,7 @@ class Tree:
     height: Ints
     first: Ints
     last: Ints
+    _: KW_ONLY
     leaf_nodes: Ints
     limit: Bools
     ncp: Floats

@@ -7,7 +7,7 @@ record beside its own row. So whoever can count such pairs can answer, too: see 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Protocol
 
 import numpy as np
@@ -144,12 +144,14 @@ class Aligned:
     before: Rows
     places: Longs
     records: Longs
+    _: KW_ONLY
     row_of: Longs | None
 
     @classmethod
     def of(cls, release: Source, rows: Rows, original: Source, before: Rows, places: Longs) -> Aligned:
         """Lay a release beside its original."""
-        return cls(release, rows, original, before, places, *_record_alignment(before, places))
+        records, row_of = _record_alignment(before, places)
+        return cls(release, rows, original, before, places, records, row_of=row_of)
 
     def record_texts(self, policy: Policy, name: str) -> pl.Series:
         """Return a quasi-identifier of the original's records; of persons, the rows have those of one record alone."""

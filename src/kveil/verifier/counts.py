@@ -32,7 +32,7 @@ different where their bits are: 0.0 and -0.0, or moments that differ by a nanose
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 import polars as pl
@@ -91,6 +91,7 @@ class Questions:
     where_starred: Mapping[str, tuple[str, ...]]
     images: tuple[tuple[str, ...], ...]
     apart: tuple[str, ...]
+    _: KW_ONLY
     exact: tuple[str, ...]
     star_texts: tuple[str | None, ...]
 
@@ -261,6 +262,7 @@ class CountedSides:
     release: CountedSource
     rows: Rows
     before: Rows
+    _: KW_ONLY
     places: Longs
     cells: Source  # the original's, of columns that stand beside the release's rows; those of rows left out come last
     slice_of_rows: bool = False  # whether the release has more rows than these
@@ -276,7 +278,7 @@ class CountedSides:
         cells = Source("the original", frame, "frame")
         times = np.concatenate([counts.rows[TIMES].to_numpy(), original.left_out[TIMES].to_numpy()]).astype(np.int64)
         before = _before(policy, cells, times, persons=rows.persons)
-        return cls(policy, counts, original, release, rows, before, np.arange(rows.height), cells)
+        return cls(policy, counts, original, release, rows, before, places=np.arange(rows.height), cells=cells)
 
     def generalized(self, policy: Policy, stars: Stars) -> Iterator[GeneralizedColumn]:
         for name, star in stars.by_attribute():

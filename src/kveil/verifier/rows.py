@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -58,6 +58,7 @@ class Rows:
     row_of: Longs
     starred: pl.Series
     persons: bool
+    _: KW_ONLY
     findings: tuple[str, ...] = ()
     counted_over: tuple[tuple[str, ...], ...] = ()
     times: Longs | None = None

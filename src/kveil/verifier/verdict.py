@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import NotRequired, TypedDict
 
 from kveil.guarantee import Guarantee
@@ -90,6 +90,7 @@ class Verdict:
     boundaries: Violations | None
     truth: Violations | None
     unchanged: Violations | None
+    _: KW_ONLY
     findings: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     private_warnings: list[str] = field(default_factory=list)

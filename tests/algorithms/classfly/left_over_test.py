@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from coded_tables import QUASI, coded
+from kveil.algorithms.classfly.classfly_component import Aside, ClassflyComponent
 from kveil.algorithms.classfly.left_over import _cheapest, _covering, _way_up, take_in
-from kveil.algorithms.classfly.part import Aside, ClassflyComponent
 from kveil.algorithms.component import components_of
 from kveil.algorithms.shown_tuples import Tuples
 from kveil.table.table import Table
@@ -81,5 +81,17 @@ def test_a_way_up_ends_at_the_limit() -> None:
 
 def test_the_cheapest_are_taken_with_all_that_cost_as_much() -> None:
     price = np.array([5.0, 1.0, 2.0, 2.0, 9.0])
-    assert _cheapest(np.arange(5), price, 2).tolist() == [1, 2, 3]
-    assert _cheapest(np.array([0, 4]), price, 2).tolist() == [0, 4]
+    assert _cheapest(price, 2).tolist() == [1, 2, 3]
+    assert _cheapest(np.where(price == 9, np.inf, price), 5).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("values", [5, 10**6])
+@pytest.mark.parametrize("possible", [0.0, 0.01, 1.0])
+def test_the_cheapest_of_very_many_are_those_of_all(values: int, possible: float) -> None:
+    draw = np.random.default_rng(values)
+    price = draw.integers(0, values, 40_000).astype(np.float64)
+    price[draw.random(len(price)) >= possible] = np.inf
+    for most in (1, 100, 1_000, len(price)):
+        ranked = np.sort(price[price < np.inf])
+        last = ranked[min(most, len(ranked)) - 1] if len(ranked) else -1.0
+        assert _cheapest(price, most).tolist() == np.flatnonzero(price <= last).tolist()

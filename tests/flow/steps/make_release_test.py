@@ -17,6 +17,7 @@ from kveil.algorithms.algorithm import Algorithm
 from kveil.algorithms.registry import ALGORITHMS
 from kveil.engines.memory import MemoryStore
 from kveil.flow.steps import make_release as flow
+from kveil.flow.steps import table_search
 from kveil.flow.steps.inputs import table_of, with_algorithm
 from kveil.flow.steps.make_release import make_release
 from kveil.flow.steps.request import Request
@@ -83,7 +84,7 @@ def test_tuples_with_counts_give_the_release_and_the_account_of_records(
 ) -> None:
     solved = []
     mixed: list[Callable[[Table], TupleTable]] = []
-    monkeypatch.setattr(flow, "in_tuples", lambda table: mixed[-1](table))
+    monkeypatch.setattr(table_search, "in_tuples", lambda table: mixed[-1](table))
 
     @given(data=st.data())
     @examples(200, every_day=True)

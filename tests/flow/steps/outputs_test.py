@@ -24,7 +24,9 @@ POLICY = make_policy(ATTRIBUTES, data={"missing": ["?"]})
 
 
 def test_unchanged_columns_have_the_commas_they_came_with(tmp_path: Path) -> None:
-    source = Source("t.csv", pl.DataFrame({"n": ["1.5"], "w": ["2.5"]}), "csv", ";", commas=frozenset({"n", "w"}))
+    source = Source(
+        "t.csv", pl.DataFrame({"n": ["1.5"], "w": ["2.5"]}), "csv", separator=";", commas=frozenset({"n", "w"})
+    )
     frame = pl.DataFrame({"n": pl.Series(["1.5", "1.5"], dtype=pl.Categorical), "w": ["2.5", None]})
     with (tmp_path / "r.csv").open("w+b") as file:
         write_release(frame, source, POLICY, file, tmp_path / "r.csv")

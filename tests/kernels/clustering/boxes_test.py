@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from random import Random
 
-import numpy as np
 import pytest
 
 from called_loops import from_python
 from kveil.kernels.clustering import boxes_loops as loops
+from kveil.kernels.clustering import layout as field
+from kveil.kernels.clustering.layout import new_box
 from laid_clusters import laid_out
 from naive.clusters import random_clusters
 
+SMALL = (0, field.SMALL)  # leaves of trees for which costs are kept: none, and all of these
 span_cost = from_python(loops.span_cost)
 call_cover = from_python(loops.cover)
 call_joined = from_python(loops.widened_cost)
@@ -28,32 +30,40 @@ def test_a_cell_costs_what_covers_its_span(seed: int) -> None:
                 assert span_cost(costs, a, low, high) == own.cost(low, high)
 
 
+@pytest.mark.parametrize("small", SMALL)
 @pytest.mark.parametrize("spans", [False, True])
 @pytest.mark.parametrize("seed", range(25))
-def test_a_box_grows_over_tuples_and_costs_what_covers_them(seed: int, spans: bool) -> None:
+def test_a_box_grows_over_tuples_and_costs_what_covers_them(
+    seed: int, spans: bool, small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(field, "SMALL", small)
     chance = Random(seed)
     case = random_clusters(chance, 2, spans=spans)
     costs, distinct = laid_out(case)
     tuples = [chance.randrange(len(case.rows)) for _ in range(5)]
-    box = np.zeros((3, len(case.attributes)), dtype=np.int32)
+    box = new_box(costs, len(case.attributes))
     for number, t in enumerate(tuples):
         inside = tuples[:number]
         if inside:
             assert call_joined(costs, box, distinct.low, distinct.high, t) == case.cost([*inside, t])
         changed = call_cover(costs, box, distinct, t, number == 0)
-        assert box[1].tolist() == distinct.low[tuples[: number + 1]].min(axis=0).tolist()
-        assert box[2].tolist() == distinct.high[tuples[: number + 1]].max(axis=0).tolist()
+        assert box.span[1].tolist() == distinct.low[tuples[: number + 1]].min(axis=0).tolist()
+        assert box.span[2].tolist() == distinct.high[tuples[: number + 1]].max(axis=0).tolist()
         if inside and not changed:
             for other in range(len(case.rows)):
                 assert call_joined(costs, box, distinct.low, distinct.high, other) == case.cost([*inside, other])
 
 
+@pytest.mark.parametrize("small", SMALL)
 @pytest.mark.parametrize("seed", range(25))
-def test_no_tuple_inside_of_spans_costs_less_than_the_bound(seed: int) -> None:
+def test_no_tuple_inside_of_spans_costs_less_than_the_bound(
+    seed: int, small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(field, "SMALL", small)
     chance = Random(seed)
     case = random_clusters(chance, 2, spans=False)
     costs, distinct = laid_out(case)
-    box = np.zeros((3, len(case.attributes)), dtype=np.int32)
+    box = new_box(costs, len(case.attributes))
     call_cover(costs, box, distinct, 0, True)
     some = chance.sample(range(len(case.rows)), min(4, len(case.rows)))
     low, high = distinct.low[some].min(axis=0)[None, :], distinct.high[some].max(axis=0)[None, :]

@@ -11,7 +11,7 @@ import pytest
 from called_loops import from_python
 from kveil.kernels.clustering import greedy_loops as loops
 from kveil.kernels.clustering.greedy import blocks, cluster
-from kveil.kernels.clustering.layout import new_cluster_room, new_clusters
+from kveil.kernels.clustering.layout import new_box, new_cluster_room, new_clusters
 from laid_clusters import laid_out
 from naive.clusters import random_clusters
 from strategies import seeds
@@ -60,16 +60,22 @@ def test_rows_that_are_left_over_join_where_the_total_grows_least(seed: int, spa
     case = random_clusters(chance, 4, spans=spans)
     costs, distinct = laid_out(case)
     groups = np.array(case.groups, dtype=np.int64)
-    clusters, room = new_clusters(distinct, 9), new_cluster_room(distinct, groups, 2, np.zeros(1, dtype=np.bool_))
+    clusters, room = (
+        new_clusters(distinct, 9),
+        new_cluster_room(costs, distinct, groups, 2, np.zeros(1, dtype=np.bool_)),
+    )
     begin, end = case.groups[-2:]  # others, of other groups, are neither looked at nor changed
     rows = [t for t in range(begin, end) for _ in range(case.rows[t])]
     chance.shuffle(rows)
     first, number = 2, chance.randint(1, 3)
     made = [[t] for t in rows[:number]]
     for c, own in enumerate(made, first):
-        box = np.zeros((3, len(case.attributes)), dtype=np.int32)
-        copy_box(box, np.array([[7] * len(case.attributes), case.low[own[0]], case.high[own[0]]], dtype=np.int32))
-        assert box.tolist() == [[7] * len(case.attributes), case.low[own[0]], case.high[own[0]]]
+        other, box = new_box(costs, len(case.attributes)), new_box(costs, len(case.attributes))
+        other.span[:] = [[7] * len(case.attributes), case.low[own[0]], case.high[own[0]]]
+        other.reach[:] = np.arange(len(other.reach))
+        copy_box(box, other)
+        assert np.array_equal(box.span, other.span)
+        assert np.array_equal(box.reach, other.reach)
         enter_cluster(clusters, c, box, 1, len(case.groups) - 2)
     left = {t: rows[number:].count(t) for t in range(begin, end)}
     room.left[begin:end] = list(left.values())

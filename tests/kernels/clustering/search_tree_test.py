@@ -39,26 +39,30 @@ def test_entries_leave_a_heap_by_key_then_by_number(seed: int) -> None:
 def nearest_first(costs: Any, distinct: Any, room: Any, label: Any, seed: int, found: Any) -> int:
     """Take every row of all tuples, the nearest to one tuple first."""
     nodes = loops.plant(costs, distinct, room, 0, len(room.left), 3)
-    box = room.boxes[1]
+    box = room.box
     cover(costs, box, distinct, seed, True)
     size = loops.push(room.heap, 0, 0, 0, -1, 0)
     for i in range(len(found)):
-        size = loops.next_tuple(costs, distinct, room.forest, room.heap, room.left, box, size, 0)
+        size = loops.next_tuple(costs, distinct, room.forest, room.heap, box, size, 0)
         found[i] = room.heap.entry[0, field.REF]
         loops.take(distinct, room.forest, room.left, label, found[i], room.left[found[i]], i)
         size = loops.drop_first(room.heap, size)
-    return loops.next_tuple(costs, distinct, room.forest, room.heap, room.left, box, size, 0) + 1000 * nodes
+    return loops.next_tuple(costs, distinct, room.forest, room.heap, box, size, 0) + 1000 * nodes
 
 
+@pytest.mark.parametrize("small", [0, field.SMALL])
 @pytest.mark.parametrize("spans", [False, True])
 @pytest.mark.parametrize("seed", range(25))
-def test_tuples_come_nearest_first_and_each_once(seed: int, spans: bool) -> None:
+def test_tuples_come_nearest_first_and_each_once(
+    seed: int, spans: bool, small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(field, "SMALL", small)  # leaves of trees for which costs are kept
     chance = Random(seed)
     case = random_clusters(chance, 2, spans=spans)
     costs, distinct = laid_out(case)
     number = len(case.rows)
     groups = np.array([0, number], dtype=np.int64)
-    room = new_cluster_room(distinct, groups, 4, np.zeros(1, dtype=np.bool_))
+    room = new_cluster_room(costs, distinct, groups, 4, np.zeros(1, dtype=np.bool_))
     label = np.full(int(distinct.start[-1]), -1, dtype=np.int32)
     centre, found = chance.randrange(number), np.empty(number, dtype=np.int64)
     nodes, left = divmod(nearest_first(costs, distinct, room, label, centre, found), 1000)
@@ -68,6 +72,9 @@ def test_tuples_come_nearest_first_and_each_once(seed: int, spans: bool) -> None
     assert not room.left.any()
     assert nodes <= 2 * number
     assert room.forest.link[0, field.LOWEST] == field.DEAD
+    assert sorted(room.forest.order.tolist()) == list(range(number))
+    assert np.array_equal(room.forest.lowest, distinct.low[room.forest.order])
+    assert np.array_equal(room.forest.highest, distinct.high[room.forest.order])
     for node in range(nodes):  # a bucket, or two halves of what the node has
         begin, end, child = (int(room.forest.link[node, c]) for c in (field.BEGIN, field.END, field.LEFT))
         assert end > begin

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kveil.kernels.grouping.equal_rows import ROWS_WORTH_A_THREAD, add_up, group_each, group_rows, sample_of_groups
+from kveil.kernels.grouping.equal_rows import (
+    ROWS_WORTH_A_THREAD,
+    add_up,
+    drop_rare,
+    group_each,
+    group_rows,
+    sample_of_groups,
+)
 from strategies import examples
 
 # Cells that a few bits hold, cells below zero, and cells too wide for one word per row: these rows are hashed.
@@ -35,14 +42,14 @@ def test_rows_are_in_one_group_if_they_are_equal(seed: int, width: int, rows: in
 
 
 @pytest.mark.parametrize("rows", [0, 20, ROWS_WORTH_A_THREAD])
-def test_several_are_grouped_each_by_itself(rows: int) -> None:
-    several = [columns_of(seed, width, rows, kind) for seed, (width, kind) in enumerate([(1, 0), (3, 1), (2, 2)])]
-    found = group_each(several)
-    for (member, first), columns in zip(found, several, strict=True):
-        own = group_rows(columns)
+@pytest.mark.parametrize("kind", range(len(CELLS)))
+def test_rows_are_grouped_over_some_columns_as_if_there_were_no_others(rows: int, kind: int) -> None:
+    columns, several = columns_of(kind, 4, rows, kind), [[2], [3, 0, 1], [1, 2], [0, 1, 2, 3]]
+    for (member, first), over in zip(group_each(columns, several), several, strict=True):
+        own = group_rows(columns[over])
         assert np.array_equal(member, own[0])
         assert np.array_equal(first, own[1])
-    assert group_each([]) == []
+    assert group_each(columns, []) == []
 
 
 @pytest.mark.parametrize("kind", range(len(CELLS)))
@@ -67,6 +74,19 @@ def test_weights_are_added_up_by_group(seed: int, rows: int, groups: int) -> Non
         sum(w for g, w in zip(group.tolist(), weights.tolist(), strict=True) if g == own) for own in range(groups)
     ]
     assert add_up(group, weights, groups).tolist() == expected
+
+
+@given(st.integers(0, 10**6), st.integers(0, 60), st.integers(1, 8), st.integers(1, 20))
+@examples(60)
+def test_rows_of_small_groups_are_dropped(seed: int, rows: int, groups: int, k: int) -> None:
+    draw = np.random.default_rng(seed)
+    group, weights = draw.integers(0, groups, rows, dtype=np.int32), draw.integers(0, 4, rows)
+    alive = draw.random(rows) < 0.8
+    told = list(zip(group.tolist(), weights.tolist(), alive.tolist(), strict=True))
+    sizes = [sum(weight for own, weight, lives in told if lives and own == g) for g in range(groups)]
+    expected = [lives and (sizes[g] == 0 or sizes[g] >= k) for g, _, lives in told]
+    assert drop_rare(group, groups, weights, k, alive) == sum(lives for _, _, lives in told) - sum(expected)
+    assert alive.tolist() == expected
 
 
 @given(st.integers(0, 10**6), st.integers(1, 400), st.integers(0, 3))

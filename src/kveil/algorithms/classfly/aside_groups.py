@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.algorithms.classfly.part import Aside, ClassflyComponent, only
+from kveil.algorithms.classfly.classfly_component import Aside, ClassflyComponent, only
 from kveil.algorithms.stars import without_part
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.grouping.equal_rows import add_up, group_each, group_rows
@@ -19,30 +19,49 @@ def equal_columns(columns: Ints, wanted: Ints) -> Longs:
     return equal
 
 
+def _with_room(columns: list[Ints], chosen: Ints | Longs, spare: int) -> Ints:
+    """Return the chosen cells of columns, with room for so many more behind them, which shows no node."""
+    cells = np.empty((len(columns), len(chosen) + spare), dtype=np.int32)
+    cells[:, len(chosen) :] = -1
+    for column, into in zip(columns, cells, strict=True):
+        np.take(column, chosen, out=into[: len(chosen)], mode="clip")
+    return cells
+
+
 class AsideGroups:
-    """The groups of equal values among the tuples set aside, and for every constraint the values they show to it."""
+    """The groups of equal values among the tuples set aside, and for every constraint the values they show to it.
+
+    There is room for a group, and for a value of each constraint, per tuple that is left over: what is not used of it
+    shows the node -1, which there is not, and has no records.
+    """
 
     def __init__(self, part: ClassflyComponent, aside: Aside) -> None:
         self.part = part
         inside = np.flatnonzero(~aside.left)
-        group, first = group_rows(np.take(aside.nodes, inside, axis=1))
-        self.shown = np.take(aside.nodes, inside[first], axis=1)
-        self.sizes = add_up(group, part.weights[inside], len(first))
+        spare = len(aside.left) - len(inside)
+        group, first = group_rows(aside.nodes if not spare else np.take(aside.nodes, inside, axis=1))
+        self.made = len(first)
+        self.shown = _with_room(list(aside.nodes), inside[first], spare)
+        self.sizes = np.append(add_up(group, part.weights[inside], len(first)), np.zeros(spare, dtype=np.int64))
         self.of = np.full(len(aside.left), -1, dtype=np.int32)  # every tuple's group, -1 where it is left over
         self.of[inside] = group
         self.number: list[Ints] = []  # for every constraint the number of what every group shows to it
         self.values: list[Ints] = []  # what that is
         self.totals: list[Longs] = []  # how many records show it
-        seen = [self.shown[constraint.over] for constraint in part.constraints]
-        for mine, (number, first) in zip(seen, group_each(seen), strict=True):
+        self.known: list[int] = []  # how many values there are
+        seen = [constraint.over for constraint in part.constraints]
+        for over, (number, first) in zip(seen, group_each(self.shown, seen), strict=True):
             self.number.append(number)
-            self.values.append(np.take(mine, first, axis=1))
-            self.totals.append(add_up(number, self.sizes, len(first)))
-        self.stars = self._stars()
+            self.values.append(_with_room([self.shown[a] for a in over], first, spare))
+            self.totals.append(add_up(number, self.sizes, len(first) + spare))
+            self.known.append(len(first))
+        # The groups that show nothing but stars where these take no part.
+        self.stars = np.flatnonzero(without_part(part.table, part.stars(self.shown)))
 
-    def _stars(self) -> Longs:
-        """Return the groups that show nothing but stars where these take no part."""
-        return np.flatnonzero(without_part(self.part.table, self.part.stars(self.shown)))
+    def all_hold(self) -> bool:
+        """Tell whether every value has no record or as many as the k of its constraint."""
+        each = zip(self.part.constraints, self.totals, strict=True)
+        return all(bool(((total == 0) | (total >= constraint.k)).all()) for constraint, total in each)
 
     def join(self, at: int, groups: list[int], shown: Ints) -> None:
         """Let a left-over tuple and groups show the same."""
@@ -61,18 +80,19 @@ class AsideGroups:
         self.sizes[moving] = 0
 
     def _add(self, shown: Ints) -> int:
-        self.shown = np.concatenate([self.shown, shown[:, None]], axis=1)
-        self.sizes = np.append(self.sizes, 0)
+        new = self.made
+        self.made += 1
+        self.shown[:, new] = shown
         for j, constraint in enumerate(self.part.constraints):
-            mine = shown[constraint.over]
             known = self._showing(j, shown)
             if known < 0:
-                known = self.values[j].shape[1]
-                self.values[j] = np.concatenate([self.values[j], mine[:, None]], axis=1)
-                self.totals[j] = np.append(self.totals[j], 0)
-            self.number[j] = np.append(self.number[j], np.int32(known))
-        self.stars = self._stars()
-        return len(self.sizes) - 1
+                known = self.known[j]
+                self.known[j] += 1
+                self.values[j][:, known] = shown[constraint.over]
+            self.number[j][new] = known
+        if without_part(self.part.table, self.part.stars(shown[:, None]))[0]:
+            self.stars = np.append(self.stars, new)
+        return new
 
     def _showing(self, j: int, shown: Ints) -> int:
         """Return the number of what a vector shows to a constraint, -1 where no group shows it."""

@@ -7,21 +7,20 @@ not set aside, since such rows count as suppressed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
+from kveil.algorithms.classfly.classfly_component import Aside, ClassflyComponent, Filter
 from kveil.algorithms.classfly.left_over import take_in
-from kveil.algorithms.classfly.part import Aside, ClassflyComponent, Filter, only
+from kveil.algorithms.classfly.rest import Rest
 from kveil.algorithms.component import components_of
 from kveil.algorithms.judge import PolicyJudge, Standing
 from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.suppression import beyond_limit
-from kveil.arrays import Bools, Ints, Longs
-from kveil.kernels.grouping.equal_rows import add_up, group_rows
+from kveil.arrays import Ints
 from kveil.measures import least_lossy
-from kveil.models.groups import Pairs
 from kveil.policy.components import most_suppressed
 from kveil.policy.fields import Flag, PolicyPart
 from kveil.stopping import check_deadline
@@ -44,77 +43,38 @@ class ClassflyOptions(PolicyPart):
     choose: Literal["distinct", "gain"] = "distinct"
 
 
-@dataclass
-class _Rest:
-    """The tuples that are left, equal ones taken together; ``member`` gives every left tuple's place among them."""
-
-    nodes: Ints
-    weights: Longs
-    pairs: dict[str, Pairs]
-    member: Ints
-    left: Bools
-
-    def drop(self, gone: Bools) -> None:
-        """Drop tuples that were set aside."""
-        chosen = np.flatnonzero(~gone)
-        if len(chosen) == len(gone):
-            return
-        renumber = np.full(len(gone), -1, dtype=np.int32)
-        renumber[chosen] = np.arange(len(chosen), dtype=np.int32)
-        self.nodes, self.weights = np.take(self.nodes, chosen, axis=1), self.weights[chosen]
-        self.pairs = {name: only(pairs, renumber) for name, pairs in self.pairs.items()}
-        self.member[self.left] = renumber[self.member[self.left]]
-
-    def merge(self) -> None:
-        """Merge the tuples that show the same since a step."""
-        group, first = group_rows(self.nodes)
-        if len(first) == len(group):
-            return
-        self.nodes = np.take(self.nodes, first, axis=1)
-        self.weights = add_up(group, self.weights, len(first))
-        self.pairs = {name: pairs.moved(group) for name, pairs in self.pairs.items()}
-        self.member[self.left] = group[self.member[self.left]]
-
-
 def _set_aside(part: ClassflyComponent, options: ClassflyOptions) -> Aside:
     """Set aside and generalize, round by round; the rest is merged as its tuples become equal."""
-    nodes = part.leaf_nodes.copy()
-    left = np.ones(nodes.shape[1], dtype=bool)
-    everyone = np.arange(nodes.shape[1], dtype=np.int32)
-    rest = _Rest(part.leaf_nodes.copy(), part.weights, part.pairs, everyone, left)
+    by_gain = options.choose == "gain"
+    nodes = np.empty_like(part.leaf_nodes)
+    rest = Rest(part, always_merged=by_gain)
     steps = {part.table.names[p]: 0 for p in part.positions}
     rounds = 0
     while True:
         check_deadline()
         rounds += 1
-        good = part.satisfied(rest.nodes, rest.weights, rest.pairs)
+        good = rest.satisfied()
         if good.any():
-            done = np.flatnonzero(left)[good[rest.member[left]]]
-            nodes[:, done] = np.take(rest.nodes, rest.member[done], axis=1)
-            left[done] = False
-        if int(rest.weights[~good].sum()) < part.largest_k or not left.any():
+            rest.set_aside(good, nodes)
+        if int(rest.weights.sum()) < part.largest_k or rest.most_shown is None:
             break
-        rest.drop(good)
-        shown = [np.flatnonzero(np.bincount(column)).astype(np.int32) for column in rest.nodes]
-        moves = {a: step for a, tree in enumerate(part.trees) if (step := tree.one_step(shown[a])) is not None}
-        if not moves:
-            break
-        by_gain = _most_gained(part, rest, moves) if options.choose == "gain" else None
-        chosen = max(moves, key=lambda a: len(shown[a])) if by_gain is None else by_gain  # ties: the policy's order
-        rest.nodes[chosen] = moves[chosen][rest.nodes[chosen]]
+        chosen = _most_gained(part, rest) if by_gain else None
+        chosen = rest.most_shown if chosen is None else chosen
+        rest.step(chosen)
         steps[part.table.names[part.positions[chosen]]] += 1
-        rest.merge()
+    left = rest.left
     nodes[:, left] = np.take(rest.nodes, rest.member[left], axis=1)
-    return Aside(nodes, left, rounds, steps)
+    # Sets of records in which every group has k of them are such a set together.
+    return Aside(nodes, left, rounds, steps, hold=part.counts_only)
 
 
-def _most_gained(part: ClassflyComponent, rest: _Rest, moves: dict[int, Ints]) -> int | None:
+def _most_gained(part: ClassflyComponent, rest: Rest) -> int | None:
     """Return the attribute whose climb sets most records aside for what it costs, None where none is worth it.
 
     Every attribute is tried alone, as far up as it goes. A climb is worth it where it sets aside at least the share of
     the records that it costs of all there is left to lose. Ties go to the first attribute in the policy.
     """
-    nodes, weights = rest.nodes, rest.weights
+    nodes, weights, moves = rest.nodes, rest.weights, rest.moves
     costs = [part.cost(a) for a in range(len(part.trees))]
     to_lose = sum(float(((cost[0] - cost[nodes[a]]) * weights).sum()) for a, cost in enumerate(costs))
     worth = dict.fromkeys(moves, 0.0)
@@ -137,8 +97,9 @@ def _solve(table: Table, options: ClassflyOptions, kind: Filter, name: str) -> S
     state = Tuples.at_leaves(table)
     parts = [ClassflyComponent(component, state, kind) for component in components_of(table)]
     asides = [_set_aside(part, options) for part in parts]
-    lost, best = _end(judge, state, parts, asides, allowed, join=False)
-    if options.join and any(aside.left.any() for aside in asides):
+    both_ways = options.join and any(aside.left.any() for aside in asides)
+    lost, best = _end(judge, state, parts, _copied(asides) if both_ways else asides, allowed, join=False)
+    if both_ways:
         # A record that joins may keep its group from being widened over others, who are then suppressed, which can
         # cost more than the widening would have. So the end is reckoned both ways.
         _, joined = _end(judge, state, parts, asides, allowed, join=True)
@@ -149,11 +110,17 @@ def _solve(table: Table, options: ClassflyOptions, kind: Filter, name: str) -> S
     return best
 
 
+def _copied(asides: list[Aside]) -> list[Aside]:
+    return [replace(aside, nodes=aside.nodes.copy(), left=aside.left.copy()) for aside in asides]
+
+
 def _end(
     judge: PolicyJudge, state: Tuples, parts: list[ClassflyComponent], asides: list[Aside], allowed: int, *, join: bool
 ) -> tuple[int, Solution | None]:
-    """Suppress what is left over within the limit, else take it in; return who is lost, and None beyond the limit."""
-    asides = [replace(aside, nodes=aside.nodes.copy(), left=aside.left.copy()) for aside in asides]
+    """Suppress what is left over within the limit, else take it in; return who is lost, and None beyond the limit.
+
+    What was set aside changes.
+    """
     joined = taken = 0
     if join:
         joined = sum(take_in(part, aside, widen=False) for part, aside in zip(parts, asides, strict=True))
@@ -177,9 +144,10 @@ def _stand(judge: PolicyJudge, state: Tuples, parts: list[ClassflyComponent], as
     """Return how the whole table stands with what the components show; the left over are suppressed."""
     dead = np.zeros((len(parts), state.nodes.shape[1]), dtype=bool)
     for c, (part, aside) in enumerate(zip(parts, asides, strict=True)):
-        state.nodes[part.positions] = np.take(aside.nodes, part.member, axis=1)
+        for position, shown in zip(part.positions, aside.nodes, strict=True):
+            np.take(shown, part.member, out=state.nodes[position], mode="clip")
         dead[c] = aside.left[part.member]
-    return judge.standing(state, dead=dead)
+    return judge.standing(state, dead=dead, others_hold=all(aside.hold for aside in asides))
 
 
 def classfly(table: Table, options: ClassflyOptions, rng: np.random.Generator) -> Solution:

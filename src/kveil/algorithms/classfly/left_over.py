@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kveil.algorithms.classfly.aside_groups import AsideGroups, equal_columns
-from kveil.algorithms.classfly.part import Aside, ClassflyComponent
+from kveil.algorithms.classfly.classfly_component import Aside, ClassflyComponent
 from kveil.algorithms.neighbourhoods import come_by_runs, runs_of, shortest_run
 from kveil.algorithms.stars import can_show_stars
 from kveil.arrays import Bools, Floats, Ints, Longs
@@ -18,6 +18,7 @@ from kveil.table.tree import Tree
 PLACES = 1_000  # of values for a left-over tuple that are looked at, the cheapest
 TRIES = 200  # of them, and of groups, that are tried where sensitive values have to be counted
 MOSTLY = 2  # groups per group that still has records, up to which all of them are looked at
+SPARSE = 64  # offers, of which one is looked at to guess what the cheapest cost
 MOST_KEPT = 1 << 22  # nodes of trees for which it is kept what covers them
 
 
@@ -36,10 +37,12 @@ def take_in(part: ClassflyComponent, aside: Aside, *, widen: bool) -> int:
         return 0
     waiting = waiting[np.lexsort(tuple(reversed(list(part.leaf_nodes[:, waiting]))))]
     groups: AsideGroups
+    before: Ints  # every tuple's group, before any has joined
 
     def attempt(under: ClassflyComponent, offered: Bools) -> Bools:
-        nonlocal groups
+        nonlocal groups, before
         groups = AsideGroups(under, aside)
+        before = groups.of.copy()
         _take_in(groups, waiting[offered], widen=widen)
         return np.asarray(groups.of[waiting] >= 0)
 
@@ -51,8 +54,10 @@ def take_in(part: ClassflyComponent, aside: Aside, *, widen: bool) -> int:
         able = attempt(part.sizes_only(), everyone)
         come_by_runs(run, able, lambda offered: attempt(part, offered))
     joined = int(part.weights[aside.left & (groups.of >= 0)].sum())
+    aside.hold = part.counts_only and groups.all_hold()
     aside.left = groups.of < 0
-    aside.nodes[:, ~aside.left] = np.take(groups.shown, groups.of[~aside.left], axis=1)
+    changed = np.flatnonzero(groups.of != before)
+    aside.nodes[:, changed] = np.take(groups.shown, groups.of[changed], axis=1)
     return joined
 
 
@@ -222,15 +227,14 @@ class _Gathering:
         self.size += size
         self._count(group, -size)
 
-    def _spared(self, near: Longs, here: Ints) -> tuple[Ints, Ints, Ints]:
+    def _spared(self, near: Longs, here: Ints) -> tuple[Longs, Longs, Ints]:
         """Return who was looked at, the groups that can be spared, cheapest first, and what each would show.
 
         Of very many only the ``PLACES`` cheapest are looked at, unless none of these can be spared.
         """
-        covering, price = self._offers(here, self.sizes[near])
-        possible = np.flatnonzero((price < np.inf) & (self.sizes[near] > 0))
-        for most in (PLACES, len(possible)):
-            looked_at = _cheapest(possible, price, most)
+        covering, price = self._offers(here, self.sizes if len(near) == len(self.sizes) else self.sizes[near])
+        for most in (PLACES, len(near)):
+            looked_at = _cheapest(price, most)
             wider = np.array([both[nodes[looked_at]] for both, nodes in zip(covering, here, strict=True)])
             spare = self._can_go(near[looked_at], wider)
             if spare.any():
@@ -281,12 +285,23 @@ class _Gathering:
         return True
 
 
-def _cheapest(possible: Ints, price: Floats, most: int) -> Ints:
-    """Return the cheapest of some offers, with all that cost as much as the last of them."""
-    if len(possible) <= most:
-        return possible
-    last = np.partition(price[possible], most - 1)[most - 1]
-    return np.asarray(possible[price[possible] <= last])
+def _cheapest(price: Floats, most: int) -> Longs:
+    """Return the cheapest so many offers that are possible, with all that cost as much as the last of them."""
+    for bound in (_about(price, most), np.inf):
+        offers = np.flatnonzero(price <= bound if bound < np.inf else price < np.inf)
+        if len(offers) >= most or bound == np.inf:
+            break
+    if len(offers) <= most:
+        return offers
+    last = np.partition(price[offers], most - 1)[most - 1]
+    return np.asarray(offers[price[offers] <= last])
+
+
+def _about(price: Floats, most: int) -> float:
+    """Return what the cheapest so many offers, or some more, probably cost at most, by a sample of them."""
+    sample = price[::SPARSE]
+    place = 4 * (most // SPARSE + 1)
+    return float(np.partition(sample, place)[place]) if place < len(sample) else np.inf
 
 
 def _way_up(tree: Tree, node: int) -> Bools:

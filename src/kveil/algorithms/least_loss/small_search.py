@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import product
 from typing import NamedTuple
 
@@ -120,6 +120,7 @@ class _EveryChoice:
     rows: Ints
     options: list[list[Option]]
     below: int | None
+    _: KW_ONLY
     steps: int = 0
     best: list[Option] | None = None
     known: dict[tuple[int, int], bool] = field(default_factory=dict)

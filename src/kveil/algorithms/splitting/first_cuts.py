@@ -20,7 +20,8 @@ from kveil.algorithms.splitting.layout import lay_trees
 from kveil.algorithms.splitting.parts import Splitter
 from kveil.arrays import Ints, Longs
 from kveil.kernels.grouping.equal_rows import group_rows
-from kveil.kernels.splitting.layout import Trees
+from kveil.kernels.grouping.members import members_by_group
+from kveil.kernels.splitting.layout import NO_LEAF, Trees
 from kveil.kernels.splitting.mondrian import measure_spans, split
 from kveil.models.groups import Pairs
 from kveil.models.packed import needs_of, values_of
@@ -134,9 +135,8 @@ class PartCuts:
             waiting = waiting[np.isin(part[waiting], list(self.cuts))]
             if not len(waiting):
                 return part
-            order = waiting[np.argsort(part[waiting], kind="stable")]
-            ends = np.flatnonzero(np.diff(part[order])) + 1
-            for rows in np.split(order, ends):
+            for own in members_by_group(part[waiting]).without_empty().split():
+                rows = waiting[own]
                 cut = self.cuts[int(part[rows[0]])]
                 keys = spans.keys(cut.attribute)[rows] if len(rows) < len(part) else spans.keys(cut.attribute)
                 at = np.minimum(np.searchsorted(cut.keys, keys), len(cut.keys) - 1)
@@ -264,7 +264,7 @@ class FirstCuts:
     def _gain(self, a: int, ends: tuple[Ints, Ints], weights: Longs, part: Ints, cost: float) -> float:
         """Return how much the loss of an attribute falls by a cut, as the loops reckon it."""
         number = int(part.max()) + 1
-        lowest, highest = np.full(number, 2147483647, dtype=np.int32), np.full(number, -1, dtype=np.int32)
+        lowest, highest = np.full(number, NO_LEAF, dtype=np.int32), np.full(number, -1, dtype=np.int32)
         np.minimum.at(lowest, part, ends[0])
         np.maximum.at(highest, part, ends[1])
         attribute = np.full(number, a, dtype=np.int32)

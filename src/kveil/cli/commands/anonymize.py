@@ -76,15 +76,13 @@ def anonymize(
     loaded, place, source = _begun(policy, input_, engine, hashed=owner is not None or archive is not None)
     from kveil.cli.loading import compile_and_load
     from kveil.flow.anonymize import anonymize_file
-    from kveil.flow.cluster.entrances import refuse_earlier
     from kveil.flow.steps.inputs import with_algorithm
     from kveil.flow.steps.outputs import Targets, default_destination
     from kveil.flow.steps.request import Request
 
     target = place_of(output) or default_destination(place)
-    targets = Targets(target, receipt, account, owner, report, public, archive, tuple(names_in(owner_key) or ()))
-    if loaded.engine == "spark":
-        refuse_earlier(loaded, previous or ())
+    beside = {"receipt": receipt, "account": account, "owner": owner, "report": report, "archive": archive}
+    targets = Targets(target, public=public, owner_key=tuple(names_in(owner_key) or ()), **beside)
     asked = Request.of(with_algorithm(loaded, algorithm), bounded=bound, previous=previous or ())
     with stages("anonymize", quiet=quiet, progress=progress_as) as progress:
         compile_and_load(asked, progress)

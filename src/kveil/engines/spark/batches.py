@@ -14,13 +14,14 @@ import polars as pl
 
 from kveil.algorithms.splitting.first_cuts import LEFT_OUT, LeafSpans, PartCuts
 from kveil.algorithms.splitting.span_counts import PART, count_limits, count_spans, smallest_rows
-from kveil.arrays import Ints
+from kveil.arrays import Ints, Longs
 from kveil.engines.memory import numbers_held
 from kveil.engines.spark.driver_tuples import TUPLE_TIMES, in_utc
 from kveil.engines.spark.units import SET, Units
 from kveil.files import Source
+from kveil.kernels.grouping.members import members_by_group
 from kveil.table.encode import encode_some
-from kveil.table.sensitive import changed_meanwhile
+from kveil.table.sensitive import error_of_change
 from kveil.table.table import Table
 from kveil.version import __version__
 
@@ -163,14 +164,16 @@ class RowCodes:
 
         for batch in batches:
             table = self.encoder.encode(pa.Table.from_batches([batch]), checked=False).table
-            columns: dict[str, Any] = {f"{LOW_LEAF}{a}": line for a, line in enumerate(table.low)}
+            columns: dict[str, Ints | Longs | pa.ListArray] = {
+                f"{LOW_LEAF}{a}": line for a, line in enumerate(table.low)
+            }
             if not np.array_equal(table.low, table.high):
                 columns |= {f"{HIGH_LEAF}{a}": line for a, line in enumerate(table.high)}
             for number, name in enumerate(self.names):
                 own = table.sensitive[name]
-                codes = own.code[np.argsort(own.row, kind="stable")]
-                ends = np.concatenate([[0], np.cumsum(np.bincount(own.row, minlength=table.rows))])
-                columns[f"{VALUES}{number}"] = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pa.array(codes))
+                by_row = members_by_group(own.row, table.rows)
+                codes, ends = own.code[by_row.rows], pa.array(by_row.starts, pa.int32())
+                columns[f"{VALUES}{number}"] = pa.ListArray.from_arrays(ends, pa.array(codes))
             columns[TUPLE_TIMES] = table.weights.astype(np.int64)
             yield pa.RecordBatch.from_pydict({CODES: [as_bytes(pa.table(columns))]})
 
@@ -257,7 +260,7 @@ class PartTask:
         for batch in batches:
             part = self.cuts.part_of(LeafSpans.of(self.encoder.encode(pa.Table.from_batches([batch])).table))
             if (part < LEFT_OUT).any():  # a span that nobody had when the parts were cut
-                raise changed_meanwhile(self.encoder.layout.where)
+                raise error_of_change(self.encoder.layout.where)
             if self.packs is not None:
                 part = np.append(pack, LEFT_OUT)[part].astype(np.int32)
             yield pa.RecordBatch.from_arrays([*batch.columns, pa.array(part, pa.int32())], [*batch.schema.names, PART])

@@ -6,22 +6,22 @@ Spark groups and adds up; what is compared with what is decided by `kveil.verifi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
-from kveil.engines.spark.driver_tuples import CountedTuples, grouped, in_slices
-from kveil.engines.spark.laying import PERSON_COLUMN, LaidTuples, laid_slices, some_star
+from kveil.engines.spark.driver_tuples import CountedTuples, count_different_rows, in_slices
+from kveil.engines.spark.laying import PERSON_COLUMN, LaidTuples, lay_slices, some_star
 from kveil.engines.spark.showing import Joined
-from kveil.engines.spark.tuple_join import laid_known
+from kveil.engines.spark.tuple_join import lay_known
 from kveil.engines.spark.tuple_release import HeldRelease
 from kveil.engines.spark.units import hash_number
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
-from kveil.table.sensitive import changed_meanwhile
+from kveil.table.sensitive import error_of_change
 from kveil.verifier.alignment import SHOWN, STARRED, VALUE, WAS
 from kveil.verifier.counts import OriginalCounts, Questions, ReleaseCounts, Totals, was_of
 from kveil.verifier.rows import TIMES, ApartColumn
@@ -111,7 +111,7 @@ def rows_of_release(
     sums: list[Column] = [hash_number(list(place.values()))] if summed else []
     for name in asked.apart:
         sums += _apart_sums(f.col(place[name]), release.types[name], policy, some, role=policy.attributes[name].role)
-    return RowsReadBack(release, asked, grouped(release.frame, [*beside, *keys], sums), keys)
+    return RowsReadBack(release, asked, count_different_rows(release.frame, [*beside, *keys], sums), keys)
 
 
 def _with_times(columns: Mapping[str, pl.Series], times: Longs) -> pl.DataFrame:
@@ -158,6 +158,7 @@ class _Collected:
     values: dict[str, list[pl.DataFrame]] = field(default_factory=dict)
     images: dict[tuple[str, ...], list[pl.DataFrame]] = field(default_factory=dict)
     sums: list[int] = field(default_factory=lambda: [0, 0])
+    _: KW_ONLY
     released: int = 0
     units: int = 0
 
@@ -175,9 +176,9 @@ def count_release(
     if isinstance(joined, HeldRelease):
         slices = [joined.laid()]
     elif joined.known is None:
-        slices = laid_slices(joined, policy, asked, names=names, number=written.totals.rows)
+        slices = lay_slices(joined, policy, asked, names=names, number=written.totals.rows)
     else:
-        slices = laid_known(joined, joined.known, policy, asked, names)
+        slices = lay_known(joined, joined.known, policy, asked, names)
     return count_laid(slices, written, policy, asked, before)
 
 
@@ -190,7 +191,7 @@ def count_laid(
         where = laid.units.table.name
         _collect(collected, laid, policy, asked)
     if before is not None and (collected.units, collected.sums[0]) != (int(before.times.sum()), sum(before.sums)):
-        raise changed_meanwhile(where)
+        raise error_of_change(where)
     original = OriginalCounts(
         collected.units,
         add_counts(collected.left_out),

@@ -13,7 +13,7 @@ import polars as pl
 
 from kveil.arrays import Ints, Longs
 from kveil.engines.memory import numbers_held
-from kveil.engines.spark.session import told_plainly
+from kveil.engines.spark.session import tell_plainly
 from kveil.engines.spark.units import RECORDS, SET, Units, hash_number
 from kveil.errors import DataError
 from kveil.files import Source
@@ -62,7 +62,7 @@ def in_utc(column: pl.Series) -> pl.Series:
     return column.dt.convert_time_zone("UTC") if isinstance(kind, pl.Datetime) and kind.time_zone else column
 
 
-def grouped(frame: DataFrame, keys: Sequence[str], sums: Sequence[Column]) -> DataFrame:
+def count_different_rows(frame: DataFrame, keys: Sequence[str], sums: Sequence[Column]) -> DataFrame:
     """Return the different rows of some columns with how many units and records each has, and sums over them.
 
     A sum is there as a whole, and in two halves. Rows that have `TUPLE_TIMES` stand for so many units each.
@@ -91,7 +91,7 @@ def one_by_one(
     *,
     others: Mapping[str, Column] = MappingProxyType({}),
 ) -> DataFrame:
-    """Return units as `grouped` would return tuples that are all different, and some columns more.
+    """Return units as `count_different_rows` would return tuples that are all different, and some columns more.
 
     That each is there once need not be told; where rows have `TUPLE_TIMES`, they stand for so many units each.
     """
@@ -132,12 +132,12 @@ def in_slices(
     by = f.pmod(f.xxhash64(*([HASH] if HASH in wanted else keys)), f.lit(slices))
     try:
         for i in range(slices):
-            with told_plainly(doing):
+            with tell_plainly(doing):
                 rows = (kept.where(by == i) if slices > 1 else kept).toArrow()
             yield held_rows(rows, keys)
     finally:
         if own:
-            with told_plainly(doing):
+            with tell_plainly(doing):
                 kept.unpersist()
 
 
@@ -217,14 +217,14 @@ def _counted(units: Units, most: int, salt: int) -> CountedTuples | None:
     doing = f"count the tuples of {units.table.name}"
     # What a unit has beside its tuple is added up; of tuples alone it is enough to count each.
     sums = [units.hashed_beside(tuple_hash(units, salt))] if units.carried else []
-    with told_plainly(doing):
+    with tell_plainly(doing):
         number = units.table.frame.count()  # which files of Parquet tell without being read
     several = slices_of(units.table.session, number, len(units.keys) + 2 * len(sums) + 3) > 1
     if number <= most and not several and _mostly_different(units, number):
         rows = one_by_one(units.frame, [*units.keys], [*sums], others={HASH: tuple_hash(units, salt)})
-        with told_plainly(doing):
+        with tell_plainly(doing):
             return _taken_together(held_rows(rows.toArrow(), units.keys))
-    frame = grouped(units.frame, units.keys, sums).withColumn(HASH, tuple_hash(units, salt))
+    frame = count_different_rows(units.frame, units.keys, sums).withColumn(HASH, tuple_hash(units, salt))
     counted = _brought(units, frame, most, number if number <= most and not several else None)
     return None if len(np.unique(counted.hashes)) < len(counted.hashes) else counted
 
@@ -239,7 +239,7 @@ def _brought(units: Units, frame: DataFrame, most: int, bound: int | None) -> Co
         frame = frame.persist()
     try:
         if persisted:
-            with told_plainly(doing):
+            with tell_plainly(doing):
                 number = frame.count()
         if number > most:
             raise TooManyTuples(
@@ -249,7 +249,7 @@ def _brought(units: Units, frame: DataFrame, most: int, bound: int | None) -> Co
         parts = list(in_slices(frame, units.keys, number, doing, persisted=persisted))
     finally:
         if persisted:
-            with told_plainly(doing):
+            with tell_plainly(doing):
                 frame.unpersist()
     times, records, hashes = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("times", "records", "hashes")
@@ -262,7 +262,7 @@ def _mostly_different(units: Units, number: int) -> bool:
     """Tell whether grouping a table on Spark, which moves all of it, would leave nearly as many tuples as records."""
     if units.individuals or number < LOOKED_AT:
         return False
-    with told_plainly(f"count the tuples of {units.table.name}"):
+    with tell_plainly(f"count the tuples of {units.table.name}"):
         some: Any = pl.from_arrow(units.frame.select(*units.keys).limit(LOOKED_AT).toArrow())
     return 2 * int(some.n_unique()) > LOOKED_AT
 

@@ -35,12 +35,12 @@ from kveil.engines.spark.batches import (
     SpanCount,
     arrow_of,
 )
-from kveil.engines.spark.driver_tuples import SUMS, TUPLE_TIMES, grouped, in_utc
-from kveil.engines.spark.session import told_plainly
+from kveil.engines.spark.driver_tuples import SUMS, TUPLE_TIMES, count_different_rows, in_utc
+from kveil.engines.spark.session import tell_plainly
 from kveil.engines.spark.showing import CLASS, WHY, Joined, with_known
 from kveil.engines.spark.solving import SUMMARY, TOLD, SolveTask
 from kveil.engines.spark.units import RECORDS, Units
-from kveil.engines.summary import GONE, NAME, SHOWN_RECORDS, PartSummary, added_up
+from kveil.engines.summary import GONE, NAME, SHOWN_RECORDS, PartSummary, add_parts
 from kveil.errors import DataError
 from kveil.files import Source
 from kveil.measures import GroupSizes
@@ -64,7 +64,7 @@ def on_executors(doing: str) -> Iterator[None]:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    with told_plainly(doing):
+    with tell_plainly(doing):
         try:
             yield
         except (Py4JError, PySparkException) as error:
@@ -82,7 +82,7 @@ def on_executors(doing: str) -> Iterator[None]:
             raise
 
 
-def kept_on_disk(frame: DataFrame) -> DataFrame:
+def keep_on_disk(frame: DataFrame) -> DataFrame:
     """Return a frame that Spark keeps on the disks of its executors, once it was made."""
     from pyspark import StorageLevel
 
@@ -98,9 +98,9 @@ def forget_frame(frame: DataFrame) -> None:
         frame.unpersist()
 
 
-def kept_tuples(units: Units, exits: ExitStack) -> DataFrame:
+def keep_tuples(units: Units, exits: ExitStack) -> DataFrame:
     """Return the different tuples of a table with counts, which Spark keeps until ``exits`` are closed."""
-    frame = kept_on_disk(grouped(units.frame, units.keys, [units.hashed()]))
+    frame = keep_on_disk(count_different_rows(units.frame, units.keys, [units.hashed()]))
     exits.callback(forget_frame, frame)
     return frame
 
@@ -111,7 +111,7 @@ def known_values(units: Units, policy: Policy) -> Table:
 
     def columns() -> Iterator[tuple[str, Source, Any]]:
         for name in encoded_columns(policy):
-            with told_plainly(f"read {table.name}"):
+            with tell_plainly(f"read {table.name}"):
                 rows = table.frame.groupBy(table.column(name).alias(name)).count().toArrow()
             held: Any = pl.Series(name, pl.from_arrow(rows.column(0)))
             source = numbers_held(Source(table.name, in_utc(held).to_frame(), "frame"), policy)
@@ -139,7 +139,7 @@ class UnitRows:
         """Return tuples that were grouped and are kept."""
         from pyspark.sql import functions as f
 
-        with told_plainly(f"count the tuples of {units.table.name}"):
+        with tell_plainly(f"count the tuples of {units.table.name}"):
             told = frame.agg(f.sum(TUPLE_TIMES), f.sum(RECORDS), f.sum(f"{SUMS}0")).collect()[0]
         return cls(units, frame, True, *(int(number or 0) for number in told))
 
@@ -152,7 +152,7 @@ class UnitRows:
         names = [*dict.fromkeys([*own, *columns, *([RECORDS] if RECORDS in units.frame.columns else [])])]
         frame = units.frame.select(*names)
         records = f.sum(RECORDS) if RECORDS in names else f.count(f.lit(1))
-        with told_plainly(f"count the records of {units.table.name}"):
+        with tell_plainly(f"count the records of {units.table.name}"):
             told = frame.agg(f.count(f.lit(1)), records, f.sum(units.hashed())).collect()[0]
         return cls(units, frame, False, *(int(number or 0) for number in told))
 
@@ -182,7 +182,7 @@ class SparkCounter:
         self._codes = RowCodes(rows.encoder(whole), tuple(counted_values(whole, divided=divided)))
         self._bounded = bounded_attributes(whole)
         self._doing = f"count the parts of {rows.units.table.name}"
-        self._frame = kept_on_disk(rows.frame.mapInArrow(self._codes.write, self._codes.schema))
+        self._frame = keep_on_disk(rows.frame.mapInArrow(self._codes.write, self._codes.schema))
 
     def _told(self, count: CountBatch, schema: str) -> DataFrame:
         told: Any = CountTask(self._codes, count)
@@ -265,7 +265,7 @@ class SolvedRows:
             return Joined(self.rows.units, own, tuple(made), counted=True)
         if self.rows.tuples and not counted:
             own = with_known(self.rows.units, own)
-        frame = kept_on_disk(own)
+        frame = keep_on_disk(own)
         exits.callback(forget_frame, frame)
         return Joined(self.rows.units, frame, tuple(made), counted=counted)
 
@@ -279,7 +279,7 @@ def _rewritten(frame: DataFrame, column: str, labels: Mapping[str, str]) -> Data
     return joined.withColumn(column, f.coalesce("new", column)).drop("old", "new")
 
 
-def solved_rows(
+def solve_rows(
     rows: UnitRows, task: SolveTask, cuts: PartCuts, packs: Mapping[int, int] | None, exits: ExitStack
 ) -> SolvedRows:
     """Solve all parts of a table on the executors."""
@@ -292,12 +292,12 @@ def solved_rows(
     with on_executors(doing):
         schema = rows.frame.schema
         parted = rows.frame.mapInArrow(PartTask(task.encoder, cuts, packs), f"{_told_types(schema)}, {PART} int")
-        solved = kept_on_disk(parted.groupBy(PART).applyInArrow(solved_part, _solved_schema(schema, task)))
+        solved = keep_on_disk(parted.groupBy(PART).applyInArrow(solved_part, _solved_schema(schema, task)))
         exits.callback(forget_frame, solved)
         solved.count()  # by all executors at once
         # One after another: what all parts tell would grow with the table.
         summaries: list[PartSummary] = []
-        counts = added_up(_noted(solved.where(f.col(CLASS) == TOLD).select(SUMMARY), summaries))
+        counts = add_parts(_noted(solved.where(f.col(CLASS) == TOLD).select(SUMMARY), summaries))
     return SolvedRows(rows, solved, task.made, sorted(summaries, key=lambda summary: summary.part), counts)
 
 
@@ -322,8 +322,8 @@ def _solved_schema(schema: StructType, task: SolveTask) -> str:
 
 def totals_of(frame: DataFrame, units: Units) -> tuple[int, int]:
     """Return how many units a frame has, and the sum of hashes that tells whether one changed."""
-    with told_plainly("make the release"):
-        told = grouped(frame, [], [units.hashed()]).select(TUPLE_TIMES, f"{SUMS}0").collect()[0]
+    with tell_plainly("make the release"):
+        told = count_different_rows(frame, [], [units.hashed()]).select(TUPLE_TIMES, f"{SUMS}0").collect()[0]
     return int(told[0] or 0), int(told[1] or 0)
 
 
@@ -332,7 +332,7 @@ def records_of_classes(joined: Joined) -> tuple[int, int]:
     from pyspark.sql import functions as f
 
     gone = f.col(WHY).isNotNull()
-    with told_plainly("count the groups of the release"):
+    with tell_plainly("count the groups of the release"):
         told = joined.frame.agg(f.sum(f.when(~gone, f.col(RECORDS))), f.sum(f.when(gone, f.col(RECORDS)))).collect()[0]
     return int(told[0] or 0), int(told[1] or 0)
 
@@ -353,7 +353,7 @@ def group_sizes(joined: Joined, policy: Policy, *, stars_take_part: bool) -> Gro
     released = joined.frame.where((f.col(CLASS) >= 0) & here)
     inside = released.groupBy(*cells).agg(units.alias(SPAN_COUNT))
     square = (f.col(SPAN_COUNT).cast("decimal(20,0)") * f.col(SPAN_COUNT)).cast("decimal(38,0)")
-    with told_plainly("count the groups of the release"):
+    with tell_plainly("count the groups of the release"):
         told = inside.agg(f.count(f.lit(1)), f.sum(SPAN_COUNT), f.sum(square)).collect()[0]
         everyone = joined.frame.agg(units).collect()[0][0]
     number, records, squares = (int(value or 0) for value in told)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Longs
-from kveil.engines.spark.driver_tuples import CountedTuples, grouped, in_slices, one_by_one, records_at
+from kveil.engines.spark.driver_tuples import CountedTuples, count_different_rows, in_slices, one_by_one, records_at
 from kveil.engines.spark.showing import CLASS, Joined
 from kveil.engines.spark.units import Units, hash_number
 from kveil.files import as_texts
 from kveil.policy.model import Policy
-from kveil.table.sensitive import changed_meanwhile
+from kveil.table.sensitive import error_of_change
 from kveil.verifier.counts import Questions
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class LaidTuples:
     shown: pl.DataFrame
     half: Mapping[str, pl.Series]
     released: Bools
+    _: KW_ONLY
     counted: CountedTuples
     classes: Longs | None = None
     made: tuple[str, ...] = ()
@@ -50,7 +51,7 @@ class LaidTuples:
         records, tuple_of = records_at(units, counted, np.arange(number))
         classes = counted.column(CLASS)
         if classes.null_count():
-            raise changed_meanwhile(units.table.name)
+            raise error_of_change(units.table.name)
         names = [*joined.made, *(name for name in units.named if name not in joined.made)]
         shown = {
             name: records[name]
@@ -61,9 +62,8 @@ class LaidTuples:
         }
         apart = {name: counted.column(f"h{units.table.place(name)}") for name in half}
         released = (classes >= 0).to_numpy()
-        return cls(
-            units, records, tuple_of, pl.DataFrame([c.alias(n) for n, c in shown.items()]), apart, released, counted
-        )
+        cells = pl.DataFrame([column.alias(name) for name, column in shown.items()])
+        return cls(units, records, tuple_of, cells, apart, released, counted=counted)
 
     def had(self, policy: Policy, name: str) -> pl.Series:
         """Return the original cell of every tuple, or the set of an individual's cells, without missing ones."""
@@ -86,7 +86,7 @@ class LaidTuples:
         return every
 
 
-def laid_slices(
+def lay_slices(
     joined: Joined, policy: Policy, asked: Questions, *, names: Sequence[str], number: int
 ) -> Iterator[LaidTuples]:
     """Bring the join to the driver; ``number`` is about how many tuples there are."""
@@ -127,7 +127,7 @@ def rows_of_join(
     shown = f.when(f.col(CLASS) >= 0, hash_number([joined.shown(name) for name in names]))
     extra = [*map(units.table.place, units.constant), *(f"h{units.table.place(name)}" for name in half)]
     keys = [*units.keys, *map(joined.shown, joined.made), *extra, CLASS]
-    counted = one_by_one if joined.counted else grouped
+    counted = one_by_one if joined.counted else count_different_rows
     return JoinRows(joined, counted(frame, [*beside, *keys], [units.hashed(), shown]), keys, half)
 
 

@@ -63,6 +63,6 @@ def in_pieces(frame: DataFrame) -> DataFrame:
     return pieces.withColumn(TUPLE_TIMES, often).drop(EACH)
 
 
-def quoted_name(name: str) -> str:
+def quote_name(name: str) -> str:
     """Return a name as Spark takes it, whatever is in it."""
     return "`" + name.replace("`", "``") + "`"

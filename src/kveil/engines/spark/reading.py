@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from kveil.databases import Address, Place
-from kveil.engines.spark.session import as_pattern, no_new_warehouse, told_plainly
+from kveil.engines.spark.session import as_pattern, no_new_warehouse, tell_plainly
 from kveil.errors import DataError, FileError
 from kveil.files import check_columns, dataset_files, is_dataset
 from kveil.policy.model import Policy
@@ -67,14 +67,14 @@ def compared_columns(policy: Policy) -> list[str]:
 def open_table(session: SparkSession, place: Place, *, compared: Collection[str]) -> SparkTable:
     """Return a table that is read when something is asked of it; ``compared`` are columns whose texts matter."""
     if isinstance(place, Address):
-        with told_plainly(f"read {place.name}"):
+        with tell_plainly(f"read {place.name}"):
             return table_of_frame(_catalog_table(session, place), place.name)
     if is_dataset(place):
         _check_alike(place)
     elif not place.is_file():
         raise FileError(f"{place.name}: there is no such file or folder; check the path.")
     _check_zones(place, compared)
-    with told_plainly(f"read {place.name}"):
+    with tell_plainly(f"read {place.name}"):
         return table_of_frame(_files(session, place.absolute()), place.name)
 
 
@@ -136,12 +136,12 @@ NEWEST = {
 }
 
 
-def quoted_table(name: str) -> str:
+def quote_table(name: str) -> str:
     """Return the name of a table as SQL takes it, whatever is in its parts."""
     return ".".join(f"`{part.replace('`', '``')}`" for part in name.split("."))
 
 
-def pinned(name: str, provider: str, newest: Callable[[str], list[Any]]) -> str:
+def pin_version(name: str, provider: str, newest: Callable[[str], list[Any]]) -> str:
     """Return a query for a table at the version that it has now, where its format keeps versions.
 
     ``name`` is quoted; ``newest`` answers a query with the cells of its first column. A table of Iceberg that nothing
@@ -156,7 +156,7 @@ def _catalog_table(session: SparkSession, address: Address) -> DataFrame:
     """Return a table of the catalog, at the version that it has now where its format keeps versions."""
     from pyspark.errors import AnalysisException
 
-    name = quoted_table(str(address.table))
+    name = quote_table(str(address.table))
     try:
         with no_new_warehouse(session):
             provider = _provider(session, name)
@@ -164,7 +164,7 @@ def _catalog_table(session: SparkSession, address: Address) -> DataFrame:
         if error.getCondition() != "TABLE_OR_VIEW_NOT_FOUND":
             raise
         raise DataError(f"there is no table {address.table} in the catalog of Spark; check its name.") from None
-    return session.sql(pinned(name, provider, lambda query: _first_column(session, query)))
+    return session.sql(pin_version(name, provider, lambda query: _first_column(session, query)))
 
 
 def _first_column(session: SparkSession, query: str) -> list[Any]:

@@ -20,10 +20,10 @@ from kveil.engines.spark.counting import (
     rows_of_release,
 )
 from kveil.engines.spark.driver_tuples import SUMS, CountedTuples, held_rows
-from kveil.engines.spark.executor_parts import forget_frame, kept_on_disk, on_executors
+from kveil.engines.spark.executor_parts import forget_frame, keep_on_disk, on_executors
 from kveil.engines.spark.laying import rows_of_join
-from kveil.engines.spark.ordering import quoted_name
-from kveil.engines.spark.session import told_plainly
+from kveil.engines.spark.ordering import quote_name
+from kveil.engines.spark.session import tell_plainly
 from kveil.engines.spark.showing import CLASS, Joined
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
@@ -115,7 +115,7 @@ def _brought(laid: DataFrame, exits: ExitStack) -> Iterator[Any]:
     """Bring slices to the driver, one after another, once executors have laid out all of them."""
     doing = "compare the release"
     with on_executors(doing):
-        kept = kept_on_disk(laid)
+        kept = keep_on_disk(laid)
         exits.callback(forget_frame, kept)
         kept.count()
         slices = kept.toLocalIterator()
@@ -139,14 +139,14 @@ def values_taking_part(release: DataFrame, policy: Policy) -> Mapping[str, pl.Da
 
     star = f.lit(True)
     for name in policy.quasi_identifiers:
-        star = star & (f.col(quoted_name(name)) == STAR)
+        star = star & (f.col(quote_name(name)) == STAR)
     names = {model.sensitive for model in policy.privacy if isinstance(model, TCloseness)}
     told = {}
     for name in sorted(names):
-        with told_plainly("count the release"):
+        with tell_plainly("count the release"):
             counted = (
                 release.where(~f.coalesce(star, f.lit(False)))
-                .groupBy(quoted_name(name))
+                .groupBy(quote_name(name))
                 .agg(f.count(f.lit(1)).alias("times"))
             )
             held: Any = pl.from_arrow(counted.toArrow())

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from kveil.engines.spark.reading import SparkTable
-from kveil.engines.spark.session import told_plainly
+from kveil.engines.spark.session import tell_plainly
 from kveil.policy.attributes import STAR
 from kveil.policy.model import Policy
 from kveil.policy.privacy import sensitive_of
@@ -39,6 +39,7 @@ class Units:
     named: tuple[str, ...]
     carried: tuple[str, ...]
     keys: tuple[str, ...]
+    _: KW_ONLY
     constant: tuple[str, ...] = ()
     individuals: bool = False
 
@@ -113,7 +114,7 @@ def _individuals(table: SparkTable, policy: Policy, named: tuple[str, ...], carr
         f.count(f.lit(1)).alias(RECORDS),
         *(f.min(table.column(name)).alias(table.place(name)) for name in (*carried, *constant)),
     )
-    return Units(table, frame, named, carried, (SET,), constant, individuals=True)
+    return Units(table, frame, named, carried, (SET,), constant=constant, individuals=True)
 
 
 def check_cells(units: Units, policy: Policy) -> None:
@@ -138,7 +139,7 @@ def check_cells(units: Units, policy: Policy) -> None:
         counts.append(f.count(f.when(absent, 1)))
     if not counts:
         return
-    with told_plainly(f"read {table.name}"):
+    with tell_plainly(f"read {table.name}"):
         told = list(table.frame.agg(*counts).collect()[0])
     for name, number in zip(stars, told, strict=False):
         if number:
@@ -162,7 +163,7 @@ def _check_constant(units: Units, policy: Policy, person: str) -> None:
         known = f.count(cell)
         varies.append(~f.min(cell).eqNullSafe(f.max(cell)) | ((known > 0) & (known < f.count(f.lit(1)))))
     people = table.frame.groupBy(table.column(person)).agg(*(v.alias(f"v{i}") for i, v in enumerate(varies)))
-    with told_plainly(f"read {table.name}"):
+    with tell_plainly(f"read {table.name}"):
         told = people.agg(*(f.count(f.when(f.col(f"v{i}"), 1)) for i in range(len(names)))).collect()[0]
     for name, number in zip(names, told, strict=True):
         if number:

@@ -8,24 +8,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kveil.algorithms.algorithm import Algorithm
-from kveil.algorithms.registry import loops_of
-from kveil.choose import attempt
 from kveil.engines.distinct import DistinctRows, WrittenRows, distinct_rows
 from kveil.engines.store import ReleaseFile
 from kveil.engines.stream import StreamStore
-from kveil.errors import DataError, Unmeetable
+from kveil.errors import DataError
 from kveil.files import Source, StoredSource
 from kveil.flow.steps.inputs import check_input, check_values
 from kveil.flow.steps.judging import check_verdict
-from kveil.flow.steps.publish import policy_sha256
+from kveil.flow.steps.shown_policy import policy_sha256
 from kveil.flow.steps.stages import Stages
+from kveil.flow.steps.table_search import bound_of, goes_by_tuples, search_table
 from kveil.policy.model import Policy
 from kveil.report.run import Run, WayBack
 from kveil.report.warn import evidence_of, owners_warnings, release_warnings
 from kveil.table.decode import decode
 from kveil.table.encode import encode
 from kveil.table.table import Table
-from kveil.table.tuples import in_tuples
 from kveil.verifier.release import verify_rows
 
 
@@ -42,7 +40,7 @@ def few_rows(source: Source, policy: Policy, able: Sequence[Algorithm]) -> FewRo
 
     What is wrong with a table is told by the way that looks at all of its records, so that it tells how many.
     """
-    if not all(algorithm.on_tuples for algorithm in able) or "refine" in policy.algorithm.options:
+    if not goes_by_tuples(policy, able):
         return None
     rows = distinct_rows(source, policy) if isinstance(source, StoredSource) else None
     if rows is None:
@@ -62,14 +60,7 @@ def release_few_rows(
     """Make and verify a release of a table of which few rows are different."""
     rows, table, policy = few.rows, few.table, few.table.policy
     stages.end("read")
-    tuples = in_tuples(table)
-    try:
-        found = attempt(tuples.table, able, stages.told_when_compiling(loops_of(policy, able)))
-    except Unmeetable as error:
-        from kveil.algorithms.proofs import proved_or_not_found
-
-        raise proved_or_not_found(error, table) from None
-    chosen = replace(found, solution=found.solution.spread(tuples.of_row))
+    chosen = search_table(table, able, stages, by_tuples=True)
     sorted_policy = policy.model_copy(update={"release": policy.release.model_copy(update={"order": "sorted"})})
     release = decode(rows.source, table.changed(policy=sorted_policy), chosen.solution)
     written = WrittenRows.of(release, rows, policy)
@@ -86,12 +77,7 @@ def release_few_rows(
     warnings = release_warnings(aligned.release, policy, release.labels, times=aligned.rows.times)
     private_warnings = owners_warnings(evidence_of(policy, aligned, of_record=laid.place[rows.of_record]))
     stages.end("verify")
-    least = None
-    if bounded:
-        from kveil.algorithms.bound.bound import lower_bound
-
-        least = lower_bound(table, stages.progress)
-        stages.end("solve")
+    least = bound_of(table, stages, bounded=bounded)
 
     def way_back() -> WayBack:
         reasons = {}
@@ -101,5 +87,18 @@ def release_few_rows(
             reasons[reason] = np.flatnonzero(chosen_rows[rows.of_record]).astype(np.int32)
         return WayBack(written.records(rows, policy.release.order), reasons)
 
-    told_of = warnings, private_warnings, policy_sha256(policy, aligned.rows), least, "stream", digest
-    return Run(source, table, chosen, release, aligned, verdict, *told_of, way_back=way_back)
+    return Run(
+        source=source,
+        table=table,
+        attempt=chosen,
+        release=release,
+        aligned=aligned,
+        verdict=verdict,
+        warnings=warnings,
+        private_warnings=private_warnings,
+        policy_sha256=policy_sha256(policy, aligned.rows),
+        bound=least,
+        engine="stream",
+        release_sha256=digest,
+        way_back=way_back,
+    )

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -41,6 +41,7 @@ class Targets:
     """
 
     release: Place
+    _: KW_ONLY
     receipt: Path | None = None
     account: Path | None = None
     owner: Path | None = None
@@ -89,7 +90,7 @@ def write_release(frame: pl.DataFrame, source: Source, policy: Policy, file: IO[
 
 
 @contextmanager
-def written_meanwhile(
+def write_meanwhile(
     laid: LaidRelease, source: Source, policy: Policy, out: ReleaseFile | None
 ) -> Iterator[Callable[[], str | None]]:
     """Write a large release while the caller judges it, to a file that nobody can see; give a way to its SHA-256.

@@ -111,7 +111,7 @@ class RunOutputs:
             owner = run.owner(digest).as_json()
             content, suffix = self._release.content(run.released.frame, run.policy)
             people = self._people.gather(run.release.rows)
-            entry = Entry(run.policy, content, suffix, make_receipt(account, run), account, owner, people)
+            entry = Entry(run.policy, content, suffix, make_receipt(account, run), account, owner, people=people)
             self._additions.write(entry, self._outputs)
         return account
 

@@ -37,7 +37,7 @@ def cluster_diverse(
 
     rows, number = int(distinct.start[-1]), len(needs.kind)
     with halting() as stop:
-        clusters, room = new_clusters(distinct, rows // k), new_cluster_room(distinct, groups, 4, stop.flag)
+        clusters, room = new_clusters(distinct, rows // k), new_cluster_room(costs, distinct, groups, 4, stop.flag)
         plans = DiverseRoom(
             np.empty(number, dtype=np.int64),
             np.zeros(number, dtype=np.int64),

@@ -19,7 +19,7 @@ def cluster(costs: Costs, distinct: DistinctTuples, groups: Longs, k: int) -> Cl
 
     clusters = new_clusters(distinct, int((np.diff(distinct.start[groups]) // k).sum()))
     with halting() as stop:
-        cluster_groups(costs, distinct, groups, k, clusters, new_cluster_room(distinct, groups, 3, stop.flag))
+        cluster_groups(costs, distinct, groups, k, clusters, new_cluster_room(costs, distinct, groups, 3, stop.flag))
         stop.check_cancelled()
     return clusters
 
@@ -31,7 +31,7 @@ def blocks(costs: Costs, distinct: DistinctTuples, groups: Longs, largest: int) 
     tuples = len(distinct.low)
     order, is_start = np.empty(tuples, dtype=np.int32), np.zeros(tuples + 1, dtype=np.bool_)
     with halting() as stop:
-        room = new_cluster_room(distinct, groups, 0, stop.flag)._replace(left=np.ones(tuples, dtype=np.int64))
+        room = new_cluster_room(costs, distinct, groups, 0, stop.flag)._replace(left=np.ones(tuples, dtype=np.int64))
         split_blocks(costs, distinct, groups, largest, room, order, is_start)
         stop.check_cancelled()
     is_start[tuples] = True

@@ -7,24 +7,26 @@ import numpy as np
 from kveil.arrays import Bools, Ints, Longs
 from kveil.kernels.clustering import layout as field
 from kveil.kernels.clustering.boxes_loops import cover, span_cost
-from kveil.kernels.clustering.layout import ClusterArrays, ClusterRoom, Costs, DistinctTuples
+from kveil.kernels.clustering.layout import ClusterArrays, ClusterBox, ClusterRoom, Costs, DistinctTuples
 from kveil.kernels.clustering.search_tree_loops import drop_first, next_tuple, plant, push, take
 from kveil.kernels.jit import door, inner
 
 
 @inner
-def copy_box(into: Ints, box: Ints) -> None:
+def copy_box(into: ClusterBox, box: ClusterBox) -> None:
     """Let a box be like another."""
     for row in range(3):
-        for a in range(box.shape[1]):
-            into[row, a] = box[row, a]
+        for a in range(box.span.shape[1]):
+            into.span[row, a] = box.span[row, a]
+    for leaf in range(len(box.reach)):
+        into.reach[leaf] = box.reach[leaf]
 
 
 @inner
-def enter_cluster(clusters: ClusterArrays, number: int, box: Ints, size: int, group: int) -> None:
+def enter_cluster(clusters: ClusterArrays, number: int, box: ClusterBox, size: int, group: int) -> None:
     """Note what a cluster covers, how many rows it has, and its group."""
-    for a in range(box.shape[1]):
-        clusters.low[number, a], clusters.high[number, a] = box[1, a], box[2, a]
+    for a in range(box.span.shape[1]):
+        clusters.low[number, a], clusters.high[number, a] = box.span[1, a], box.span[2, a]
     clusters.size[number], clusters.group[number] = size, group
 
 
@@ -61,7 +63,7 @@ def cluster_groups(
     costs: Costs, distinct: DistinctTuples, groups: Longs, k: int, clusters: ClusterArrays, room: ClusterRoom
 ) -> None:
     """Cluster every group greedily (Byun et al. 2006); see `kveil.kernels.clustering.greedy.cluster`."""
-    left, forest, heap, origin, box = room.left, room.forest, room.heap, room.boxes[0], room.boxes[1]
+    left, forest, heap, origin, box = room.left, room.forest, room.heap, room.origin, room.box
     made = 0
     for g in range(len(groups) - 1):
         begin, end = groups[g], groups[g + 1]
@@ -75,7 +77,7 @@ def cluster_groups(
             for _ in range(k):  # each turn takes a row or more
                 if need == 0:
                     break
-                size = next_tuple(costs, distinct, forest, heap, left, origin if version < 0 else box, size, version)
+                size = next_tuple(costs, distinct, forest, heap, origin if version < 0 else box, size, version)
                 t = np.int64(heap.entry[0, field.REF])
                 rows = min(need, left[t]) if version >= 0 else 1
                 take(distinct, forest, left, clusters.label, t, rows, made)

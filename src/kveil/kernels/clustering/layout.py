@@ -8,6 +8,7 @@ import numpy as np
 
 from kveil.arrays import Bools, Ints, Longs
 
+SMALL = 256  # leaves that a tree has at most for which it is kept what covering a box and each of them costs
 BUCKET = 8  # tuples a node of the search tree holds before it is split
 DEAD = 2**31 - 1  # in the place of a tuple's number: none is left
 PARENT, FIRST, LAST, COST = range(4)  # of Costs.nodes
@@ -46,7 +47,9 @@ class SearchTree(NamedTuple):
     """A tree over the tuples of one group at a time; node 0 is its root.
 
     ``link``: the first live tuple below a node, DEAD where none is; the left child (the right one is the next node),
-    -1 for a bucket; the node above; where its tuples begin and end in ``order``. ``bucket`` is every tuple's.
+    -1 for a bucket; the node above; where its tuples begin and end in ``order``. ``bucket`` is every tuple's. In that
+    order lie the tuples' leaves once more, so that a search finds them side by side, and who is live. Where no tuple
+    ``is_span``, the highest leaves are the same array as the lowest.
     """
 
     low: Ints
@@ -54,6 +57,10 @@ class SearchTree(NamedTuple):
     link: Ints
     order: Ints
     bucket: Ints
+    lowest: Ints
+    highest: Ints
+    live: Bools
+    is_span: bool
 
 
 class Heap(NamedTuple):
@@ -73,17 +80,29 @@ class ClusterArrays(NamedTuple):
     group: Ints
 
 
+class ClusterBox(NamedTuple):
+    """What a cluster covers: per attribute a node, the first and the last leaf (``span``).
+
+    ``reach`` is what it costs to cover the box and one leaf, for every leaf of an attribute with a small tree; where
+    these start there is ``at``, -1 for other attributes.
+    """
+
+    span: Ints
+    at: Longs
+    reach: Longs
+
+
 class ClusterRoom(NamedTuple):
     """Room to cluster in: how many rows of each tuple are left, the tree and the heap of its search, two boxes.
 
-    A box is what a cluster covers, the first one that of the seed: per attribute a node, the first and the last leaf.
-    Work ends where the flag ``halt`` is raised.
+    ``origin`` is that of the seed, ``box`` that of the cluster. Work ends where the flag ``halt`` is raised.
     """
 
     left: Longs
     forest: SearchTree
     heap: Heap
-    boxes: Ints
+    origin: ClusterBox
+    box: ClusterBox
     halt: Bools
 
 
@@ -104,18 +123,32 @@ def new_clusters(distinct: DistinctTuples, number: int) -> ClusterArrays:
     )
 
 
-def new_cluster_room(distinct: DistinctTuples, groups: Longs, entries: int, halt: Bools) -> ClusterRoom:
+def new_box(costs: Costs, width: int) -> ClusterBox:
+    """Return room for what a cluster covers in so many attributes."""
+    leaves = np.diff(costs.attributes[:, BASE], append=len(costs.leaves))
+    kept = (costs.attributes[:, IS_TREE] > 0) & (leaves <= SMALL)
+    at = np.full(width, -1, dtype=np.int64)
+    at[: len(kept)] = np.where(kept, np.cumsum(np.where(kept, leaves, 0)) - leaves, -1)
+    return ClusterBox(np.zeros((3, width), dtype=np.int32), at, np.zeros(int(leaves[kept].sum()), dtype=np.int64))
+
+
+def new_cluster_room(costs: Costs, distinct: DistinctTuples, groups: Longs, entries: int, halt: Bools) -> ClusterRoom:
     """Return room for the largest group, with a heap of so many entries for each of its tuples; all rows are left."""
     largest, width = int(np.diff(groups).max(initial=1)), distinct.low.shape[1]
+    lowest, is_span = np.empty((largest, width), dtype=np.int32), distinct.low is not distinct.high
     forest = SearchTree(  # cuts need not be even: a bucket may hold one tuple
         np.empty((2 * largest, width), dtype=np.int32),
         np.empty((2 * largest, width), dtype=np.int32),
         np.empty((2 * largest, 5), dtype=np.int32),
         np.empty(largest, dtype=np.int32),
         np.empty(len(distinct.low), dtype=np.int32),
+        lowest,
+        np.empty_like(lowest) if is_span else lowest,
+        np.empty(largest, dtype=np.bool_),
+        is_span,
     )
     heap = new_heap(entries * largest + 4)
-    return ClusterRoom(np.diff(distinct.start), forest, heap, np.zeros((2, 3, width), dtype=np.int32), halt)
+    return ClusterRoom(np.diff(distinct.start), forest, heap, new_box(costs, width), new_box(costs, width), halt)
 
 
 class DiverseRoom(NamedTuple):

@@ -15,7 +15,7 @@ import numpy as np
 from kveil.arrays import Ints, Longs
 from kveil.kernels.clustering import layout as field
 from kveil.kernels.clustering.boxes_loops import cost_at_least, span_cost, widened_cost
-from kveil.kernels.clustering.layout import ClusterRoom, Costs, DistinctTuples, Heap, SearchTree
+from kveil.kernels.clustering.layout import ClusterBox, ClusterRoom, Costs, DistinctTuples, Heap, SearchTree
 from kveil.kernels.jit import inner
 
 
@@ -72,22 +72,23 @@ def merge(forest: SearchTree, node: int, low: Ints, high: Ints, at: int, first: 
 
 
 @inner
-def fit(distinct: DistinctTuples, forest: SearchTree, left: Longs, node: int) -> None:
+def fit(forest: SearchTree, node: int) -> None:
     """Recompute a bucket, or a node that has no children yet, from its live tuples."""
     lowest = field.DEAD
     for at in range(forest.link[node, field.BEGIN], forest.link[node, field.END]):
-        t = np.int64(forest.order[at])
-        if left[t] > 0:
-            merge(forest, node, distinct.low, distinct.high, t, lowest == field.DEAD)
-            lowest = min(lowest, t)
+        if forest.live[at]:
+            merge(forest, node, forest.lowest, forest.highest, at, lowest == field.DEAD)
+            lowest = min(lowest, forest.order[at])
     forest.link[node, field.LOWEST] = lowest
 
 
 @inner
-def forget(distinct: DistinctTuples, forest: SearchTree, left: Longs, t: int) -> None:
+def forget(distinct: DistinctTuples, forest: SearchTree, t: int) -> None:
     """Take a tuple without rows out of the tree."""
     node = np.int64(forest.bucket[t])
-    fit(distinct, forest, left, node)
+    for at in range(forest.link[node, field.BEGIN], forest.link[node, field.END]):
+        forest.live[at] = forest.live[at] and forest.order[at] != t
+    fit(forest, node)
     node = np.int64(forest.link[node, field.UP])
     while node >= 0:
         child = forest.link[node, field.LEFT]
@@ -110,13 +111,13 @@ def forget(distinct: DistinctTuples, forest: SearchTree, left: Longs, t: int) ->
 
 
 @inner
-def cut_of(costs: Costs, distinct: DistinctTuples, forest: SearchTree, node: int) -> tuple[int, int]:
+def cut_of(costs: Costs, forest: SearchTree, node: int) -> tuple[int, int]:
     """Return the attribute that costs most below a node, and the leaf before which to cut it: near to halves.
 
     A child of the attribute's tree stays whole.
     """
     best, a = np.int64(-1), 0
-    for other in range(distinct.low.shape[1]):
+    for other in range(forest.low.shape[1]):
         if forest.low[node, other] < forest.high[node, other]:
             cost = span_cost(costs, other, forest.low[node, other], forest.high[node, other])
             if cost > best:
@@ -128,7 +129,7 @@ def cut_of(costs: Costs, distinct: DistinctTuples, forest: SearchTree, node: int
         middle = (least + most) >> 1
         upto = 0
         for at in range(begin, end):
-            upto += distinct.low[forest.order[at], a] <= middle
+            upto += forest.lowest[at, a] <= middle
         if 2 * upto >= end - begin:
             most = middle
         else:
@@ -145,58 +146,80 @@ def cut_of(costs: Costs, distinct: DistinctTuples, forest: SearchTree, node: int
         first, last = costs.nodes[own, field.FIRST], costs.nodes[own, field.LAST]
     before, after = 0, 0
     for at in range(begin, end):
-        before += distinct.low[forest.order[at], a] < first
-        after += distinct.low[forest.order[at], a] > last
+        before += forest.lowest[at, a] < first
+        after += forest.lowest[at, a] > last
     return a, first if before >= after else last + 1
 
 
 @inner
-def plant(costs: Costs, distinct: DistinctTuples, room: ClusterRoom, begin: int, end: int, bucket: int) -> int:
-    """Build the tree over tuples begin..end, parents before children; return the number of its nodes."""
-    forest, left = room.forest, room.left
-    link, order = forest.link, forest.order
+def lay_in_place(distinct: DistinctTuples, room: ClusterRoom, begin: int, end: int) -> None:
+    """Lay the tuples begin..end side by side where a tree is to stand over them."""
+    forest = room.forest
     for t in range(begin, end):
-        order[t - begin] = t
+        at = t - begin
+        forest.order[at] = t
+        forest.live[at] = room.left[t] > 0
+        for a in range(distinct.low.shape[1]):
+            forest.lowest[at, a] = distinct.low[t, a]
+            if forest.is_span:
+                forest.highest[at, a] = distinct.high[t, a]
+
+
+@inner
+def swap(forest: SearchTree, one: int, other: int) -> None:
+    """Let two tuples change their places; of a tree that is not there yet."""
+    order, live, lowest, highest = forest.order, forest.live, forest.lowest, forest.highest
+    order[one], order[other] = order[other], order[one]
+    live[one], live[other] = live[other], live[one]
+    for a in range(lowest.shape[1]):
+        lowest[one, a], lowest[other, a] = lowest[other, a], lowest[one, a]
+        if forest.is_span:
+            highest[one, a], highest[other, a] = highest[other, a], highest[one, a]
+
+
+@inner
+def node_after(link: Ints, node: int) -> int:
+    """Return the node that comes after one and all that lies below it, -1 behind the last: left before right."""
+    while node > 0 and node != link[link[node, field.UP], field.LEFT]:
+        node = np.int64(link[node, field.UP])
+    return node + 1 if node > 0 else np.int64(-1)
+
+
+@inner
+def plant(costs: Costs, distinct: DistinctTuples, room: ClusterRoom, begin: int, end: int, bucket: int) -> int:
+    """Build the tree over tuples begin..end, what lies below a node before what lies beside it; return its size."""
+    forest = room.forest
+    link = forest.link
+    lay_in_place(distinct, room, begin, end)
     link[0, field.BEGIN], link[0, field.END], link[0, field.UP] = 0, end - begin, -1
-    nodes, node = 1, 0
-    while node < nodes and not room.halt[0]:
-        fit(distinct, forest, left, node)
+    nodes, node = 1, np.int64(0)
+    while node >= 0 and not room.halt[0]:
+        fit(forest, node)
         first, last = link[node, field.BEGIN], link[node, field.END]
         link[node, field.LEFT] = -1
-        if last - first > bucket:
-            a, cut = cut_of(costs, distinct, forest, node)
-            middle = first
+        if last - first <= bucket:
             for at in range(first, last):
-                t = order[at]
-                if distinct.low[t, a] < cut:
-                    order[at] = order[middle]
-                    order[middle] = t
-                    middle += 1
-            if not first < middle < last:
-                middle = (first + last) // 2  # spans that start alike
-            link[node, field.LEFT] = nodes
-            link[nodes, field.BEGIN], link[nodes, field.END], link[nodes, field.UP] = first, middle, node
-            link[nodes + 1, field.BEGIN], link[nodes + 1, field.END], link[nodes + 1, field.UP] = middle, last, node
-            nodes += 2
-        else:
-            for at in range(first, last):
-                forest.bucket[order[at]] = node
-        node += 1
+                forest.bucket[forest.order[at]] = node
+            node = node_after(link, node)
+            continue
+        a, cut = cut_of(costs, forest, node)
+        middle = first
+        for at in range(first, last):
+            if forest.lowest[at, a] < cut:
+                swap(forest, at, middle)
+                middle += 1
+        if not first < middle < last:
+            middle = (first + last) // 2  # spans that start alike
+        link[node, field.LEFT] = nodes
+        link[nodes, field.BEGIN], link[nodes, field.END], link[nodes, field.UP] = first, middle, node
+        link[nodes + 1, field.BEGIN], link[nodes + 1, field.END], link[nodes + 1, field.UP] = middle, last, node
+        node = np.int64(nodes)
+        nodes += 2
     return nodes
 
 
 @inner
-def expand(
-    costs: Costs,
-    distinct: DistinctTuples,
-    forest: SearchTree,
-    heap: Heap,
-    left: Longs,
-    box: Ints,
-    size: int,
-    node: int,
-    version: int,
-) -> int:
+def expand(costs: Costs, forest: SearchTree, heap: Heap, box: ClusterBox, size: int, node: int, version: int) -> int:
     """Put what lies below a tree node into the heap; return the heap's size.
 
     By least cost; at version -1 by largest cost downward.
@@ -204,9 +227,9 @@ def expand(
     child = np.int64(forest.link[node, field.LEFT])
     if child < 0:
         for at in range(forest.link[node, field.BEGIN], forest.link[node, field.END]):
-            t = np.int64(forest.order[at])
-            if left[t] > 0:
-                key = widened_cost(costs, box, distinct.low, distinct.high, t)
+            if forest.live[at]:
+                t = np.int64(forest.order[at])
+                key = widened_cost(costs, box, forest.lowest, forest.highest, at)
                 size = push(heap, size, -key if version < 0 else key, t, t, version)
         return size
     for below in range(child, child + 2):
@@ -221,14 +244,7 @@ def expand(
 
 @inner
 def next_tuple(
-    costs: Costs,
-    distinct: DistinctTuples,
-    forest: SearchTree,
-    heap: Heap,
-    left: Longs,
-    box: Ints,
-    size: int,
-    version: int,
+    costs: Costs, distinct: DistinctTuples, forest: SearchTree, heap: Heap, box: ClusterBox, size: int, version: int
 ) -> int:
     """Bring the best live tuple to the top of the heap, with its exact cost; return the heap's size, 0 if none is."""
     while size > 0:
@@ -246,7 +262,7 @@ def next_tuple(
             return size
         else:
             size = drop_first(heap, size)
-            size = expand(costs, distinct, forest, heap, left, box, size, -1 - ref, version)
+            size = expand(costs, forest, heap, box, size, -1 - ref, version)
     return size
 
 
@@ -260,4 +276,4 @@ def take(
         label[row] = cluster
     left[t] -= number
     if left[t] == 0:
-        forget(distinct, forest, left, t)
+        forget(distinct, forest, t)

@@ -4,32 +4,35 @@ from __future__ import annotations
 
 import numpy as np
 
-from kveil.arrays import Ints, Longs, Words
+from kveil.arrays import Bools, Ints, Longs, Words
+from kveil.kernels.grouping.hash_slots_loops import empty_slots, mix
 from kveil.kernels.grouping.layout import GroupingRoom
 from kveil.kernels.jit import door, inner
 
 
 @door
-def hash_rows(columns: Ints, hashes: Words) -> None:
-    """Find a 64-bit hash of every row, column by column."""
-    width, rows = columns.shape
+def hash_rows(columns: Ints, chosen: Longs, hashes: Words) -> None:
+    """Find a 64-bit hash of every row, chosen column by chosen column."""
+    rows = columns.shape[1]
     for row in range(rows):
         hashes[row] = np.uint64(0x9E3779B97F4A7C15)
-    for c in range(width):
+    for i in range(len(chosen)):
+        c = chosen[i]
         for row in range(rows):
-            h = hashes[row] ^ (np.uint64(columns[c, row]) + np.uint64(1))
-            h *= np.uint64(0xFF51AFD7ED558CCD)
-            hashes[row] = h ^ (h >> np.uint64(32))
+            hashes[row] = mix(hashes[row], columns[c, row])
 
 
 @door
-def pack_rows(columns: Ints, lowest: Ints, sizes: Words, words: Words) -> None:
-    """Find a word of its own for every distinct row, spread over all bits; ``sizes`` multiply to less than 2⁶⁴."""
-    width, rows = columns.shape
+def pack_rows(columns: Ints, chosen: Longs, lowest: Ints, sizes: Words, words: Words) -> None:
+    """Find a word of its own for every row that is distinct in the chosen columns, spread over all bits.
+
+    ``sizes``, of these columns, multiply to less than 2⁶⁴.
+    """
+    rows = columns.shape[1]
     for row in range(rows):
         words[row] = np.uint64(0)
-    for c in range(width):
-        size, low = sizes[c], lowest[c]
+    for i in range(len(chosen)):
+        c, size, low = chosen[i], sizes[i], lowest[i]
         for row in range(rows):
             words[row] = words[row] * size + np.uint64(columns[c, row] - low)
     for row in range(rows):
@@ -40,22 +43,22 @@ def pack_rows(columns: Ints, lowest: Ints, sizes: Words, words: Words) -> None:
 
 
 @inner
-def same_row(columns: Ints, one: int, other: int) -> bool:
-    """Tell whether two rows are equal."""
+def same_row(columns: Ints, chosen: Longs, one: int, other: int) -> bool:
+    """Tell whether two rows are equal in the chosen columns."""
     same = True
-    for c in range(columns.shape[0]):
-        same = same and columns[c, one] == columns[c, other]
+    for i in range(len(chosen)):
+        same = same and columns[chosen[i], one] == columns[chosen[i], other]
     return same
 
 
 @door
-def group_hashed(columns: Ints, hashes: Words, parts: int, exact: bool, room: GroupingRoom, member: Ints) -> int:
+def group_hashed(columns: Ints, chosen: Longs, hashes: Words, exact: bool, room: GroupingRoom, member: Ints) -> int:
     """Give distinct rows numbers, part by part of the hash space, so that every table fits the cache.
 
     Returns how many there are, -1 where the room is too small. Where hashes are not ``exact``, rows of equal hashes are
     compared cell by cell.
     """
-    rows = len(hashes)
+    rows, parts = len(hashes), room.parts
     shift = np.uint64(64 - parts)
     starts, place, order, first = room.starts, room.place, room.order, room.first
     slots, words = room.slots, room.words
@@ -81,21 +84,17 @@ def group_hashed(columns: Ints, hashes: Words, parts: int, exact: bool, room: Gr
         begin, end = starts[part], starts[part + 1]
         if begin == end:
             continue
-        used = 16
-        while used < 2 * (end - begin):
-            used *= 2
-        if used > len(slots):
+        if len(slots) < max(16, 2 * (end - begin)):
             return -1
-        mask = np.uint64(used - 1)
-        for i in range(used):
-            slots[i] = -1
+        mask = empty_slots(slots, end - begin)
         for at in range(begin, end):
             h = near[at]
             row = order[at]
             slot = h & mask
             # Half of the slots are empty, so that one is found; counting the steps up to ``used`` took 5 % of all time.
+            # So did `seek`, which other loops share: here hashes stand by slot, and rows are seldom compared.
             group = slots[slot]
-            while group >= 0 and not (words[slot] == h and (exact or same_row(columns, row, first[group]))):
+            while group >= 0 and not (words[slot] == h and (exact or same_row(columns, chosen, row, first[group]))):
                 slot = (slot + np.uint64(1)) & mask
                 group = slots[slot]
             if group < 0:
@@ -112,3 +111,16 @@ def add_weights(group: Ints, weights: Longs, totals: Longs) -> None:
     """Add every row's weight to the total of its group."""
     for row in range(len(group)):
         totals[group[row]] += weights[row]
+
+
+@door
+def drop_rows(group: Ints, weights: Longs, k: int, sizes: Longs, alive: Bools) -> int:
+    """Drop the rows of small groups; see `equal_rows.drop_rare`. ``sizes`` are zero."""
+    for row in range(len(group)):
+        sizes[group[row]] += weights[row] * np.int64(alive[row])
+    dropped = 0
+    for row in range(len(group)):
+        if alive[row] and 0 < sizes[group[row]] < k:
+            alive[row] = False
+            dropped += 1
+    return dropped

@@ -31,6 +31,7 @@ SWEEPS = 8  # of moving people after a try
 WORST, OF_WORST = 5, 4  # a try that costs more than five quarters of what was there is dropped before people are moved
 WALKS = 3  # up the tree from nodes of a seed, each of which finds its part of the candidates
 PERCENT = 0.01
+ALL = 100  # percent
 LEAST_SPARED = (
     60  # percent at least, drawn up to 100, of what groups cost apart that do not count when they are compared
 )

@@ -51,7 +51,8 @@ def list_near(tree: ItemTree, sets: NodeSets, search: SetSearch) -> int:
                 groups[field.SEEN, g] = search.counts[field.STAMP]
                 search.pool[field.LIST, found] = g
                 found += 1
-    spared = field.LEAST_SPARED + draw(random, 101 - field.LEAST_SPARED)  # percent of the cost apart that do not count
+    # percent of the cost apart that do not count
+    spared = field.LEAST_SPARED + draw(random, field.ALL + 1 - field.LEAST_SPARED)
     one = draw(random, 2) == 0
     scratch = len(sets.length) - 1
     for i in range(found):
@@ -83,7 +84,7 @@ def take_apart(tree: ItemTree, sets: NodeSets, search: SetSearch, near: int) -> 
     random, pool, groups = search.random, search.pool, search.groups
     wanted = 2 + draw(random, field.MOST_GROUPS - 1)
     skipped = draw(random, field.MOST_SKIPPED)
-    leaving = 100
+    leaving = field.ALL
     if draw(random, 2) == 0:
         leaving = field.LEAST_LEAVING + draw(random, field.LEAVING)
     units = search.about[0] + search.about[1]
@@ -92,7 +93,7 @@ def take_apart(tree: ItemTree, sets: NodeSets, search: SetSearch, near: int) -> 
     for n in range(near):
         g = search.near[n]
         size = groups[field.SIZE, g]
-        if size == 0 or people + size > field.MOST_POOLED or (n > 0 and draw(random, 100) < skipped):
+        if size == 0 or people + size > field.MOST_POOLED or (n > 0 and draw(random, field.ALL) < skipped):
             if n == 0:
                 break
             continue
@@ -103,7 +104,7 @@ def take_apart(tree: ItemTree, sets: NodeSets, search: SetSearch, near: int) -> 
         p = groups[field.HEAD, g]
         while p >= 0:
             pool[field.WHO, people] = p
-            if staying >= 0 and draw(random, 100) >= leaving:
+            if staying >= 0 and draw(random, field.ALL) >= leaving:
                 join_sets(tree, sets, units + staying, p, scratch, field.TRUE, search.stack)
                 copy_set(sets, scratch, units + staying)
                 pool[field.AFTER, people] = pool[field.FIRST, staying]
@@ -113,7 +114,7 @@ def take_apart(tree: ItemTree, sets: NodeSets, search: SetSearch, near: int) -> 
                 copy_set(sets, p, units + number)
                 pool[field.AFTER, people] = -1
                 pool[field.FIRST, number], pool[field.MEMBERS, number] = people, 1
-                if staying < 0 and leaving < 100:
+                if staying < 0 and leaving < field.ALL:
                     staying = number
                 number += 1
             people += 1

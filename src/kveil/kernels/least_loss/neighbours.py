@@ -15,12 +15,13 @@ from kveil.stopping import current
 
 @cache
 def noise_table() -> Longs:
-    """Return 256 factors exp(0.3 z), z at the middles of 256 equal parts of the normal distribution, in 1024ths."""
+    """Return factors exp(spread · z), z at the middles of equal parts of the normal distribution, in 1024ths."""
     from math import exp
     from statistics import NormalDist
 
-    normal = NormalDist()
-    return np.array([round(exp(0.3 * normal.inv_cdf((i + 0.5) / 256)) * 1024) for i in range(256)], dtype=np.int64)
+    normal, number = NormalDist(), field.NOISE_FACTORS
+    factors = [exp(field.NOISE_SPREAD * normal.inv_cdf((i + 0.5) / number)) for i in range(number)]
+    return np.array([round(factor * (1 << field.NOISE_BITS)) for factor in factors], dtype=np.int64)
 
 
 def new_state(base: Ints, zone: Ints, part: Ints, codes: Codes, seed: int) -> tuple[GroupedRows, int]:

@@ -8,6 +8,8 @@ import numpy as np
 
 from kveil.arrays import Bools, Floats, Ints, Longs
 
+NO_LEAF = 2147483647  # the lowest leaf of nobody: above all there are, the largest number of 32 bits
+
 
 class SplitTuples(NamedTuple):
     """The tuples to be split: tuple × attribute spans of leaves, and how many rows have each tuple.

@@ -9,7 +9,7 @@ from kveil.kernels.jit import door, inner
 from kveil.kernels.models.layout import Models
 from kveil.kernels.models.models_loops import clear, count_values, holds
 from kveil.kernels.splitting.bins_loops import assign_bins, cell_loss, sort_bins, width_of
-from kveil.kernels.splitting.layout import SplitRoom, SplitTuples, Trees
+from kveil.kernels.splitting.layout import NO_LEAF, SplitRoom, SplitTuples, Trees
 
 NEAR = 1 << 15  # tuples of a part whose cells are copied side by side, so that they stay in the cache
 
@@ -45,7 +45,7 @@ def measure_part(rows: SplitTuples, trees: Trees, order: Ints, begin: int, end: 
     """Find the span of a part in every attribute; ``top`` is its largest leaf that is not missing."""
     low, high, top = room.low, room.high, room.top
     for a in range(len(low)):
-        low[a], high[a], top[a] = np.int32(2147483647), np.int32(-1), np.int32(-1)
+        low[a], high[a], top[a] = np.int32(NO_LEAF), np.int32(-1), np.int32(-1)
     for at in range(begin, end):
         row = order[at]
         for a in range(len(low)):
@@ -61,7 +61,7 @@ def spans_of(rows: SplitTuples, order: Ints, ends: Longs, first: int, last: int,
     """Write the span of some parts, from the first to before the last, in every attribute, attribute × part."""
     for part in range(first, last):
         for a in range(low.shape[0]):
-            low[a, part], high[a, part] = np.int32(2147483647), np.int32(-1)
+            low[a, part], high[a, part] = np.int32(NO_LEAF), np.int32(-1)
         for at in range(ends[part], ends[part + 1]):
             row = order[at]
             for a in range(low.shape[0]):
@@ -272,7 +272,7 @@ def split_gain(
     gain = cell_loss(trees, a, low, high) * total
     start = begin
     for part in range(parts):
-        lo, hi, weight = np.int32(2147483647), np.int32(-1), np.int64(0)
+        lo, hi, weight = np.int32(NO_LEAF), np.int32(-1), np.int64(0)
         for at in range(start, ends[part]):
             row = sorted_rows[at]
             lo = min(lo, rows.low[row, a])

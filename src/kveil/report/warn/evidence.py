@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 
 import numpy as np
 import polars as pl
 
 from kveil.arrays import Bools, Ints, Longs
-from kveil.attacker.match import EqualRows, coded
+from kveil.attacker.match import EqualRows, code_column
 from kveil.files import Source
 from kveil.kernels.grouping.equal_rows import add_up, group_rows
 from kveil.policy.attributes import STAR
@@ -41,6 +41,7 @@ class Evidence:
     rows: Rows
     shown: Longs  # the released rows that show something, by position
     places: Longs
+    _: KW_ONLY
     first: Longs
     times: Longs | None = None  # how many records each row shown stands for, where that is not one
     original_times: Longs | None = None  # the same of the original's rows
@@ -60,7 +61,7 @@ class Evidence:
                 column = texts[name]
             else:
                 column = released_texts(self.released, self.policy, name, stars=True).gather(self.rows.source)
-            here = coded(column).at(self.shown)
+            here = code_column(column).at(self.shown)
             self._coded[name] = ShownColumn(here.texts, here.codes.astype(np.int32))
         return self._coded[name]
 
@@ -116,6 +117,15 @@ def evidence_of(policy: Policy, aligned: Aligned, *, of_record: Ints | None = No
     stars = rows.only_stars.to_numpy()
     shown = np.flatnonzero(~stars) if not stars.all() else np.arange(rows.height)
     times = None if rows.times is None else rows.times[shown]
-    placed = shown.astype(np.int64, copy=False), aligned.places, aligned.before.source
-    beside = aligned.original, aligned.release, rows, *placed
-    return Evidence(policy, *beside, times, aligned.before.times, of_record)
+    return Evidence(
+        policy,
+        aligned.original,
+        aligned.release,
+        rows,
+        shown.astype(np.int64, copy=False),
+        aligned.places,
+        first=aligned.before.source,
+        times=times,
+        original_times=aligned.before.times,
+        of_record=of_record,
+    )

@@ -8,12 +8,13 @@ from typing import Literal
 
 import numpy as np
 
+from kveil.algorithms.classfly.known_groups import KnownGroup, KnownGroups
 from kveil.algorithms.component import Constraint, SearchComponent, everyone_as_one
 from kveil.algorithms.costs import weighted_losses
 from kveil.algorithms.shown_tuples import Tuples
 from kveil.algorithms.stars import group_of_stars_is_lost, star_nodes
 from kveil.arrays import Bools, Floats, Ints, Longs
-from kveil.kernels.grouping.equal_rows import add_up, group_rows
+from kveil.kernels.grouping.equal_rows import add_up, drop_rare, group_each, group_rows
 from kveil.models.distributions import Close
 from kveil.models.groups import Groups, Pairs
 from kveil.models.subset import Requirement, maximal_anonymous_subset
@@ -61,8 +62,13 @@ class ClassflyComponent:
         other.pairs = {}
         return other
 
-    def satisfied(self, nodes: Ints, weights: Longs, pairs: dict[str, Pairs]) -> Bools:
-        """Return the tuples that may be set aside: by the union constraint, or the maximal anonymous subset."""
+    def satisfied(
+        self, nodes: Ints, weights: Longs, pairs: dict[str, Pairs], *, known: KnownGroups | None = None
+    ) -> Bools:
+        """Return the tuples that may be set aside: by the union constraint, or the maximal anonymous subset.
+
+        What is ``known`` of their groups by now is used, and added to.
+        """
         alive = np.ones(nodes.shape[1], dtype=bool)
         if self.hides:
             alive &= ~self.stars(nodes)
@@ -74,6 +80,8 @@ class ClassflyComponent:
                 good &= constraint.model.good(counted)
             return np.asarray(alive & good[group])
         if self.kind == "complete":
+            if self.counts_only:
+                return self._largest_by_sizes(nodes, weights, alive, KnownGroups() if known is None else known)
             return self._largest(nodes, weights, pairs, alive)
         for number in range(1, len(self.constraints) + 1):
             chosen = np.flatnonzero(alive)
@@ -89,28 +97,43 @@ class ClassflyComponent:
         return alive
 
     def _largest(self, nodes: Ints, weights: Longs, pairs: dict[str, Pairs], alive: Bools) -> Bools:
-        """Return the maximal anonymous subset; a constraint groups only what those before it have left.
-
-        Where sizes alone count, there is one such subset, whichever constraint comes first: that is the one that left
-        least when it was last asked.
-        """
+        """Return the maximal anonymous subset; a constraint groups only what those before it have left."""
         required = []
-        constraints = list(enumerate(self.constraints))
-        if self.counts_only:
-            constraints.sort(key=lambda numbered: self.left_share[numbered[0]])
-        for number, constraint in constraints:
+        for constraint in self.constraints:
             chosen = np.flatnonzero(alive)
             if not len(chosen):
                 return alive
-            if len(chosen) == len(alive):
-                group, first = group_rows(nodes[constraint.over])
-            else:
-                group = np.zeros(len(alive), dtype=np.int32)
-                group[chosen], first = group_rows(np.array([nodes[a][chosen] for a in constraint.over]))
-            required.append(Requirement(constraint.model, group, len(first)))
-            alive &= constraint.model.good(Groups(group, len(first), np.where(alive, weights, 0), pairs))[group]
-            self.left_share[number] = np.count_nonzero(alive) / len(chosen)
+            required.append(_required(constraint, nodes, chosen))
+            alive &= required[-1].holds(np.where(alive, weights, 0), pairs)
         return maximal_anonymous_subset(required, weights, pairs, alive)
+
+    def _largest_by_sizes(self, nodes: Ints, weights: Longs, alive: Bools, known: KnownGroups) -> Bools:
+        """Return the maximal anonymous subset where sizes alone count.
+
+        There is one such subset, whichever constraint comes first. While most tuples are left, a constraint groups all
+        of them, which is known from then on; after that only what those before it have left.
+        """
+        for j, own in known.of.items():
+            alive &= own.in_large(weights, self.constraints[j].k)
+        order = known.order(self.constraints, int(weights.sum()), self.left_share)
+        required = []
+        for place, j in enumerate(order):
+            before = np.count_nonzero(alive)
+            if not before:
+                return alive
+            if 2 * before > len(alive):
+                asked = [j] if place == 0 else order[place:]
+                found = group_each(nodes, [self.constraints[other].over for other in asked])
+                known.of |= {j: KnownGroup(group, len(first)) for j, (group, first) in zip(asked, found, strict=True)}
+                if place > 0:
+                    break
+                alive &= known.of[j].in_large(weights, self.constraints[j].k)
+            else:
+                required.append(_required(self.constraints[j], nodes, np.flatnonzero(alive)))
+                drop_rare(required[-1].group, required[-1].groups, weights, self.constraints[j].k, alive)
+            self.left_share[j] = np.count_nonzero(alive) / before
+        required += [Requirement(self.constraints[j].model, own.group, own.number) for j, own in known.of.items()]
+        return maximal_anonymous_subset(required, weights, {}, alive)
 
     def stars(self, nodes: Ints) -> Bools:
         """Return the tuples that show nothing but `*`."""
@@ -121,6 +144,16 @@ class ClassflyComponent:
         return weighted_losses(self.table, self.positions[attribute])
 
 
+def _required(constraint: Constraint, nodes: Ints, chosen: Longs) -> Requirement:
+    """Return a constraint on the groups of chosen tuples; the others are in any."""
+    if len(chosen) == nodes.shape[1]:
+        group, first = group_rows(nodes, constraint.over)
+    else:
+        group = np.zeros(nodes.shape[1], dtype=np.int32)
+        group[chosen], first = group_rows(np.array([nodes[a][chosen] for a in constraint.over]))
+    return Requirement(constraint.model, group, len(first))
+
+
 def only(pairs: Pairs, renumber: Ints) -> Pairs:
     """Return the pairs of the tuples that have a new number, under it."""
     keep = renumber[pairs.tuples] >= 0
@@ -129,9 +162,10 @@ def only(pairs: Pairs, renumber: Ints) -> Pairs:
 
 @dataclass
 class Aside:
-    """What the tuples of a component show, and which are left over."""
+    """What the tuples of a component show, and which are left over; ``hold`` where sizes say that the others hold."""
 
     nodes: Ints
     left: Bools
     rounds: int
     steps: dict[str, int]
+    hold: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 
 import numpy as np
@@ -23,7 +23,7 @@ from kveil.engines.spark.executor_parts import (
     records_of_classes,
     totals_of,
 )
-from kveil.engines.spark.session import told_plainly
+from kveil.engines.spark.session import tell_plainly
 from kveil.engines.spark.showing import Joined
 from kveil.engines.spark.slices import Slices, values_taking_part
 from kveil.engines.spark.solving import (
@@ -33,9 +33,9 @@ from kveil.engines.spark.solving import (
 from kveil.engines.spark.tuple_release import HeldRelease
 from kveil.errors import Refused
 from kveil.files import Source
-from kveil.flow.cluster.cluster_request import SparkFrame, SparkRequest, cell_warnings
+from kveil.flow.spark.spark_request import SparkFrame, SparkRequest, cell_warnings
 from kveil.flow.steps.judging import check_verdict
-from kveil.flow.steps.publish import policy_sha256
+from kveil.flow.steps.shown_policy import policy_sha256
 from kveil.flow.steps.stages import Stages
 from kveil.free_form import Details
 from kveil.measures import GroupSizes, losses_together
@@ -44,7 +44,7 @@ from kveil.policy.model import Policy
 from kveil.report.run import Run
 from kveil.report.warn.promises import empty_promises
 from kveil.table.decode import Release
-from kveil.table.sensitive import changed_meanwhile
+from kveil.table.sensitive import error_of_change
 from kveil.table.solution import Shown, Solution
 from kveil.table.table import Table
 from kveil.verifier.counts import CountedSides, incomplete, lay_counts, questions
@@ -84,6 +84,7 @@ class SolvedParts:
     columns: Mapping[str, FinishedColumn]
     algorithm: Algorithm
     details: Details
+    _: KW_ONLY
     exits: ExitStack
 
     @property
@@ -148,8 +149,8 @@ class SolvedParts:
         units, before = self.rows.units, (self.rows.number, self.rows.hashed)
         # Where records were not joined, they are looked at once more.
         if any(totals_of(frame, units) != before for frame in (join.frame, *([units.frame] if join.counted else []))):
-            raise changed_meanwhile(units.table.name)
-        with told_plainly("read the release back"):
+            raise error_of_change(units.table.name)
+        with tell_plainly("read the release back"):
             types = types_of(release)
         judged = self._judged(join, release, types)
         check_verdict(judged.verdict, judged.aligned, policy, self.algorithm)
@@ -157,15 +158,15 @@ class SolvedParts:
         records = None if self.whole.persons is None else np.array(records_of_classes(join), dtype=np.int64)
         stages.end("verify")
         return Run(
-            Source(self.rows.units.table.name, pl.DataFrame(), "frame"),
-            self.table,
-            self.attempt(groups),
-            Release({}, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), {}),
-            judged.aligned,
-            judged.verdict,
-            cell_warnings(release, policy, types, judged.rows),
-            empty_promises(policy),
-            policy_sha256(policy, judged.aligned.rows),
+            source=Source(self.rows.units.table.name, pl.DataFrame(), "frame"),
+            table=self.table,
+            attempt=self.attempt(groups),
+            release=Release({}, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), {}),
+            aligned=judged.aligned,
+            verdict=judged.verdict,
+            warnings=cell_warnings(release, policy, types, judged.rows),
+            private_warnings=empty_promises(policy),
+            policy_sha256=policy_sha256(policy, judged.aligned.rows),
             engine="spark",
             records=records,
             groups=groups if self.whole.persons is None else None,
